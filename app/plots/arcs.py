@@ -17,7 +17,7 @@ from app.look import theme
 from app.plots import token_labels
 from app.plots.arc_layouts import EDGE, FOOT, ColumnsLayout, LineLayout
 from app.plots.attention_image import MIDDLE, Picture
-from app.plots.layered import dashed_pen, level_color, paint_chip, paint_scale
+from app.plots.layered import dashed_pen, level_color, paint_label, paint_scale
 from app.plots.pointed import ARROWS, WALKS
 from app.plots.shown_figure import NONE, ShownFigure, leap_of, spans
 from engine.inspect.attention.views import Cells, MatrixView
@@ -187,11 +187,11 @@ class ArcsPlot(ShownFigure):
             return
         taken.append(chip)
         if layout.plan.way == "turned" and layout.sides == 1:
-            paint_chip(painter, chip, "", fill, ink)
+            paint_label(painter, chip, "", fill, ink)
             painter.setPen(theme.current().color(ink))
             layout.paint_label(painter, side, token, text)
         else:
-            paint_chip(painter, chip, text, fill, ink)
+            paint_label(painter, chip, text, fill, ink)
 
     def _paint_side(self, painter: QPainter, side: int) -> None:
         assert self.shown is not None

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app import words
 from app.look import theme
 from app.plots.attention_image import MIDDLE, ramp
-from app.plots.figure import Numbers, ink_on, paint_ring
+from app.plots.figure import Numbers, paint_ring
 from app.plots.scrolled import RowsFigure
-from app.plots.word_flow import WordFlow
+from app.plots.word_flow import FlowWord, WordFlow, WordLook
 
 LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
 INNER = 5.0  # px beside a word's letters
@@ -29,19 +29,15 @@ PLUS, MINUS = "+", "\u2212"
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredWord(FlowWord):
     """A word or piece. score: what it adds, None before it is known.
 
-    is_joined: no white space before it. is_gap: it is what is asked for, so it adds nothing. note: more to
-    say of it. is_shown: it stands in the text; False for [CLS] and [SEP], which only the bars can show.
+    is_gap: it is what is asked for, so it adds nothing. is_shown: it stands in the text; False for [CLS] and
+    [SEP], which only the bars can show.
     """
 
-    text: str
-    segment: int
     score: float | None = None
-    is_joined: bool = False
     is_gap: bool = False
-    note: str = ""
     is_shown: bool = True
 
 
@@ -56,12 +52,12 @@ def digits_for(strongest: float) -> int:
     return 2 if strongest >= 0.1 or strongest <= 0 else min(6, 1 - math.floor(math.log10(strongest)))
 
 
-def largest(scored: Sequence[Scored]) -> float:
+def largest(scored: Sequence[ScoredWord]) -> float:
     """Return the strongest score of any sign, 0 where there is none."""
     return max((abs(each.score) for each in scored if each.score is not None), default=0.0)
 
 
-def numbers_of(scored: Sequence[Scored]) -> Numbers:
+def numbers_of(scored: Sequence[ScoredWord]) -> Numbers:
     """Return a table of words and scores."""
     rows: Numbers = [["place", "text", "word", "score"]]
     for place, each in enumerate(scored):
@@ -70,31 +66,24 @@ def numbers_of(scored: Sequence[Scored]) -> Numbers:
     return rows
 
 
-class AttributedText(WordFlow):
+class AttributedText(WordFlow[ScoredWord]):
     """The text as it was typed, each word in the colour of its score; `word_chosen` where that is of use."""
+
+    pad = INNER
+    radius = 4.0
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, line=LINE, chip=CHIP, most_lines=9, parent=parent)
-        self.scored: tuple[Scored, ...] = ()
         self.marked: int | None = None
         self.can_hide = False
         self._largest = 0.0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
-    def set_words(self, scored: Sequence[Scored], *, can_hide: bool = False) -> None:
+    def set_words(self, words: Sequence[ScoredWord], *, can_hide: bool = False) -> None:
         """Show these words. Args: can_hide: a click on one asks for it."""
-        self.scored = tuple(each for each in scored if each.is_shown)
-        self.can_hide, self.marked = can_hide, None
-        self._largest = largest(self.scored)
-        self.set_flow(
-            [each.text for each in self.scored],
-            [each.segment for each in self.scored],
-            [each.is_joined for each in self.scored],
-        )
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.set_words([])
+        found = tuple(word for word in words if word.is_shown)
+        self.can_hide, self.marked, self._largest = can_hide, None, largest(found)
+        super().set_words(found)
 
     def mark(self, index: int | None) -> None:
         """Draw a ring around a word, or around none."""
@@ -112,19 +101,19 @@ class AttributedText(WordFlow):
         return QSize(400, self.maximumHeight())
 
     def numbers(self) -> Numbers:
-        return numbers_of(self.scored)
+        return numbers_of(self.words)
 
     def summary(self) -> str:
-        order = sorted(self.scored, key=lambda each: -abs(each.score or 0.0))[:10]
+        order = sorted(self.words, key=lambda each: -abs(each.score or 0.0))[:10]
         digits = digits_for(self._largest)
         said = [f"{each.text} {signed(each.score, digits)}" for each in order if each.score is not None]
-        return "; ".join(said) or " ".join(self.texts)
+        return "; ".join(said) or " ".join(word.text for word in self.words)
 
     def can_choose(self, target: int) -> bool:
-        return self.can_hide and not self.scored[target].is_gap
+        return self.can_hide and not self.words[target].is_gap
 
     def words_of(self, target: int) -> str:
-        each = self.scored[target]
+        each = self.words[target]
         parts = [words.shorten(each.text, 40)]
         if each.is_gap:
             parts = [self.tr("{word}: hidden from the model and asked for").format(word=parts[0])]
@@ -136,35 +125,33 @@ class AttributedText(WordFlow):
             parts.append(self.tr("click to hide it and ask for it"))
         return " · ".join(parts)
 
+    def shown(self, index: int) -> str:
+        return super().shown(index) or "␣"
+
     def word_width(self, index: int) -> float:
-        text = words.shorten(self.scored[index].text, 40) or "␣"
-        return max(QFontMetricsF(theme.ui_font()).horizontalAdvance(text) + 2 * INNER, SIGN + 8)
+        return max(super().word_width(index), SIGN + 8)
+
+    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+        colors, ground = theme.current(), self.color_of(index)
+        if self.words[index].is_gap:
+            return WordLook(ground, colors.text, edge_width=1.2, is_dashed=True)
+        return WordLook(ground, colors.muted if is_hovered else ground)
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
-        each, colors = self.scored[index], theme.current()
-        ground = self.color_of(index)
-        edge = colors.muted if is_hovered else ground
-        if each.is_gap:
-            edge = colors.text
-        style = Qt.PenStyle.DashLine if each.is_gap else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(QColor(edge), 1.2 if each.is_gap else 1, style))
-        painter.setBrush(QColor(ground))
-        painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.setFont(theme.ui_font())
-        painter.setPen(ink_on(ground))
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words.shorten(each.text, 40) or "␣")
-        self._paint_bar(painter, QRectF(room.left(), room.bottom() + 1, room.width(), UNDER), each)
+        super().paint_word(painter, room, index, is_hovered)
+        under = QRectF(room.left(), room.bottom() + 1, room.width(), UNDER)
+        self._paint_bar(painter, under, self.words[index])
         if index == self.marked and not self._saving:
             paint_ring(painter, room.adjusted(-1, -1, 1, UNDER + 1), 1.5)
 
     def color_of(self, index: int) -> str:
         """Return a word's background: the card's own for zero, the accent for the strongest plus."""
-        colors, score = theme.current(), self.scored[index].score
+        colors, score = theme.current(), self.words[index].score
         share = score / self._largest if score is not None and self._largest else 0.0
         color = int(ramp(colors.card, colors.accent, colors.b)[MIDDLE + int(share * 127)])
         return f"#{color & 0xFFFFFF:06x}"
 
-    def _paint_bar(self, painter: QPainter, room: QRectF, each: Scored) -> None:
+    def _paint_bar(self, painter: QPainter, room: QRectF, each: ScoredWord) -> None:
         share = abs(each.score or 0.0) / self._largest if self._largest else 0.0
         if share < LEAST:
             return
@@ -190,14 +177,15 @@ class AttributedBars(RowsFigure):
 
     word_pointed = Signal(int)
     row_height = ROW
+    least_size = (180, 3 * ROW)
 
     def __init__(self, title: str = "", most: int = 14, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.most = most
-        self.scored: tuple[Scored, ...] = ()
+        self.scored: tuple[ScoredWord, ...] = ()
         self.order: tuple[int, ...] = ()  # the rows: places in `scored`
 
-    def set_words(self, scored: Sequence[Scored]) -> None:
+    def set_words(self, scored: Sequence[ScoredWord]) -> None:
         """Show the strongest of these words."""
         self.scored = tuple(scored)
         known = [place for place, each in enumerate(scored) if each.score and not each.is_gap]
@@ -244,9 +232,6 @@ class AttributedBars(RowsFigure):
 
     def sizeHint(self) -> QSize:
         return QSize(280, len(self.order) * ROW + 6)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(180, 3 * ROW)
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         metrics = QFontMetricsF(theme.ui_font())

@@ -17,7 +17,7 @@ from app.look import theme
 from app.plots import token_labels
 from app.plots.attention_image import Picture, cells_of
 from app.plots.figure import paint_ring
-from app.plots.layered import dashed_pen, line_at, paint_chip, paint_levels, paint_scale, whole_pixels
+from app.plots.layered import dashed_pen, line_at, paint_label, paint_levels, paint_scale, whole_pixels
 from app.plots.shown_figure import ShownFigure, spans
 from app.plots.token_labels import Plan
 from engine.inspect.attention.views import MatrixView
@@ -300,7 +300,7 @@ class HeatmapPlot(ShownFigure):
         width = metrics.horizontalAdvance(text) + 10
         right = max(area.left() - self._strip() - 1, width + 1)
         place = QRectF(right - width, middle - 9, width, 18)
-        paint_chip(painter, place, text, self._soft(self.shown.row_segments, row))
+        paint_label(painter, place, text, self._soft(self.shown.row_segments, row))
 
     def _paint_column_chip(self, painter: QPainter, column: int) -> None:
         assert self.shown is not None
@@ -311,7 +311,7 @@ class HeatmapPlot(ShownFigure):
         area, middle = self.frame().area, self.cell_rect(0, column).center().x()
         left = min(max(middle - width / 2, 2.0), self.width() - width - 2)
         place = QRectF(left, area.top() - self._strip() - 19, width, 18)
-        paint_chip(painter, place, text, self._soft(self.shown.column_segments, column))
+        paint_label(painter, place, text, self._soft(self.shown.column_segments, column))
 
     def _soft(self, segments: tuple[int, ...], place: int) -> str:
         colors = theme.current()

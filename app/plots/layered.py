@@ -161,7 +161,7 @@ def value_words(value: float, signed: bool = False) -> str:
     return ("−" if value < 0 else "+" if signed else "") + written
 
 
-def paint_chip(painter: QPainter, rect: QRectF, text: str, fill: str, ink: str = "text") -> None:
+def paint_label(painter: QPainter, rect: QRectF, text: str, fill: str, ink: str = "text") -> None:
     """Paint a word on a rounded ground, over whatever is there."""
     colors = theme.current()
     painter.setPen(Qt.PenStyle.NoPen)

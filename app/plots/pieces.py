@@ -17,7 +17,6 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPainterPath,
-    QPen,
 )
 from PySide6.QtWidgets import QWidget
 
@@ -30,13 +29,14 @@ from app.plots.pieces_layout import (
     IDS,
     TEXT,
     TIE,
-    Chip,
-    Column,
-    Placed,
+    PieceChip,
+    PlacedColumn,
+    WordColumn,
     line_height,
     placed_columns,
 )
 from app.plots.scrolled import ScrolledFigure
+from app.plots.strokes import CENTER, level_line, paint_chip, write
 from app.plots.word_flow import word_after
 
 
@@ -54,16 +54,16 @@ class PiecesPlot(ScrolledFigure):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.columns: tuple[Column, ...] = ()
+        self.columns: tuple[WordColumn, ...] = ()
         self.has_beside = False
-        self._placed: list[Placed] = []
-        self._of_row: dict[int, tuple[Placed, int]] = {}  # row -> where its piece stands
+        self._placed: list[PlacedColumn] = []
+        self._of_row: dict[int, tuple[PlacedColumn, int]] = {}  # row -> where its piece stands
 
     @property
     def is_empty(self) -> bool:
         return not self.columns
 
-    def set_columns(self, columns: Sequence[Column], *, has_beside: bool = False) -> None:
+    def set_columns(self, columns: Sequence[WordColumn], *, has_beside: bool = False) -> None:
         """Show these words. Args: has_beside: keep a line for the second vocabulary."""
         self.columns, self.has_beside = tuple(columns), has_beside
         self.place_anew()
@@ -94,7 +94,7 @@ class PiecesPlot(ScrolledFigure):
                 rows.append([column.text, chip.text, chip.id, chip.segment, span, chip.kind, first])
         return rows
 
-    def chip_words(self, column: Column, chip: Chip) -> str:
+    def chip_words(self, column: WordColumn, chip: PieceChip) -> str:
         """Return what is said of a piece under the pointer and to screen readers."""
         span = words.shorten(column.text[chip.start : chip.stop], 60)
         said = {
@@ -208,44 +208,37 @@ class PiecesPlot(ScrolledFigure):
 
     def _paint_gutter(self, painter: QPainter, number: int) -> None:
         """Name the lines, on the first line of each text."""
-        placed, colors = self._placed[number], theme.current()
+        placed = self._placed[number]
         segment, top = placed.column.segment, placed.room.top()
         if number and self._placed[number - 1].column.segment == segment:
             return
-        painter.setFont(theme.ui_font(13, bold=True))
-        painter.setPen(colors.color("b" if segment else "accent"))
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        name = self.tr("B") if segment else self.tr("A")
-        painter.drawText(QRectF(2, top, GUTTER, TEXT), left, name)
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(colors.color("muted"))
+        name, ink = (self.tr("B"), "b") if segment else (self.tr("A"), "accent")
+        write(painter, QRectF(2, top, GUTTER, TEXT), name, ink, bold=True)
         top += TEXT + TIE
         lines = [(CHIP, self.tr("pieces")), (IDS, self.tr("ids"))]
         lines += [(CHIP, self.tr("second"))] if self.has_beside else []
         for height, name in lines:
-            painter.drawText(QRectF(2, top, GUTTER, height), left, name)
+            write(painter, QRectF(2, top, GUTTER, height), name, "muted", size=11)
             top += height
 
-    def _paint_column(self, painter: QPainter, placed: Placed, marked: set[int]) -> None:
+    def _paint_column(self, painter: QPainter, placed: PlacedColumn, marked: set[int]) -> None:
         column, room, layout = placed.column, placed.room, placed.layout()
         for chip, rect in zip(column.chips, placed.chips, strict=True):
             if column.text:
                 span = placed.span(layout, chip)
                 _paint_tie(painter, placed, span, rect, chip, is_marked=chip.row in marked)
-            _paint_chip(painter, rect, chip, column.shade)
+            _paint_piece(painter, rect, chip, column.shade)
             if chip.row in marked:
                 paint_ring(painter, rect.adjusted(-1, -1, 1, 1), 1.5)
         if column.text:
             is_cut = all(chip.kind == "cut" for chip in column.chips)
             painter.setPen(theme.current().color("muted" if is_cut else "text"))
             layout.draw(painter, QPointF(room.left(), room.top() + 1))
-        painter.setFont(theme.ui_font(11))
         for chip, rect in zip(column.chips, placed.chips, strict=True):
-            painter.setPen(theme.current().color("muted"))
             under = QRectF(rect.left() - 8, rect.bottom(), rect.width() + 16, IDS)
-            painter.drawText(under, Qt.AlignmentFlag.AlignCenter, str(chip.id))
+            write(painter, under, str(chip.id), "muted", size=11, side=CENTER)
         for chip, rect in zip(column.beside, placed.beside, strict=True):
-            _paint_chip(painter, rect, chip, column.shade, is_second=True)
+            _paint_piece(painter, rect, chip, column.shade, is_second=True)
 
 
 def _fill(segment: int, shade: int) -> str:
@@ -256,10 +249,10 @@ def _fill(segment: int, shade: int) -> str:
 
 def _paint_tie(
     painter: QPainter,
-    placed: Placed,
+    placed: PlacedColumn,
     span: tuple[float, float],
     rect: QRectF,
-    chip: Chip,
+    chip: PieceChip,
     *,
     is_marked: bool,
 ) -> None:
@@ -288,27 +281,24 @@ def _paint_tie(
     painter.drawRect(QRectF(left, top - 1.5, right - left, 1.5))
 
 
-def _paint_chip(painter: QPainter, rect: QRectF, chip: Chip, shade: int, *, is_second: bool = False) -> None:
+def _paint_piece(
+    painter: QPainter, rect: QRectF, chip: PieceChip, shade: int, *, is_second: bool = False
+) -> None:
     colors = theme.current()
     ink = colors.b if chip.segment else colors.accent
     fill, frame, text = _fill(chip.segment, shade), _fill(chip.segment, shade), colors.text
-    style = Qt.PenStyle.SolidLine
     if chip.kind == "unknown":
-        fill, frame, text, style = colors.card, colors.wrong, colors.wrong, Qt.PenStyle.DashLine
+        fill, frame, text = colors.card, colors.wrong, colors.wrong
     elif chip.kind in ("special", "padding"):
         fill, frame, text = colors.card, theme.mix(colors.card, ink, 0.45), colors.muted
     elif chip.kind == "cut":
         fill, frame, text = colors.card, colors.line, colors.muted
     elif is_second:
         fill, frame = colors.card, theme.mix(colors.card, ink, 0.45)
-    painter.setPen(QPen(QColor(frame), 1.2, style))
-    painter.setBrush(QColor(fill))
-    painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-    painter.setFont(theme.ui_font())
-    painter.setPen(QColor(text))
-    metrics = QFontMetricsF(painter.font())
+    paint_chip(painter, rect, fill, frame, 1.2, is_dashed=chip.kind == "unknown")
+    metrics = QFontMetricsF(theme.ui_font())
     shown = metrics.elidedText(chip.text, Qt.TextElideMode.ElideMiddle, max(rect.width() - 4, 8))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, shown)
+    write(painter, rect, shown, QColor(text), side=CENTER)
     if chip.kind == "cut":
         half = metrics.horizontalAdvance(shown) / 2 + 1
-        painter.drawLine(rect.center() - QPointF(half, 0), rect.center() + QPointF(half, 0))
+        level_line(painter, rect.center().x() - half, rect.center().x() + half, rect.center().y())

@@ -19,7 +19,7 @@ NARROWEST = 18.0  # px of a piece
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class PieceChip:
     """A piece. kind: "piece", "unknown", "special", "cut" or "padding".
 
     row: its place among the rows of the model, -1 for a piece of the second vocabulary. start, stop: its
@@ -36,7 +36,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class WordColumn:
     """A word as it was written, and its pieces. beside: those of the second vocabulary.
 
     shade: 0 and 1 in turn, so that neighbours differ. joined: no blank before it.
@@ -45,16 +45,16 @@ class Column:
     text: str
     segment: int
     shade: int
-    chips: tuple[Chip, ...]
-    beside: tuple[Chip, ...] = ()
+    chips: tuple[PieceChip, ...]
+    beside: tuple[PieceChip, ...] = ()
     joined: bool = False
 
 
 @dataclass(slots=True)
-class Placed:
+class PlacedColumn:
     """A column and where it stands. chips, beside: a rectangle for each piece."""
 
-    column: Column
+    column: WordColumn
     room: QRectF
     chips: list[QRectF] = field(default_factory=list)
     beside: list[QRectF] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Placed:
         layout.endLayout()
         return layout
 
-    def span(self, layout: QTextLayout, chip: Chip) -> tuple[float, float]:
+    def span(self, layout: QTextLayout, chip: PieceChip) -> tuple[float, float]:
         """Return from where to where the characters of a piece stand."""
         if not layout.lineCount():
             return self.room.left(), self.room.left()
@@ -86,13 +86,13 @@ def line_height(has_beside: bool) -> float:
     return TEXT + TIE + CHIP + IDS + GAP + (BESIDE if has_beside else 0.0)
 
 
-def placed_columns(columns: Sequence[Column], right: float, line: float) -> list[Placed]:
+def placed_columns(columns: Sequence[WordColumn], right: float, line: float) -> list[PlacedColumn]:
     """Return the columns wrapped at a width; B begins a line, and no mark stands alone on one.
 
     Args: right: where a line ends, at least. line: from the top of a line to that of the next.
     """
     measured = [_measure(column, right - GUTTER) for column in columns]
-    found: list[Placed] = []
+    found: list[PlacedColumn] = []
     x, y = GUTTER, 2.0
     for number, (column, (room, chips, beside)) in enumerate(zip(columns, measured, strict=True)):
         turns = number > 0 and column.segment != columns[number - 1].segment
@@ -102,7 +102,7 @@ def placed_columns(columns: Sequence[Column], right: float, line: float) -> list
             needed += SPACE + measured[number + 1][0]
         if x > GUTTER and (turns or x + needed > right):
             x, y = GUTTER, y + line
-        placed = Placed(column, QRectF(x, y, room, line - GAP))
+        placed = PlacedColumn(column, QRectF(x, y, room, line - GAP))
         top = y + TEXT + TIE
         placed.chips = _beside_each_other(chips, x, top, CHIP, x + room)
         placed.beside = _beside_each_other(beside, x, top + CHIP + IDS, CHIP, x + room)
@@ -115,7 +115,7 @@ def placed_columns(columns: Sequence[Column], right: float, line: float) -> list
     return found
 
 
-def _measure(column: Column, most: float) -> tuple[float, list[float], list[float]]:
+def _measure(column: WordColumn, most: float) -> tuple[float, list[float], list[float]]:
     """Return how wide a column is, at most `most`, and how wide each of its pieces would like to be."""
     plain, small = QFontMetricsF(theme.ui_font()), QFontMetricsF(theme.ui_font(11))
     chips = [

@@ -20,7 +20,7 @@ from app.look.labels import fitting
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
 from app.plots.figure import Figure, Numbers
-from app.plots.layered import line_at, paint_chip, paint_levels, value_words, whole_pixels
+from app.plots.layered import line_at, paint_label, paint_levels, value_words, whole_pixels
 from app.plots.scrolled import RowsFigure
 from app.plots.shown_figure import isolated
 from engine.inspect.attention.weights import Detail
@@ -241,7 +241,7 @@ class QueryKeyPlot(RowsFigure):
         token = token_labels.cut(metrics, self.detail.tokens[self.detail.place], names.width() - 6)
         width = metrics.horizontalAdvance(token) + 8
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_chip(painter, QRectF(names.right() - width, top + 24, width, 18), token, colors.accent_soft)
+        paint_label(painter, QRectF(names.right() - width, top + 24, width, 18), token, colors.accent_soft)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_stripes(painter, columns["key"], top + 22, self._colors["query"], 0)
         painter.setPen(QPen(colors.color("line"), 1))

@@ -82,3 +82,21 @@ def paint_line(
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(color, width, style))
     painter.drawPolyline(points)
+
+
+def paint_chip(
+    painter: QPainter,
+    room: QRectF,
+    ground: str,
+    edge: str = "",
+    width: float = 1.0,
+    radius: float = 4.0,
+    *,
+    is_dashed: bool = False,
+) -> None:
+    """Paint a rounded ground. Args: edge: the colour of a line around it, "" for none; so wide, in px."""
+    style = Qt.PenStyle.DashLine if is_dashed else Qt.PenStyle.SolidLine
+    painter.setPen(QPen(QColor(edge), width, style) if edge else Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(ground))
+    inner = room.adjusted(0.5, 0.5, -0.5, -0.5) if edge else room
+    painter.drawRoundedRect(inner, radius, radius)

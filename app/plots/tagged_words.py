@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers
-from app.plots.word_flow import SPACE, WordFlow
+from app.plots.strokes import CENTER, LEFT, write
+from app.plots.word_flow import SPACE, FlowWord, WordFlow
 
 PAD = 2.0
 WORD, LANE, BETWEEN = 20, 15, 6  # px: of a word, of the names above or below it, between two lines
@@ -37,7 +38,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TagMark:
     """A word's part in a stretch: whether it begins and ends there, and how many words it has."""
 
     type: str
@@ -48,39 +49,37 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggedWord:
-    """A word. joined: it follows the one before it without white space."""
+class TaggedWord(FlowWord):
+    """A word, its part in what is true and in what was predicted."""
 
-    text: str
-    joined: bool = False
-    true: Mark | None = None
-    predicted: Mark | None = None
+    true: TagMark | None = None
+    predicted: TagMark | None = None
 
 
-class TaggedWordsPlot(WordFlow):
+class TaggedWordsPlot(WordFlow[TaggedWord]):
     """The words of a text. A type has one colour, by its place among all types."""
+
+    pad = PAD
 
     def __init__(self, title: str = "", *, most_lines: int = 6, parent: QWidget | None = None) -> None:
         super().__init__(title, line=WORD + BETWEEN, chip=WORD, most_lines=most_lines, parent=parent)
-        self.tagged: tuple[TaggedWord, ...] = ()
         self.types: tuple[str, ...] = ()
         self._above = self._below = 0
 
-    def set_words(self, tagged: Sequence[TaggedWord], types: Sequence[str], lanes: Sequence[str]) -> None:
+    def set_text(self, tagged: Sequence[TaggedWord], types: Sequence[str], lanes: Sequence[str]) -> None:
         """Show a text. Args: types: all there are. lanes: TRUE, PREDICTED or both."""
-        self.tagged, self.types = tuple(tagged), tuple(types)
+        self.types = tuple(types)
         self._above, self._below = LANE * (TRUE in lanes), LANE * (PREDICTED in lanes)
         self.chip = WORD + self._above + self._below
         self.line = self.chip + BETWEEN
-        self.set_flow([one.text for one in tagged], [0] * len(tagged), [one.joined for one in tagged])
+        self.set_words(tagged)
 
     def clear(self) -> None:
-        """Show nothing."""
-        self.set_words((), (), ())
+        self.set_text((), (), ())
 
     def show_first(self) -> None:
         """Bring the first stretch into view."""
-        marked = next((i for i, one in enumerate(self.tagged) if self._marks(one)), None)
+        marked = next((i for i, one in enumerate(self.words) if self._marks(one)), None)
         if marked is not None and self.rect_of(marked).isValid():
             self.reveal(marked)
 
@@ -89,7 +88,7 @@ class TaggedWordsPlot(WordFlow):
 
     def numbers(self) -> Numbers:
         rows: Numbers = [["place", "word", "true", "predicted"]]
-        for place, one in enumerate(self.tagged):
+        for place, one in enumerate(self.words):
             rows.append([place, one.text, _said(one.true), _said(one.predicted)])
         return rows
 
@@ -104,8 +103,8 @@ class TaggedWordsPlot(WordFlow):
         """Return the stretches of a lane as words: "New York LOC"."""
         found: list[str] = []
         text = ""
-        for one in self.tagged:
-            mark: Mark | None = getattr(one, lane)
+        for one in self.words:
+            mark: TagMark | None = getattr(one, lane)
             if mark is None or not getattr(self, "_above" if lane == TRUE else "_below"):
                 continue
             text = one.text if mark.begins else text + ("" if one.joined else " ") + one.text
@@ -114,7 +113,7 @@ class TaggedWordsPlot(WordFlow):
         return found[:20]
 
     def words_of(self, target: int) -> str:
-        one = self.tagged[target]
+        one = self.words[target]
         said = [words.shorten(one.text, 80)]
         if one.true is not None and self._above:
             said.append(self.tr("true {type}").format(type=one.true.type))
@@ -129,22 +128,21 @@ class TaggedWordsPlot(WordFlow):
         hues = theme.CATEGORIES[theme.current().name]
         return hues[self.types.index(kind) % len(hues)] if kind in self.types else theme.current().muted
 
-    def _marks(self, one: TaggedWord) -> list[Mark]:
+    def _marks(self, one: TaggedWord) -> list[TagMark]:
         marks = (one.true if self._above else None, one.predicted if self._below else None)
         return [mark for mark in marks if mark is not None]
 
+    def shown(self, index: int) -> str:
+        return words.shorten(self.words[index].text, LONGEST)
+
     def word_width(self, index: int) -> float:
-        one = self.tagged[index]
-        widths = [QFontMetricsF(theme.ui_font()).horizontalAdvance(_short(one.text))]
-        names = QFontMetricsF(theme.ui_font(NAME_SIZE, bold=True))
-        widths += [
-            names.horizontalAdvance(words.shorten(mark.type, 24)) / mark.num_words
-            for mark in self._marks(one)
-        ]
-        return max(widths) + 2 * PAD
+        advance = QFontMetricsF(theme.ui_font(NAME_SIZE, bold=True)).horizontalAdvance
+        marks = self._marks(self.words[index])
+        names = [advance(words.shorten(mark.type, 24)) / mark.num_words for mark in marks]
+        return max([super().word_width(index), *(name + 2 * PAD for name in names)])
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
-        one, colors = self.tagged[index], theme.current()
+        one, colors = self.words[index], theme.current()
         middle = QRectF(room.left(), room.top() + self._above, room.width(), WORD)
         marks = self._marks(one)
         if marks:
@@ -152,9 +150,7 @@ class TaggedWordsPlot(WordFlow):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.mix(colors.card, self.color_of(marks[-1].type), 0.16)))
             painter.drawRect(wide)
-        painter.setFont(theme.ui_font())
-        painter.setPen(colors.color("text"))
-        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, _short(one.text))
+        write(painter, middle, self.shown(index), side=CENTER | Qt.TextFlag.TextDontClip)
         if one.true is not None and self._above:
             self._paint_mark(painter, room, index, one.true, is_above=True)
         if one.predicted is not None and self._below:
@@ -164,22 +160,22 @@ class TaggedWordsPlot(WordFlow):
             painter.setPen(QPen(colors.color("text"), 1))
             painter.drawRect(middle.adjusted(0.5, 0.5, -0.5, -0.5))
 
-    def _paint_mark(self, painter: QPainter, room: QRectF, index: int, mark: Mark, *, is_above: bool) -> None:
+    def _paint_mark(
+        self, painter: QPainter, room: QRectF, index: int, mark: TagMark, *, is_above: bool
+    ) -> None:
         top = room.top() + self._above - BAR if is_above else room.top() + self._above + WORD
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.color_of(mark.type)))
         painter.drawRect(QRectF(room.left(), top, room.width() + self._gap(index, mark), BAR))
         if not mark.begins:
             return
-        painter.setFont(theme.ui_font(NAME_SIZE, bold=True))
-        painter.setPen(theme.current().color("text"))
         name = QRectF(room.left(), room.top() - 1 if is_above else top + BAR, room.width(), LANE - BAR)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(name, left | Qt.TextFlag.TextDontClip, words.shorten(mark.type, 24))
+        said, side = words.shorten(mark.type, 24), LEFT | Qt.TextFlag.TextDontClip
+        write(painter, name, said, size=NAME_SIZE, bold=True, side=side)
 
-    def _gap(self, index: int, mark: Mark) -> float:
+    def _gap(self, index: int, mark: TagMark) -> float:
         """Return how far a stretch goes on behind a word, up to the next one of the same line."""
-        if mark.ends or index + 1 >= len(self.tagged):
+        if mark.ends or index + 1 >= len(self.words):
             return 0.0
         here, following = self.rect_of(index), self.rect_of(index + 1)
         is_next = abs(here.top() - following.top()) < 1 and following.left() > here.left()
@@ -202,13 +198,18 @@ def tagged_words(
             begin = place
     marks = [_marks_of(pieces, stretches) for stretches in (true, predicted)]
     return [
-        TaggedWord(text[start:stop], start > 0 and not text[start - 1].isspace(), marks[0][i], marks[1][i])
+        TaggedWord(
+            text[start:stop],
+            joined=start > 0 and not text[start - 1].isspace(),
+            true=marks[0][i],
+            predicted=marks[1][i],
+        )
         for i, (start, stop) in enumerate(pieces)
     ]
 
 
-def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]) -> list[Mark | None]:
-    found: list[Mark | None] = [None] * len(pieces)
+def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]) -> list[TagMark | None]:
+    found: list[TagMark | None] = [None] * len(pieces)
     place = 0
     for one in sorted(stretches, key=lambda each: each.start):
         while place < len(pieces) and pieces[place][1] <= one.start:
@@ -218,7 +219,7 @@ def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]) -
             stop += 1
         for word in range(place, stop):
             begins, ends = word == place, word == stop - 1
-            found[word] = Mark(one.type, begins, ends, stop - place, one.note)
+            found[word] = TagMark(one.type, begins, ends, stop - place, one.note)
         place = stop
     return found
 
@@ -227,9 +228,5 @@ def _is_wide(letter: str) -> bool:
     return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\uffef"
 
 
-def _said(mark: Mark | None) -> str:
+def _said(mark: TagMark | None) -> str:
     return "" if mark is None else f"{'B' if mark.begins else 'I'}-{mark.type}"
-
-
-def _short(text: str) -> str:
-    return words.shorten(text, LONGEST)

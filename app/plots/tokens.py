@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
+from app.plots.strokes import CENTER, paint_chip, write
 
 UNTOUCHED, HIDDEN, SWAPPED, KEPT = -1, 0, 1, 2
 HEAD, LINE, CHIP = 30, 38, 21  # px: an example's title, a line of tokens, a token
@@ -24,7 +25,7 @@ SPACE, PAD, MARGIN = 5.0, 6.0, 18.0
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class MaskedExample:
     """One example. tokens: as they were; shown: as the model reads them; actions: -1 to 2 for each."""
 
     title: str
@@ -37,7 +38,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _PlacedToken:
     """A token of a strip, and where it stands."""
 
     rect: QRectF
@@ -50,8 +51,8 @@ class TokensPlot(ScrolledFigure):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.strips: tuple[Strip, ...] = ()
-        self._placed: list[_Placed] = []
+        self.strips: tuple[MaskedExample, ...] = ()
+        self._placed: list[_PlacedToken] = []
         self._heads: list[float] = []
         self._letters: list[tuple[float, str]] = []
         self._scroll.verticalScrollBar().setSingleStep(LINE)
@@ -60,7 +61,7 @@ class TokensPlot(ScrolledFigure):
     def is_empty(self) -> bool:
         return not self.strips
 
-    def set_strips(self, strips: Sequence[Strip]) -> None:
+    def set_strips(self, strips: Sequence[MaskedExample]) -> None:
         """Show these examples."""
         self.strips = tuple(strips)
         self.place_anew()
@@ -87,7 +88,7 @@ class TokensPlot(ScrolledFigure):
                 rows.append([number, strip.note, place, segment, token, shown, names[action]])
         return rows
 
-    def token_words(self, strip: Strip, place: int) -> str:
+    def token_words(self, strip: MaskedExample, place: int) -> str:
         """Return what was done to a token."""
         token, shown = strip.tokens[place], strip.shown[place]
         match strip.actions[place]:
@@ -131,7 +132,7 @@ class TokensPlot(ScrolledFigure):
             y = self._place_strip(number, strip, y + HEAD) + 10
         self.set_content_height(int(y))
 
-    def _place_strip(self, number: int, strip: Strip, y: float) -> float:
+    def _place_strip(self, number: int, strip: MaskedExample, y: float) -> float:
         plain, small = QFontMetricsF(theme.ui_font()), QFontMetricsF(theme.ui_font(11))
         left = 4.0 if strip.is_yes is None else 4.0 + MARGIN
         width, x = max(200.0, self.canvas().width() - 8.0), left
@@ -148,35 +149,27 @@ class TokensPlot(ScrolledFigure):
                 x, y = left, y + LINE
             if turned:
                 self._letters.append((y, self.tr("B")))
-            self._placed.append(_Placed(QRectF(x, y, room, CHIP), number, place))
+            self._placed.append(_PlacedToken(QRectF(x, y, room, CHIP), number, place))
             x += room + SPACE
         return y + LINE
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         for strip, top in zip(self.strips, self._heads, strict=True):
             self._paint_head(painter, strip, top)
-        painter.setFont(theme.ui_font(11, bold=True))
-        painter.setPen(theme.current().color("muted"))
         for y, letter in self._letters:
-            painter.drawText(QRectF(4, y, MARGIN, CHIP), Qt.AlignmentFlag.AlignVCenter, letter)
+            write(painter, QRectF(4, y, MARGIN, CHIP), letter, "muted", size=11, bold=True)
         for placed in self._placed:
             if area.top() - LINE <= placed.rect.top() <= area.bottom():
                 _paint_token(painter, placed.rect, self.strips[placed.strip], placed.place)
 
-    def _paint_head(self, painter: QPainter, strip: Strip, top: float) -> None:
-        colors = theme.current()
-        painter.setFont(theme.ui_font(11, bold=True))
-        painter.setPen(colors.color("muted"))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        width = QFontMetricsF(painter.font()).horizontalAdvance(strip.title)
-        painter.drawText(QRectF(4, top, width + 4, HEAD - 6), middle, strip.title)
+    def _paint_head(self, painter: QPainter, strip: MaskedExample, top: float) -> None:
+        width = QFontMetricsF(theme.ui_font(11, bold=True)).horizontalAdvance(strip.title)
+        write(painter, QRectF(4, top, width + 4, HEAD - 6), strip.title, "muted", size=11, bold=True)
         if strip.note:
             mark = QRectF(4 + width + 12, top + 5, 14, 14)
             name, ink = ("check", "fine") if strip.is_yes else ("close", "b")
             theme.icon(name, ink).paint(painter, mark.toRect())
-            painter.setFont(theme.ui_font(12))
-            painter.setPen(colors.color("text"))
-            painter.drawText(QRectF(mark.right() + 6, top, 400, HEAD - 6), middle, strip.note)
+            write(painter, QRectF(mark.right() + 6, top, 400, HEAD - 6), strip.note, size=12)
 
 
 class TokensLegend(QWidget):
@@ -215,40 +208,30 @@ class TokensLegend(QWidget):
             room = QRectF(x, 2, metrics.horizontalAdvance(sample) + 2 * PAD, CHIP - 1)
             if x + room.width() + metrics.horizontalAdvance(text) > self.width():
                 break
-            _paint_chip(painter, room, sample, action, 12)
+            _paint_marked(painter, room, sample, action, 12)
             x += room.width() + 6
-            painter.setFont(theme.ui_font(12))
-            painter.setPen(theme.current().color("muted"))
             width = metrics.horizontalAdvance(text) + 4
-            painter.drawText(QRectF(x, 0, width, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
+            write(painter, QRectF(x, 0, width, self.height()), text, "muted", size=12)
             x += width + 14
         painter.end()
 
 
-def _paint_token(painter: QPainter, room: QRectF, strip: Strip, place: int) -> None:
-    action, colors = strip.actions[place], theme.current()
+def _paint_token(painter: QPainter, room: QRectF, strip: MaskedExample, place: int) -> None:
+    action = strip.actions[place]
     if action >= 0:
-        _paint_chip(painter, room, strip.shown[place], action)
+        _paint_marked(painter, room, strip.shown[place], action)
         if action != KEPT:
-            painter.setFont(theme.ui_font(11))
-            painter.setPen(colors.color("accent" if action == HIDDEN else "b"))
             under = QRectF(room.left() - 2, room.bottom() - 1, room.width() + 4, 15)
-            painter.drawText(under, Qt.AlignmentFlag.AlignCenter, strip.tokens[place])
+            ink = "accent" if action == HIDDEN else "b"
+            write(painter, under, strip.tokens[place], ink, size=11, side=CENTER)
         return
     special = strip.tokens[place] in ("[CLS]", "[SEP]")
-    painter.setFont(theme.ui_font())
-    painter.setPen(colors.color("muted" if special else "text"))
-    painter.drawText(room.adjusted(0, 0, 4, 0), Qt.AlignmentFlag.AlignVCenter, strip.shown[place])
+    write(painter, room.adjusted(0, 0, 4, 0), strip.shown[place], "muted" if special else "text")
 
 
-def _paint_chip(painter: QPainter, room: QRectF, text: str, action: int, size: int = 13) -> None:
+def _paint_marked(painter: QPainter, room: QRectF, text: str, action: int, size: int = 13) -> None:
     colors = theme.current()
     fills = {HIDDEN: colors.accent_soft, SWAPPED: colors.b_soft, KEPT: colors.card}
     frames = {HIDDEN: colors.accent_soft, SWAPPED: colors.b, KEPT: colors.fine}
-    style = Qt.PenStyle.DashLine if action == SWAPPED else Qt.PenStyle.SolidLine
-    painter.setPen(QPen(QColor(frames[action]), 1.2, style))
-    painter.setBrush(QColor(fills[action]))
-    painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-    painter.setFont(theme.ui_font(size))
-    painter.setPen(colors.color("text"))
-    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+    paint_chip(painter, room, fills[action], frames[action], 1.2, is_dashed=action == SWAPPED)
+    write(painter, room, text, size=size, side=CENTER)

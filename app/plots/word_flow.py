@@ -1,6 +1,6 @@
 """Words as chips that wrap at the width there is, in any script; the mouse and arrow keys choose among them.
 
-A child class says how wide a word is, how it looks and what it says under the pointer.
+A child class says how a word looks, what stands over or under it, and what it says under the pointer.
 """
 
 from __future__ import annotations
@@ -8,21 +8,52 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
-from app.plots.figure import Figure, paint_ring
+from app.plots.figure import Figure, ink_on, paint_ring
 from app.plots.scrolled import ScrolledFigure
+from app.plots.strokes import CENTER, paint_chip, write
+from app.words import shorten
+
+Word = TypeVar("Word", bound="FlowWord")
 
 SPACE, CLOSE, JOINED = 5.0, 3.0, 1.0  # px between words: in general, in scripts without spaces, joined
+LONGEST = 40  # characters of a word that are shown
 LETTER = 18.0  # px for the A or B before a text
 _CLOSE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
-class WordFlow(ScrolledFigure):
+@dataclass(frozen=True, slots=True)
+class FlowWord:
+    """A word of a text, or a piece. segment: 0 for A, 1 for B.
+
+    joined: it follows the one before it without white space. note: more to say of it under the pointer.
+    """
+
+    text: str
+    segment: int = 0
+    joined: bool = field(default=False, kw_only=True)
+    note: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WordLook:
+    """How a word's chip is painted. ground, edge: colours, "" for none. ink: "" for one that can be read."""
+
+    ground: str = ""
+    edge: str = ""
+    ink: str = ""
+    edge_width: float = 1.0
+    is_dashed: bool = False
+
+
+class WordFlow(ScrolledFigure, Generic[Word]):
     """Base of the pictures of a text: a chip a word, B on a line of its own. A target is a word's index.
 
     The ring around a word is seen while the picture has the keyboard; its place stays for the next time.
@@ -30,53 +61,78 @@ class WordFlow(ScrolledFigure):
     """
 
     word_chosen = Signal(int)
+    pad = 7.0  # px beside a word's letters
+    radius = 5.0  # px of a chip's corners
+    side = CENTER
 
     def __init__(
         self, title: str = "", *, line: int, chip: int, most_lines: int, parent: QWidget | None = None
     ) -> None:
         super().__init__(title, parent)
         self.line, self.chip, self.most_lines = line, chip, most_lines
-        self.texts: tuple[str, ...] = ()
-        self.segments: tuple[int, ...] = ()
-        self.joined: tuple[bool, ...] = ()
+        self.words: tuple[Word, ...] = ()
         self._places: list[QRectF] = []
         layout = self.layout()
         assert layout is not None
         layout.setContentsMargins(0, 3, 0, 3)  # words begin where titles do
         self.setFixedHeight(line + 6)
 
+    def shown(self, index: int) -> str:
+        """Return a word as it stands in its chip."""
+        return shorten(self.words[index].text, LONGEST)
+
+    def is_bold(self, index: int) -> bool:
+        """Whether a word is written in bold."""
+        return False
+
+    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+        """Return how a word's chip is painted."""
+        return WordLook()
+
     def word_width(self, index: int) -> float:
         """Return how wide a word's chip is."""
-        raise NotImplementedError
+        metrics = QFontMetricsF(theme.ui_font(bold=self.is_bold(index)))
+        return metrics.horizontalAdvance(self.shown(index)) + 2 * self.pad
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         """Paint a word's chip."""
-        raise NotImplementedError
+        look = self.look_of(index, is_hovered)
+        self.paint_ground(painter, room, look)
+        ink = QColor(look.ink) if look.ink else ink_on(look.ground or theme.current().card)
+        write(painter, room, self.shown(index), ink, bold=self.is_bold(index), side=self.side)
 
-    def set_flow(self, texts: Sequence[str], segments: Sequence[int], joined: Sequence[bool] = ()) -> None:
-        """Take the words in, after the child class has taken in what it knows of them.
+    def paint_ground(self, painter: QPainter, room: QRectF, look: WordLook) -> None:
+        """Paint what lies behind a word."""
+        if look.ground:
+            width = look.edge_width
+            paint_chip(painter, room, look.ground, look.edge, width, self.radius, is_dashed=look.is_dashed)
 
-        Args: joined: True for a word that follows the one before it without white space.
-        """
-        is_same = len(texts) == len(self.texts)
-        self.texts, self.segments, self.joined = tuple(texts), tuple(segments), tuple(joined)
+    def set_words(self, words: Sequence[Word]) -> None:
+        """Show these words."""
+        is_same = len(words) == len(self.words)
+        self.words = tuple(words)
         self.place_anew()
         if not is_same:
             self.forget()
-            self._walked = 0 if self.hasFocus() and self.texts else None
+            self._walked = 0 if self.hasFocus() and self.words else None
         self.describe()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_words(())
 
     @property
     def is_empty(self) -> bool:
-        return not self.texts
+        return not self.words
 
     def sizeHint(self) -> QSize:
         return QSize(400, self.height())
 
     def place(self) -> None:
         """Wrap all words at the width there is, and ask for the height that they need."""
-        words = [(text, self.segments[i], self.word_width(i)) for i, text in enumerate(self.texts)]
-        self._places = flow(words, float(self.canvas().width()), self.line, self.chip, self.joined)
+        measured = [(word.text, word.segment, self.word_width(i)) for i, word in enumerate(self.words)]
+        joined = [word.joined for word in self.words]
+        self._places = flow(measured, float(self.canvas().width()), self.line, self.chip, joined)
         num_lines = round(self._places[-1].top() / self.line) + 1 if self._places else 1
         self.set_content_height(num_lines * self.line)
         self.setFixedHeight(min(num_lines, self.most_lines) * self.line + 6)
@@ -109,8 +165,8 @@ class WordFlow(ScrolledFigure):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        if self.current is None and self.texts and event.reason() != Qt.FocusReason.MouseFocusReason:
-            first = next((i for i in range(len(self.texts)) if self.can_choose(i)), 0)
+        if self.current is None and self.words and event.reason() != Qt.FocusReason.MouseFocusReason:
+            first = next((i for i in range(len(self.words)) if self.can_choose(i)), 0)
             self.go_to(first)
             self.reveal(first)
         self.describe()
@@ -135,15 +191,13 @@ class WordFlow(ScrolledFigure):
                 paint_ring(painter, room.adjusted(-2, -2, 2, 2), 1.5)
 
     def _paint_letters(self, painter: QPainter) -> None:
-        if 1 not in self.segments:
+        segments = [word.segment for word in self.words]
+        if 1 not in segments:
             return
-        painter.setFont(theme.ui_font(11, bold=True))
-        letters = ((0, self.tr("A"), "accent"), (1, self.tr("B"), "b"))
-        for segment, letter, token in letters:
-            if segment in self.segments:
-                top = self._places[self.segments.index(segment)].top()
-                painter.setPen(theme.current().color(token))
-                painter.drawText(QRectF(0, top, LETTER, self.chip), Qt.AlignmentFlag.AlignVCenter, letter)
+        for segment, letter, ink in ((0, self.tr("A"), "accent"), (1, self.tr("B"), "b")):
+            if segment in segments:
+                top = self._places[segments.index(segment)].top()
+                write(painter, QRectF(0, top, LETTER, self.chip), letter, ink, size=11, bold=True)
 
 
 def word_after(event: QKeyEvent, here: int | None, places: Sequence[QRectF]) -> int | None:

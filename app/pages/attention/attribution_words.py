@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from app import words
 from app.look.labels import label, tip
 from app.pages.inside.model_bar import model_caption
-from app.plots.attribution import Scored, signed
+from app.plots.attribution import ScoredWord, signed
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS, Attribution
 from engine.inspect.attribution.path import BASELINES
 from engine.inspect.attribution.target import LOG_ODDS, MEASURES
@@ -138,7 +138,7 @@ def meaning_words(result: Attribution) -> str:
     ).format(measure=measure)
 
 
-def scored_words(result: Attribution) -> list[Scored]:
+def scored_words(result: Attribution) -> list[ScoredWord]:
     """Return the words as the pictures show them."""
     gaps = set(result.asked.places)
     scores = result.word_scores.tolist()
@@ -147,7 +147,7 @@ def scored_words(result: Attribution) -> list[Scored]:
 
 def plain_words(
     found: tuple[Word, ...], encoding: Encoding, gaps: tuple[int, ...], text: str, pair: str | None
-) -> list[Scored]:
+) -> list[ScoredWord]:
     """Return the words before any score is known."""
     return _scored(found, encoding, set(gaps), [None] * len(found), text, pair)
 
@@ -159,14 +159,14 @@ def _scored(
     scores: list[float | None],
     text: str,
     pair: str | None,
-) -> list[Scored]:
+) -> list[ScoredWord]:
     texts = (text, pair or "")
     return [
-        Scored(
+        ScoredWord(
             text=word.text,
             segment=word.segment,
             score=None if gaps.intersection(word.pieces) else score,
-            is_joined=_is_joined(texts[word.segment], word.start),
+            joined=_is_joined(texts[word.segment], word.start),
             is_gap=bool(gaps.intersection(word.pieces)),
             note=_pieces_words(encoding, word),
         )
@@ -174,7 +174,7 @@ def _scored(
     ]
 
 
-def scored_pieces(result: Attribution) -> list[Scored]:
+def scored_pieces(result: Attribution) -> list[ScoredWord]:
     """Return the pieces, [CLS] and [SEP] among them where they have a score."""
     encoding, texts = result.encoding, (result.text, result.text_pair or "")
     found = []
@@ -182,11 +182,11 @@ def scored_pieces(result: Attribution) -> list[Scored]:
         segment, (start, stop) = encoding.token_type_ids[place], encoding.offsets[place]
         is_special, is_gap = bool(encoding.special_tokens_mask[place]), place in result.asked.places
         found.append(
-            Scored(
+            ScoredWord(
                 text=token if is_special else texts[segment][start:stop],
                 segment=segment,
                 score=None if is_gap else float(result.pieces[place]),
-                is_joined=not is_special and _is_joined(texts[segment], start),
+                joined=not is_special and _is_joined(texts[segment], start),
                 is_gap=is_gap,
                 note="" if is_special else token,
                 is_shown=not is_special,

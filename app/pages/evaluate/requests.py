@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, Both, Found, Listing, Opened, Source
-from app.plots.attribution import Scored as ScoredWord
+from app.plots.attribution import ScoredWord
 from app.work.models import OpenModels
 from app.work.text_filter import (
     ANSWER,
@@ -447,7 +447,7 @@ def scored_words(found: Attribution) -> list[ScoredWord]:
             text=word.text,
             segment=word.segment,
             score=score,
-            is_joined=word.start > 0 and not texts[word.segment][word.start - 1].isspace(),
+            joined=word.start > 0 and not texts[word.segment][word.start - 1].isspace(),
         )
         for word, score in zip(found.words, found.word_scores.tolist(), strict=True)
     ]

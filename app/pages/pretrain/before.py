@@ -16,7 +16,7 @@ from app.pages.pretrain.pins import PinsCard
 from app.pages.pretrain.report import TextCard
 from app.pages.run.charts import CardArea
 from app.plots.buttons import save_icon, yield_to_layout
-from app.plots.tokens import Strip, TokensLegend, TokensPlot
+from app.plots.tokens import MaskedExample, TokensLegend, TokensPlot
 from engine.model.config import BertConfig, count_parameters
 from engine.train.pretraining.forecast import Forecast
 from engine.train.pretraining.preview import Preview, PreviewExample
@@ -302,12 +302,12 @@ class PreviewCard(Card):
             self.legend.show()
 
 
-def _strip(number: int, example: PreviewExample) -> Strip:
+def _strip(number: int, example: PreviewExample) -> MaskedExample:
     follows = None if example.is_random is None else not example.is_random
     note = words.translate("Preview", "B follows A") if follows else ""
     if follows is False:
         note = words.translate("Preview", "B comes from another document")
-    return Strip(
+    return MaskedExample(
         title=words.translate("Preview", "Example {number}").format(number=words.number(number)),
         note=note,
         is_yes=follows,

@@ -17,7 +17,7 @@ from app.pages.probe.requests import NextAnswer, ask_next
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.guesses import Guess, GuessesPlot
-from app.plots.word_strip import Rated, WordStrip
+from app.plots.word_strip import RatedWord, WordStrip
 from app.session import Session
 from app.shipped import sample_sentences
 from app.work.worker import Channel
@@ -194,7 +194,7 @@ class NextView(Scroller):
             sign = "+" if change >= 0.005 else "−" if change <= -0.005 else ""
             said = f"{sign}{words.decimal(abs(change), 2)}"
             note = self.tr("without it: {share}").format(share=words.probability(one.without))
-            rated.append(Rated(one.word.text, one.word.segment, change, said, note))
+            rated.append(RatedWord(one.word.text, one.word.segment, change, said, note=note))
         self.strip.set_words(rated)
         self.strip.set_caption(self._state.caption())
         self.sum.setText(sum_words(found))

@@ -15,7 +15,7 @@ from app.pages.probe.history import QuestionHistory
 from app.pages.probe.parts import icon_button
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
-from app.plots.word_chips import Chip, WordChips
+from app.plots.word_chips import MaskableWord, WordChips
 from app.session import Session
 
 MOST_IN_MENU = 20
@@ -106,7 +106,7 @@ class SentenceCard(Card):
         gaps = masked.gaps if masked is not None else ()
         return next((number for number, gap in enumerate(gaps, start=1) if place in gap.places), 0)
 
-    def _word_chips(self) -> list[Chip]:
+    def _word_chips(self) -> list[MaskableWord]:
         encoding = self._state.encoding
         self._places = list(range(len(self._state.words)))
         chips = []
@@ -121,16 +121,16 @@ class SentenceCard(Card):
             elif pieces == ["[UNK]"]:
                 note = self.tr("not in the vocabulary: the model reads [UNK]")
             gap = next((gap for gap in map(self._gap_of, word.pieces) if gap), 0)
-            chips.append(Chip(word.text, word.segment, gap, note))
+            chips.append(MaskableWord(word.text, word.segment, gap, note=note))
         return chips
 
-    def _piece_chips(self) -> list[Chip]:
+    def _piece_chips(self) -> list[MaskableWord]:
         encoding = self._state.encoding
         if encoding is None:
             return []
         self._places = list(range(len(encoding.tokens)))
         return [
-            Chip(token, segment, self._gap_of(place), is_special=bool(special))
+            MaskableWord(token, segment, self._gap_of(place), is_special=bool(special))
             for place, (token, segment, special) in enumerate(
                 zip(encoding.tokens, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
             )

@@ -13,7 +13,7 @@ from app.look.widgets import GAP, Card
 from app.pages.probe.requests import measure_surprise
 from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
-from app.plots.word_strip import Rated, WordStrip
+from app.plots.word_strip import RatedWord, WordStrip
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.events import Event, Progress
@@ -102,7 +102,7 @@ class SurpriseView(QWidget):
                 share=words.share(score.probability, 2), rank=words.number(score.rank)
             )
             segment = types[place] if place < len(types) else 0
-            rated.append(Rated(score.piece, segment, bits, words.decimal(bits, 1), note))
+            rated.append(RatedWord(score.piece, segment, bits, words.decimal(bits, 1), note=note))
         self.strip.show()
         self.strip.set_words(rated)
         self.strip.set_caption(self._state.caption())

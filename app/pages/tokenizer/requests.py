@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from app.plots.pieces_layout import Chip, Column
+from app.plots.pieces_layout import PieceChip, WordColumn
 from app.work.worker import Steps
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Progress
@@ -59,7 +59,7 @@ class Tokenization:
     traces: tuple[Trace, ...]
     beside: tuple[Trace, ...]
     rows: tuple[Row, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[WordColumn, ...]
     num_left_out: int  # words that are not drawn
     num_real: int  # rows that are no padding and not cut
     num_cut: int
@@ -145,9 +145,9 @@ def measure(table: Table, roles: Roles, vocabularies: Sequence[Vocabulary]) -> S
 
 def columns_of(
     rows: Sequence[Row], traces: Sequence[Trace], beside: Sequence[Trace]
-) -> tuple[tuple[Column, ...], int]:
+) -> tuple[tuple[WordColumn, ...], int]:
     """Return the columns of the picture, and how many words have no room in it."""
-    columns: list[Column] = []
+    columns: list[WordColumn] = []
     left_out = 0
     place = 0
     for segment, found in enumerate(traces):
@@ -164,24 +164,24 @@ def columns_of(
     padding = rows[place:]
     if padding:
         text = padding[0].piece if len(padding) == 1 else f"{padding[0].piece} ×{len(padding)}"
-        chip = Chip(text, padding[0].id, place, "padding")
-        columns.append(Column("", len(traces) - 1, 0, (chip,)))
+        chip = PieceChip(text, padding[0].id, place, "padding")
+        columns.append(WordColumn("", len(traces) - 1, 0, (chip,)))
     return tuple(columns), left_out
 
 
-def _mark(row: Row, place: int) -> Column:
-    chip = Chip(row.piece, row.id, place, "special", segment=row.segment)
-    return Column("", row.segment, 0, (chip,))
+def _mark(row: Row, place: int) -> WordColumn:
+    chip = PieceChip(row.piece, row.id, place, "special", segment=row.segment)
+    return WordColumn("", row.segment, 0, (chip,))
 
 
 def _text_columns(
     rows: Sequence[Row], place: int, found: Trace, beside: Trace | None, room: int
-) -> tuple[list[Column], int]:
+) -> tuple[list[WordColumn], int]:
     """Return a column for each word, or for the words that two vocabularies split differently.
 
     Args: place: the row of the text's first piece. room: columns there may be; the words left are counted.
     """
-    shown, columns = _shown(found), list[Column]()
+    shown, columns = _shown(found), list[WordColumn]()
     before = used = 0
     segment = rows[place + len(found.ids)].segment  # of the [SEP] that ends the text
     for own, other in _groups(found.words, beside.words if beside else ()):
@@ -195,22 +195,22 @@ def _text_columns(
             _second(beside, piece, start, segment) for word in other for piece in range(word.first, word.last)
         )
         joined = start == before and bool(columns)
-        columns.append(Column(shown[start:stop], segment, (len(columns) + 1) % 2, chips, second, joined))
+        columns.append(WordColumn(shown[start:stop], segment, (len(columns) + 1) % 2, chips, second, joined))
         before = stop
         used += len(own)
     return columns, len(found.words) - used
 
 
-def _chip(row: Row, place: int, start: int) -> Chip:
+def _chip(row: Row, place: int, start: int) -> PieceChip:
     kind = "unknown" if row.kind == "piece" and row.piece == "[UNK]" else row.kind
-    return Chip(row.piece, row.id, place, kind, row.start - start, row.stop - start, row.segment)
+    return PieceChip(row.piece, row.id, place, kind, row.start - start, row.stop - start, row.segment)
 
 
-def _second(found: Trace | None, piece: int, start: int, segment: int) -> Chip:
+def _second(found: Trace | None, piece: int, start: int, segment: int) -> PieceChip:
     assert found is not None
     (first, last), text = found.offsets[piece], found.pieces[piece]
     kind = "unknown" if text == "[UNK]" else "piece"
-    return Chip(text, found.ids[piece], -1, kind, first - start, last - start, segment)
+    return PieceChip(text, found.ids[piece], -1, kind, first - start, last - start, segment)
 
 
 def _groups(

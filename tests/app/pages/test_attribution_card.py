@@ -15,7 +15,7 @@ from app.look import theme
 from app.pages.attention import attribution as attention_attribution
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.resting_words import RestingWordsDialog
-from app.plots.attribution import AttributedBars, AttributedText, Scored, signed
+from app.plots.attribution import AttributedBars, AttributedText, ScoredWord, signed
 from app.plots.figure import save_figure
 from app.session import Session
 from engine.inspect.attribution import path as attribution_path
@@ -81,8 +81,8 @@ def test_a_classifier_explains_its_own_label_and_the_sum_is_shown(qtbot, session
     )
     assert card.sum.isVisible() and first == pytest.approx(second + third, abs=0.03)
     assert first == pytest.approx(result.value, abs=0.005) and "residual" in card.sum.texts()[2]
-    assert [each.text for each in card.picture.scored] == ["a", "good", "film", ",", "playing", "bad", "!"]
-    assert [each.is_joined for each in card.picture.scored] == [False, False, False, True, False, False, True]
+    assert [each.text for each in card.picture.words] == ["a", "good", "film", ",", "playing", "bad", "!"]
+    assert [each.joined for each in card.picture.words] == [False, False, False, True, False, False, True]
 
 
 def test_any_other_answer_and_a_difference_can_be_asked_for(qtbot, session, card, tmp_path) -> None:
@@ -114,11 +114,11 @@ def test_a_click_on_a_word_hides_it_and_asks_for_it(qtbot, session, card, tmp_pa
     assert entries(card)[-1] == "B follows A, or not"
     place = card.picture.rect_of(4).center().toPoint()  # playing, of two pieces
     qtbot.mouseClick(card.picture.canvas(), Qt.MouseButton.LeftButton, pos=QPoint(place))
-    assert card.picture.scored[4].is_gap
+    assert card.picture.words[4].is_gap
     answered(qtbot, card)
     assert card.choices.question.currentText() == "“playing”, hidden"
     assert said(card, "attribution_heading").startswith("The hidden word “playing”: ")
-    assert card.result.tokens.count("[MASK]") == 2 and card.picture.scored[4].score is None
+    assert card.result.tokens.count("[MASK]") == 2 and card.picture.words[4].score is None
 
 
 @pytest.mark.slow
@@ -142,8 +142,8 @@ def test_pieces_are_the_same_result_in_another_way(qtbot, session, card, tmp_pat
     before = card.result
     card.choices.unit.buttons["pieces"].click()
     assert card.result is before
-    assert [each.text for each in card.picture.scored][4:6] == ["play", "ing"]
-    assert sum(each.score for each in card.picture.scored) == pytest.approx(before.total)
+    assert [each.text for each in card.picture.words][4:6] == ["play", "ing"]
+    assert sum(each.score for each in card.picture.words) == pytest.approx(before.total)
 
 
 def test_gradient_x_input_claims_no_sum(qtbot, session, card, tmp_path) -> None:
@@ -207,9 +207,11 @@ def test_a_text_that_cannot_be_read_is_refused_and_the_next_one_is_answered(
     assert not said(card, "attribution_refusal")
 
 
-def scored() -> list[Scored]:
+def scored() -> list[ScoredWord]:
     values = (0.1, 2.0, -1.0, 0.0)
-    return [Scored(text, 0, value) for text, value in zip(("ab", "good", "bad", "cd"), values, strict=True)]
+    return [
+        ScoredWord(text, 0, value) for text, value in zip(("ab", "good", "bad", "cd"), values, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -242,7 +244,7 @@ def distance(one: str, other: str) -> int:
 def test_words_are_told_apart_without_colour(qtbot, qapp) -> None:
     plot = AttributedText("Attribution")
     qtbot.addWidget(plot)
-    plot.set_words([Scored("good", 0, 1.0), Scored("good", 0, -1.0)])
+    plot.set_words([ScoredWord("good", 0, 1.0), ScoredWord("good", 0, -1.0)])
     plot.resize(400, 60)
     plot.show()
     QApplication.processEvents()
@@ -262,7 +264,7 @@ def test_words_are_told_apart_without_colour(qtbot, qapp) -> None:
 def test_bars_are_sorted_by_strength_and_point_at_their_word(qtbot, tmp_path) -> None:
     plot = AttributedBars("Strongest words")
     qtbot.addWidget(plot)
-    plot.set_words([*scored(), Scored("good", 0, 0.5), Scored("gap", 0, None, is_gap=True)])
+    plot.set_words([*scored(), ScoredWord("good", 0, 0.5), ScoredWord("gap", 0, None, is_gap=True)])
     assert [plot.name(row) for row in range(len(plot.order))] == ["good (1)", "bad", "good (2)", "ab"]
     assert plot.numbers()[1:3] == [["good (1)", 2.0], ["bad", -1.0]]
     pointed: list[int] = []

@@ -97,7 +97,7 @@ def surprise(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     session.inspector.set_text(A.replace("[MASK]", "-"), B)
     page = probe(session, qtbot, SURPRISE)
     qtbot.waitUntil(lambda: page.surprise_view.value.isVisible() and page.inspector.workers.is_idle)
-    return page, [rated.text for rated in page.surprise_view.strip.rated]
+    return page, [rated.text for rated in page.surprise_view.strip.words]
 
 
 def follows(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:

@@ -239,10 +239,10 @@ def test_an_open_text_shows_what_its_answer_rests_on_and_leads_on(
     qtbot.keyClick(page.texts.view, Qt.Key.Key_Return)
     settle(page)
     detail = page.texts.detail
-    assert detail is not None and detail.words.scored and "for “" in detail.said.text()
+    assert detail is not None and detail.words.words and "for “" in detail.said.text()
     place = page.texts.rows.place(page.texts.rows.opened)
     text = scored_of(page).listed.texts[place]
-    assert [one.text for one in detail.words.scored] == text.split()
+    assert [one.text for one in detail.words.words] == text.split()
     asked: list[str] = []
     page.session.page_requested.connect(asked.append)
     for name in ("attention", "tokenizer", "embeddings", "attribution"):

@@ -22,7 +22,7 @@ from app.pages.probe.page import SURPRISE as SURPRISE_TAB
 from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer, GuessGaps
 from app.pages.probe.sentence import SentenceCard
-from app.plots.word_chips import Chip, WordChips
+from app.plots.word_chips import MaskableWord, WordChips
 from app.words import decimal, probability
 from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
@@ -80,7 +80,7 @@ def shown(page: ProbePage, gap: int) -> list[str]:
 
 
 def texts(page: ProbePage) -> list[str]:
-    return [f"[{chip.gap}]" if chip.gap else chip.text for chip in page.sentence.chips.chips]
+    return [f"[{chip.gap}]" if chip.gap else chip.text for chip in page.sentence.chips.words]
 
 
 # ---- words
@@ -309,7 +309,7 @@ def test_the_next_sentence_is_answered_in_words_and_per_cent(
     share = follows(LoadedModel.open(tmp_path / "model"), "good film", "bad play").probability
     said = f"Yes, {probability(share)}" if share >= 0.5 else f"No, {probability(1 - share)}"
     assert probing.next_view.answer.text() == said
-    assert [word.text for word in probing.next_view.strip.rated] == ["good", "film", "bad", "play"]
+    assert [word.text for word in probing.next_view.strip.words] == ["good", "film", "bad", "play"]
     told = probing.next_view.sum.text()  # value = baseline + sum + residual, to the rounding of four numbers
     found = [float(one.replace("−", "-")) for one in re.findall(r"[−]?\d+\.\d\d(?! ?%)", told)]
     value, baseline, total, residual = found
@@ -336,7 +336,7 @@ def test_surprise_sums_up_to_the_pseudo_perplexity(probing: ProbePage, qtbot: Qt
     probing.tabs.setCurrentIndex(SURPRISE_TAB)
     strip = probing.surprise_view.strip
     qtbot.waitUntil(lambda: not strip.is_empty)
-    bits = [word.value for word in strip.rated]
+    bits = [word.value for word in strip.words]
     assert len(bits) == 5
     shown_value = float(probing.surprise_view.value.text().replace(",", ""))
     assert shown_value == pytest.approx(2 ** (sum(bits) / 5), abs=0.06)
@@ -424,7 +424,7 @@ def test_very_many_gaps_are_shown_in_part_and_that_is_said(probing: ProbePage, q
 def test_the_number_of_a_tenth_gap_has_room_beside_its_mask(qtbot: QtBot) -> None:
     plot = WordChips("Sentence")
     qtbot.addWidget(plot)
-    plot.set_chips([Chip("a", 0, gap=9), Chip("a", 0, gap=12)])
+    plot.set_chips([MaskableWord("a", 0, gap=9), MaskableWord("a", 0, gap=12)])
     digit = QFontMetricsF(theme.ui_font(10, bold=True)).horizontalAdvance("2")
     assert plot.word_width(1) >= plot.word_width(0) + digit / 2
 

@@ -13,13 +13,13 @@ from app.plots.curve import CurvePlot
 from app.plots.lines import LinesPlot
 from app.plots.readings import ReadingsPlot, split_gap
 from app.plots.tile import MOST_POINTS, Tile
-from app.plots.tokens import HIDDEN, KEPT, SWAPPED, UNTOUCHED, Strip, TokensPlot
+from app.plots.tokens import HIDDEN, KEPT, SWAPPED, UNTOUCHED, MaskedExample, TokensPlot
 from app.words import probability
 from engine.events import Reading
 
 
-def strip() -> Strip:
-    return Strip(
+def strip() -> MaskedExample:
+    return MaskedExample(
         title="Example 1",
         note="B follows A",
         is_yes=True,

@@ -16,7 +16,7 @@ from app.plots.pointed import PointedFigure
 from app.plots.scatter import ScatterPlot
 from app.plots.scrolled import RowsFigure
 from app.plots.similarity import SimilarityPlot, picture_of
-from app.plots.word_chips import Chip, WordChips
+from app.plots.word_chips import MaskableWord, WordChips
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -149,7 +149,7 @@ def scatter() -> PointedFigure:
 
 def chips() -> PointedFigure:
     plot = WordChips("Sentence")
-    plot.set_chips([Chip("good", 0), Chip("film", 0)])
+    plot.set_chips([MaskableWord("good", 0), MaskableWord("film", 0)])
     return plot
 
 

@@ -17,21 +17,23 @@ from app.plots.guesses import Guess, GuessesPlot
 from app.plots.layers import Layer, LayersPlot
 from app.plots.learned import LearnedPlot
 from app.plots.slope import SlopePlot
-from app.plots.word_chips import Chip, WordChips
+from app.plots.word_chips import MaskableWord, WordChips
 from app.plots.word_flow import flow
-from app.plots.word_strip import Rated, WordStrip
+from app.plots.word_strip import RatedWord, WordStrip
 from engine.text.words import Word
 
 
 def chips() -> WordChips:
     plot = WordChips("Sentence")
-    plot.set_chips([Chip("good", 0), Chip("film", 0, gap=1), Chip("bad", 1)])
+    plot.set_chips([MaskableWord("good", 0), MaskableWord("film", 0, gap=1), MaskableWord("bad", 1)])
     return plot
 
 
 def strip() -> WordStrip:
     plot = WordStrip("Surprise", what="bits")
-    plot.set_words([Rated("good", 0, 1.0, "1.0"), Rated("film", 0, 7.0, "7.0"), Rated("!", 0, 0.0, "0.0")])
+    plot.set_words(
+        [RatedWord("good", 0, 1.0, "1.0"), RatedWord("film", 0, 7.0, "7.0"), RatedWord("!", 0, 0.0, "0.0")]
+    )
     return plot
 
 
@@ -141,14 +143,14 @@ def test_b_begins_a_line_and_chinese_stands_closer(qtbot) -> None:
 
 def test_words_that_come_later_take_the_lines_that_they_need_at_the_width_there_is(qtbot) -> None:
     plot = shown(qtbot, WordStrip("Surprise"), width=620)
-    plot.set_words([Rated("a", 0, 1.0, "1.0")])
+    plot.set_words([RatedWord("a", 0, 1.0, "1.0")])
     plot.clear()
     plot.resize(200, plot.height())
-    plot.set_words([Rated(f"word{i}", 0, 1.0, "1.0") for i in range(10)])
+    plot.set_words([RatedWord(f"word{i}", 0, 1.0, "1.0") for i in range(10)])
     narrow = plot.height()
     plot.clear()
     plot.resize(620, plot.height())
-    plot.set_words([Rated(f"word{i}", 0, 1.0, "1.0") for i in range(10)])
+    plot.set_words([RatedWord(f"word{i}", 0, 1.0, "1.0") for i in range(10)])
     assert plot.height() < narrow
     heights = {plot.height()}
     QApplication.processEvents()
@@ -157,7 +159,7 @@ def test_words_that_come_later_take_the_lines_that_they_need_at_the_width_there_
 
 def test_keys_move_over_lines_and_words(qtbot) -> None:
     plot = shown(qtbot, WordChips("Sentence"), width=150)
-    plot.set_chips([Chip("word", 0) for _ in range(7)])
+    plot.set_chips([MaskableWord("word", 0) for _ in range(7)])
     plot.setFocus(Qt.FocusReason.TabFocusReason)
     assert plot.current == 0 or not plot.hasFocus()
     plot.go_to(0)
@@ -172,7 +174,9 @@ def test_keys_move_over_lines_and_words(qtbot) -> None:
 
 def test_special_tokens_and_typed_masks_are_no_words_to_click(qtbot) -> None:
     plot = shown(qtbot, WordChips("Sentence"))
-    plot.set_chips([Chip("[CLS]", 0, is_special=True), Chip("[MASK]", 0, gap=1), Chip("good", 0)])
+    plot.set_chips(
+        [MaskableWord("[CLS]", 0, is_special=True), MaskableWord("[MASK]", 0, gap=1), MaskableWord("good", 0)]
+    )
     assert [plot.can_choose(i) for i in range(3)] == [False, False, True]
 
 
@@ -182,7 +186,7 @@ def test_the_more_surprising_word_has_the_stronger_colour_and_signs_have_two_hue
     assert away[1] > away[0] > away[2]
     plot = WordStrip("Signed", is_signed=True, least=0.5)
     qtbot.addWidget(plot)
-    plot.set_words([Rated("a", 0, 0.25), Rated("b", 0, -0.25)])
+    plot.set_words([RatedWord("a", 0, 0.25), RatedWord("b", 0, -0.25)])
     assert plot.share_of(0) == 0.5 and plot.share_of(1) == -0.5
     assert plot.ground_of(0) != plot.ground_of(1)
 

@@ -26,11 +26,11 @@ def test_words_are_cut_at_spaces_at_stretches_and_at_chinese_characters() -> Non
 
 def test_what_is_true_and_what_is_predicted_is_read_out_and_written(qtbot: object) -> None:
     plot = TaggedWordsPlot("Words")
-    plot.set_words(tagged_words(TEXT, TRUE_ONES, FOUND), ("LOC", "MISC", "ORG", "PER"), (TRUE, PREDICTED))
+    plot.set_text(tagged_words(TEXT, TRUE_ONES, FOUND), ("LOC", "MISC", "ORG", "PER"), (TRUE, PREDICTED))
     assert plot.summary() == "True: Ann Lee PER, 北京大学 ORG, Paris LOC; Predicted: Ann PER, Paris MISC"
     assert plot.words_of(0) == "Ann · true PER · predicted PER · 0.9"
     assert plot.numbers()[2] == [1, "Lee", "I-PER", ""] and plot.numbers()[9][2:] == ["B-LOC", "B-MISC"]
-    plot.set_words(tagged_words(TEXT, TRUE_ONES, FOUND), ("LOC",), (PREDICTED,))
+    plot.set_text(tagged_words(TEXT, TRUE_ONES, FOUND), ("LOC",), (PREDICTED,))
     assert plot.words_of(0) == "Ann · predicted PER · 0.9" and "True" not in plot.summary()
     plot.clear()
     assert plot.is_empty

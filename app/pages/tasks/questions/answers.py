@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from app.pages.tasks.scores import ROOM
 from app.pages.tasks.views import TaskAnswers
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
-from app.plots.passage import LINE, PassagePlot, Shaded
+from app.plots.passage import LINE, PassagePlot
 from app.work.worker import Channel
 from engine.events import Evaluated, Predicted
 from engine.train.tasks.questions.details import count_of
@@ -173,7 +173,7 @@ class AskCard(Card):
         made = []
         for one, value, start, end in zip(drawn, values, starts, ends, strict=True):
             note = text.format(answer=one.note, start=words.share(start), end=words.share(end))
-            made.append(Shaded(one.text, value, one.joined, one.marks, note))
+            made.append(replace(one, value=value, note=note))
         self.picture.set_words(made)
         self.picture.show_marked()
 

@@ -12,7 +12,7 @@ from app.look.cells import Cell, Cells
 from app.look.layout import column
 from app.look.table_view import TableView
 from app.pages.tasks.questions.passages import Span, are_within, covered, words_of
-from app.plots.passage import ANSWER, RIGHT, PassagePlot, Shaded
+from app.plots.passage import ANSWER, RIGHT, PassagePlot, ShadedWord
 
 
 class QuestionList(QWidget):
@@ -83,7 +83,7 @@ def shaded(
     answer: Span = (-1, -1),
     right: Sequence[Span] = (),
     candidates: Sequence[tuple[Span, float]] = (),
-) -> list[Shaded]:
+) -> list[ShadedWord]:
     """Return a passage's words, shaded by how likely the answer holds them."""
     found = words_of(text, begin)
     shares = covered(found, candidates)
@@ -95,5 +95,5 @@ def shaded(
     for word, share, is_given, is_right in zip(found, shares, given, wanted, strict=True):
         marks = frozenset(mark for mark, on in ((ANSWER, is_given), (RIGHT, is_right)) if on)
         note = words.share(share) if candidates else ""
-        made.append(Shaded(word.text, share, word.joined, marks, note))
+        made.append(ShadedWord(word.text, value=share, joined=word.joined, marks=marks, note=note))
     return made

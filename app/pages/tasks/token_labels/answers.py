@@ -99,7 +99,7 @@ class AskCard(Card):
                 for one in answer.entities
             ]
         stretches = [one for one, _ in found]
-        self.picture.set_words(tagged_words(answer.text, predicted=stretches), types, (PREDICTED,))
+        self.picture.set_text(tagged_words(answer.text, predicted=stretches), types, (PREDICTED,))
 
         def cell(row: int, place: int) -> str:
             one, sure = found[row]
@@ -176,7 +176,7 @@ class WrittenCard(Card):
         end = text.spans[min(len(text.spans), MOST_WORDS) - 1][1]
         found = [one for one in stretches_of(text, is_plain=self._is_plain) if one.stop <= end]
         types = sorted(self._texts.types)
-        self.list.words.set_words(tagged_words(text.text[:end], predicted=found), types, (PREDICTED,))
+        self.list.words.set_text(tagged_words(text.text[:end], predicted=found), types, (PREDICTED,))
 
 
 class TokenAnswers(TaskAnswers):

@@ -131,7 +131,7 @@ class TokenPreview(TaskPreview):
         is_plain = self._texts.format.scheme == "none"
         stretches = [one for one in stretches_of(text, is_plain=is_plain) if one.stop <= end]
         types = sorted(self._texts.types)
-        self.list.words.set_words(tagged_words(text.text[:end], true=stretches), types, (TRUE,))
+        self.list.words.set_text(tagged_words(text.text[:end], true=stretches), types, (TRUE,))
 
 
 def stretches_of(text: TaggedText, *, is_plain: bool) -> list[Stretch]:

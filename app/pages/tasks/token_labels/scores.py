@@ -286,5 +286,5 @@ class TokenScores(TaskScores):
         chosen = self.lane_choice.current
         lanes = (TRUE, PREDICTED) if chosen == "both" else (chosen,)
         types = event.labels if event is not None else ()
-        self.texts.words.set_words(tagged_words(one.text, true, predicted), types, lanes)
+        self.texts.words.set_text(tagged_words(one.text, true, predicted), types, lanes)
         self.texts.words.show_first()
