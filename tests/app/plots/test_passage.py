@@ -47,7 +47,8 @@ def test_a_word_is_as_likely_as_all_answers_that_hold_it_and_pieces_add_up_to_th
 
 def test_the_likeliest_words_have_most_colour_and_both_answers_are_marked(qtbot: QtBot) -> None:
     plot = passage(qtbot)
-    answer, beside, right = (plot.texts.index(word) for word in ("France.", "from", "Normans"))
+    texts = [word.text for word in plot.words]
+    answer, beside, right = map(texts.index, ("France.", "from", "Normans"))
     assert plot.words[answer].marks == {ANSWER} and plot.words[right].marks == {RIGHT}
     assert plot.words[answer].value == pytest.approx(0.95)
     assert 0 < plot.words[beside].value < 0.95
