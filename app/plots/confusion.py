@@ -12,21 +12,21 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QPen,
-    QPixmap,
 )
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, ink_on, paint_ring
-from app.plots.pointed import PointedFigure, cell_after
+from app.plots.layered import LayeredFigure
+from app.plots.pointed import cell_after
+from app.plots.strokes import CENTER, RIGHT, level_line, write
 
 NAME_SIZE = 12
 TITLE_SIZE = 11
@@ -38,7 +38,7 @@ FEW = 8  # labels; with more, zeros are left out for calm
 MOST_OF_FEW, MOST_OF_MANY = 0.45, 0.3  # of the width, for the names of few labels, of many
 
 
-class ConfusionPlot(PointedFigure):
+class ConfusionPlot(LayeredFigure):
     """A confusion matrix. A target is a cell: true, predicted. Where it is a door, a click on one is told."""
 
     chosen = Signal(int, int)
@@ -50,9 +50,6 @@ class ConfusionPlot(PointedFigure):
         self._labels: tuple[str, ...] = ()
         self._counts = np.zeros((0, 0), dtype=np.int64)
         self._marked: tuple[int, int] | None = None
-        self._pixmap = QPixmap()
-        self._painted_for: object = None  # how large it was, and in which colours
-        theme.on_theme_change(self, self.update)
 
     def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
         """Show (C, C) counts, a row for each true label."""
@@ -60,9 +57,9 @@ class ConfusionPlot(PointedFigure):
         assert counts.shape == (len(labels), len(labels)), (counts.shape, len(labels))
         if tuple(labels) != self._labels:
             self.forget()
-        self._labels, self._counts, self._painted_for = tuple(labels), counts, None
+        self._labels, self._counts = tuple(labels), counts
         self.describe()
-        self.update()
+        self.renew()
 
     def refuse(self) -> None:
         """Say that there are too many labels for a picture."""
@@ -123,29 +120,6 @@ class ConfusionPlot(PointedFigure):
         side = 90 + 48 * max(3, min(len(self._labels), 12))
         return QSize(side, side * 3 // 4)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        if not self.is_empty and self._saving:
-            self._paint(painter)
-        elif not self.is_empty:
-            painter.drawPixmap(0, 0, self._picture())
-            self._paint_marks(painter)
-        self.paint_frame(painter)
-        painter.end()
-
-    def _picture(self) -> QPixmap:
-        """Return the matrix as it was painted last: a hundred labels take longer than a mouse should wait."""
-        key = (self.size(), self.devicePixelRatioF(), theme.current().name)
-        if key != self._painted_for:
-            self._pixmap = QPixmap(self.size() * self.devicePixelRatioF())
-            self._pixmap.setDevicePixelRatio(self.devicePixelRatioF())
-            self._pixmap.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(self._pixmap)
-            self._paint(painter)
-            painter.end()
-            self._painted_for = key
-        return self._pixmap
-
     def words_of(self, target: tuple[int, int]) -> str:
         return self.cell_words(*target)
 
@@ -158,137 +132,110 @@ class ConfusionPlot(PointedFigure):
         )
 
     def rect_of(self, target: tuple[int, int]) -> QRectF:
-        return self._cell(self._layout(), *target)
+        return self._grid.rect(*target)
 
     def target_at(self, at: QPointF) -> tuple[int, int] | None:
-        if self.is_empty:
-            return None
-        area, count = self._layout()[0], len(self._labels)
-        row = int((at.y() - area.top()) / area.height() * count)
-        column = int((at.x() - area.left()) / area.width() * count)
-        return (row, column) if area.contains(at) and row < count and column < count else None
+        return None if self.is_empty else self._grid.under(at)
 
     def after(self, event: QKeyEvent) -> tuple[int, int] | None:
         return cell_after(event, self.current, self._counts.shape)
 
-    def _layout(self) -> tuple[QRectF, bool]:
+    @property
+    def _grid(self) -> CellGrid:
+        return self._layout()[0]
+
+    def _layout(self) -> tuple[CellGrid, bool]:
         """Return where the cells lie, and whether the names above them are turned."""
-        metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
+        metrics, count = QFontMetricsF(theme.ui_font(NAME_SIZE)), len(self._labels)
         widest = max(metrics.horizontalAdvance(name) for name in (*self._labels, self.tr("true ↓")))
-        least = MOST_OF_FEW if len(self._labels) <= FEW // 2 else MOST_OF_MANY
+        least = MOST_OF_FEW if count <= FEW // 2 else MOST_OF_MANY
         corner = QFontMetricsF(theme.ui_font(TITLE_SIZE)).horizontalAdvance(self.tr("true ↓"))
         names = max(min(widest + 10, self.width() * least), corner + 10)
         width = self.width() - 2 * EDGE - names
-        title = TITLE_SIZE + 6.0
-        turned = widest + 8 > width / max(1, len(self._labels))
-        head = min(widest + 12, self.height() * 0.34) if turned else metrics.height() + 6
-        top = EDGE + title + head
-        return QRectF(EDGE + names, top, max(1.0, width), max(1.0, self.height() - top - EDGE)), turned
+        is_turned = widest + 8 > width / max(1, count)
+        head = min(widest + 12, self.height() * 0.34) if is_turned else metrics.height() + 6
+        top = EDGE + TITLE_SIZE + 6.0 + head
+        area = QRectF(EDGE + names, top, max(1.0, width), max(1.0, self.height() - top - EDGE))
+        return CellGrid(area, (count, count), is_whole=True), is_turned
 
-    def _cell(self, layout: tuple[QRectF, bool], row: int, column: int) -> QRectF:
-        area, count = layout[0], len(self._labels)
-        left, right = (area.left() + round(area.width() * x / count) for x in (column, column + 1))
-        top, bottom = (area.top() + round(area.height() * y / count) for y in (row, row + 1))
-        return QRectF(left, top, right - left, bottom - top)
-
-    def _paint(self, painter: QPainter) -> None:
-        layout = self._layout()
+    def paint_still(self, painter: QPainter) -> None:
+        grid, is_turned = self._layout()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-        self._paint_cells(painter, layout)
-        self._paint_names(painter, layout)
+        self._paint_cells(painter, grid)
+        self._paint_titles(painter, grid.area)
+        metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
+        every_row = _every(grid.area.height() / len(self._labels), metrics.height() - 2)
+        every_column = _every(grid.area.width() / len(self._labels), metrics.height() - 2) if is_turned else 1
+        for place, name in enumerate(self._labels):
+            if place % every_row == 0:
+                self._paint_row_name(painter, grid.rect(place, 0), name)
+            if place % every_column == 0:
+                self._paint_column_name(painter, grid.rect(0, place), name, is_turned)
 
-    def _paint_marks(self, painter: QPainter) -> None:
-        layout = self._layout()
+    def paint_moving(self, painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for cell in {self.current, self._marked} - {None}:
             if cell and max(cell) < len(self._labels):
-                paint_ring(painter, self._cell(layout, *cell))
+                paint_ring(painter, self.rect_of(cell))
 
-    def _paint_cells(self, painter: QPainter, layout: tuple[QRectF, bool]) -> None:
-        font = self._figures_font(self._cell(layout, 0, 0))
-        line = QPen(theme.current().color("line"), 1)
-        if font:
-            painter.setFont(font)
-        for row in range(len(self._labels)):
-            for column in range(len(self._labels)):
-                cell, color = self._cell(layout, row, column), self.cell_color(row, column)
-                painter.fillRect(cell, QColor(color))
-                count = int(self._counts[row, column])
-                if font and (count or len(self._labels) <= FEW):
-                    painter.setPen(ink_on(color) if count else theme.current().color("muted"))
-                    painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, words.number(count))
-        painter.setPen(line)
-        area, count = layout[0], len(self._labels)
+    def _paint_cells(self, painter: QPainter, grid: CellGrid) -> None:
+        area, count, size = grid.area, len(self._labels), self._figures_size(grid.rect(0, 0))
+        for row, column in np.ndindex(count, count):
+            cell, color = grid.rect(row, column), self.cell_color(row, column)
+            painter.fillRect(cell, QColor(color))
+            figure = int(self._counts[row, column])
+            if size and (figure or count <= FEW):
+                ink = ink_on(color) if figure else "muted"
+                write(painter, cell, words.number(figure), ink, size=size, side=CENTER)
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         if area.height() / count > 12:
-            for i in range(1, count):
-                y = self._cell(layout, i, 0).top()
-                painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            for row in range(1, count):
+                level_line(painter, area.left(), area.right(), grid.down(row)[0])
         painter.drawRect(area.adjusted(0, 0, -1, -1))
 
-    def _figures_font(self, cell: QRectF) -> QFont | None:
-        """Return the largest font in which every count fits its cell; None when that is too small to read."""
+    def _figures_size(self, cell: QRectF) -> int:
+        """Return the largest size in which every count fits its cell; 0 when that is too small to read."""
         widest = words.number(int(self._counts.max(initial=0)))
         for size in range(theme.UI_SIZE, SMALLEST - 1, -1):
             metrics = QFontMetricsF(theme.ui_font(size))
             if metrics.horizontalAdvance(widest) + 4 <= cell.width() and metrics.height() <= cell.height():
-                return theme.ui_font(size)
-        return None
+                return size
+        return 0
 
-    def _paint_names(self, painter: QPainter, layout: tuple[QRectF, bool]) -> None:
-        area, turned = layout
-        colors = theme.current()
-        painter.setFont(theme.ui_font(TITLE_SIZE))
-        painter.setPen(colors.color("muted"))
+    def _paint_titles(self, painter: QPainter, area: QRectF) -> None:
         top = QRectF(area.left(), EDGE, area.width(), TITLE_SIZE + 4)
-        painter.drawText(top, Qt.AlignmentFlag.AlignCenter, self.tr("predicted →"))
+        write(painter, top, self.tr("predicted →"), "muted", size=TITLE_SIZE, side=CENTER)
         left = QRectF(EDGE, area.top() - TITLE_SIZE - 8, area.left() - EDGE - 6, TITLE_SIZE + 4)
-        painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.tr("true ↓"))
-        painter.setPen(colors.color("text"))
-        painter.setFont(theme.ui_font(NAME_SIZE))
-        metrics = QFontMetricsF(painter.font())
-        for i, name in enumerate(self._labels):
-            self._paint_row_name(painter, metrics, layout, i, name)
-            self._paint_column_name(painter, metrics, layout, i, name, turned)
+        write(painter, left, self.tr("true ↓"), "muted", size=TITLE_SIZE, side=RIGHT)
 
-    def _every(self, room: float, needed: float) -> int:
-        """Return how many names share one place when there is no room for each."""
-        return max(1, int(np.ceil(needed / max(room, 1.0))))
+    def _paint_row_name(self, painter: QPainter, cell: QRectF, name: str) -> None:
+        metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
+        top, width = cell.center().y() - metrics.height() / 2, cell.left() - EDGE - 6
+        place = QRectF(EDGE, top, width, metrics.height())
+        mode = telling_elision(self._labels, metrics, width)
+        write(painter, place, name, size=NAME_SIZE, side=RIGHT, cut=mode)
 
-    def _paint_row_name(
-        self, painter: QPainter, metrics: QFontMetricsF, layout: tuple[QRectF, bool], i: int, name: str
-    ) -> None:
-        cell = self._cell(layout, i, 0)
-        if i % self._every(layout[0].height() / len(self._labels), metrics.height() - 2):
-            return
-        place = QRectF(
-            EDGE, cell.center().y() - metrics.height() / 2, cell.left() - EDGE - 6, metrics.height()
-        )
-        cut = metrics.elidedText(name, telling_elision(self._labels, metrics, place.width()), place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, cut)
-
-    def _paint_column_name(
-        self,
-        painter: QPainter,
-        metrics: QFontMetricsF,
-        layout: tuple[QRectF, bool],
-        i: int,
-        name: str,
-        turned: bool,
-    ) -> None:
-        cell = self._cell(layout, 0, i)
-        if not turned:
+    def _paint_column_name(self, painter: QPainter, cell: QRectF, name: str, is_turned: bool) -> None:
+        metrics = QFontMetricsF(theme.ui_font(NAME_SIZE))
+        if not is_turned:
             place = QRectF(cell.left(), cell.top() - metrics.height() - 4, cell.width(), metrics.height())
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, name)
-            return
-        if i % self._every(layout[0].width() / len(self._labels), metrics.height() - 2):
+            write(painter, place, name, size=NAME_SIZE, side=CENTER)
             return
         room = cell.top() - EDGE - TITLE_SIZE - 12.0 + 2
         painter.save()
         painter.translate(cell.center().x(), cell.top() - 5)
         painter.rotate(-90)
         place = QRectF(0, -metrics.height() / 2, room, metrics.height())
-        cut = metrics.elidedText(name, telling_elision(self._labels, metrics, room), room)
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
+        mode = telling_elision(self._labels, metrics, room)
+        write(painter, place, name, size=NAME_SIZE, cut=mode)
         painter.restore()
+
+
+def _every(room: float, needed: float) -> int:
+    """Return how many names share one place when there is no room for each."""
+    return max(1, int(np.ceil(needed / max(room, 1.0))))
 
 
 def telling_elision(names: Sequence[str], metrics: QFontMetricsF, width: float) -> Qt.TextElideMode:

@@ -6,7 +6,8 @@ smaller than a pixel of the screen share one, which shows the strongest of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -16,9 +17,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import theme
 from app.plots import token_labels
 from app.plots.attention_image import Picture, cells_of
+from app.plots.cell_grid import CellGrid
 from app.plots.figure import paint_ring
-from app.plots.layered import dashed_pen, line_at, paint_label, paint_levels, paint_scale, whole_pixels
+from app.plots.layered import dashed_pen, paint_label, paint_levels, paint_scale, whole_pixels
 from app.plots.shown_figure import ShownFigure, spans
+from app.plots.strokes import CENTER, level_line, upright_line, write
 from app.plots.token_labels import Plan
 from engine.inspect.attention.views import MatrixView
 
@@ -34,17 +37,11 @@ VEIL = 0.66  # of the card's colour over the rows that are not locked
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(CellGrid):
     """Where everything lies: the cells, and how both axes are labelled."""
 
-    area: QRectF
-    rows: Plan
-    columns: Plan
-
-    def cell(self, row: int, column: int, shape: tuple[int, int]) -> QRectF:
-        """Return a cell's place."""
-        height, width = self.area.height() / shape[0], self.area.width() / shape[1]
-        return QRectF(self.area.left() + column * width, self.area.top() + row * height, width, height)
+    rows: Plan = field(kw_only=True)
+    columns: Plan = field(kw_only=True)
 
 
 class HeatmapPlot(ShownFigure):
@@ -79,8 +76,7 @@ class HeatmapPlot(ShownFigure):
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Return where a cell lies."""
-        assert self.shown is not None
-        return self.frame().cell(row, column, self.shown.values.shape)
+        return self.frame().rect(row, column)
 
     def target_at(self, at: QPointF) -> tuple[int, int]:
         if self.shown is None or self.is_empty:
@@ -133,7 +129,8 @@ class HeatmapPlot(ShownFigure):
         cell = self._cell_size(width, height, shown.values.shape)
         size = (cell[0] * len(columns_used), cell[1] * len(rows_used))
         spare = max(0.0, (width - size[0]) / 2)
-        return Frame(QRectF(round(EDGE + left + spare), round(EDGE + top), *size), rows, columns)
+        area = QRectF(round(EDGE + left + spare), round(EDGE + top), *size)
+        return Frame(area, shown.values.shape, rows=rows, columns=columns)
 
     def _cell_size(self, width: float, height: float, shape: tuple[int, int]) -> tuple[float, float]:
         across, down = max(width, 8.0) / shape[1], max(height, 8.0) / shape[0]
@@ -172,45 +169,28 @@ class HeatmapPlot(ShownFigure):
 
     def _paint_rows(self, painter: QPainter, frame: Frame) -> None:
         assert self.shown is not None
-        shown, colors, plan = self.shown, theme.current(), frame.rows
-        right = frame.area.left() - self._strip()
-        room = frame.area.height() / len(shown.row_labels)
-        if plan.way == "places":
-            painter.setPen(colors.color("muted"))
-            for row in token_labels.nice_places(len(shown.row_labels), room, 24):
-                middle = frame.area.top() + (row + 0.5) * room
-                token_labels.paint_row(painter, plan, str(_place(shown.row_places, row)), right, middle)
-            return
-        for row, label in enumerate(shown.row_labels):
-            if row % plan.every == 0:
-                painter.setPen(colors.color("muted" if _at(shown.row_is_special, row) else "text"))
-                middle = frame.area.top() + (row + 0.5) * room
-                token_labels.paint_row(painter, plan, label, right, middle)
+        shown, room, right = self.shown, frame.rect(0, 0).height(), frame.area.left() - self._strip()
+        side = shown.row_labels, shown.row_places, shown.row_is_special
+        for row, said, ink in _written(frame.rows, *side, room, 24):
+            painter.setPen(theme.current().color(ink))
+            middle = frame.area.top() + (row + 0.5) * room
+            token_labels.paint_row(painter, frame.rows, said, right, middle)
 
     def _paint_columns(self, painter: QPainter, frame: Frame) -> None:
         assert self.shown is not None
-        shown, colors, plan = self.shown, theme.current(), frame.columns
-        bottom = frame.area.top() - self._strip()
-        room = frame.area.width() / len(shown.column_labels)
+        shown, room, bottom = self.shown, frame.rect(0, 0).width(), frame.area.top() - self._strip()
+        side = shown.column_labels, shown.column_places, shown.column_is_special
+        plan, most = frame.columns, float(self.width())
         if plan.way == "places":
-            painter.setPen(colors.color("muted"))
-            flat = Plan("flat", 1, plan.size, plan.depth)
-            for column in token_labels.nice_places(len(shown.column_labels), room, 40):
-                middle = min(frame.area.left() + (column + 0.5) * room, self.width() - 14)
-                place = str(_place(shown.column_places, column))
-                token_labels.paint_column(painter, flat, place, middle, bottom)
-            return
-        for column, label in enumerate(shown.column_labels):
-            if column % plan.every == 0:
-                painter.setPen(colors.color("muted" if _at(shown.column_is_special, column) else "text"))
-                middle = frame.area.left() + (column + 0.5) * room
-                token_labels.paint_column(painter, plan, label, middle, bottom)
+            plan, most = Plan("flat", 1, plan.size, plan.depth), most - 14
+        for column, said, ink in _written(frame.columns, *side, room, 40):
+            painter.setPen(theme.current().color(ink))
+            middle = min(frame.area.left() + (column + 0.5) * room, most)
+            token_labels.paint_column(painter, plan, said, middle, bottom)
 
     def _paint_corner(self, painter: QPainter, frame: Frame) -> None:
         """Say which side looks, where there is room for it."""
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(theme.current().color("muted"))
-        metrics = QFontMetricsF(painter.font())
+        metrics = QFontMetricsF(theme.ui_font(11))
         lines = (self.tr("to →"), self.tr("from ↓"))
         width = max(metrics.horizontalAdvance(line) for line in lines) + 2
         right = frame.area.left() - self._strip() - token_labels.GAP
@@ -221,35 +201,33 @@ class HeatmapPlot(ShownFigure):
         side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
         for i, line in enumerate(reversed(lines)):
             place = QRectF(right - width, bottom - (i + 1) * height, width, height)
-            painter.drawText(place, side, line)
+            write(painter, place, line, "muted", size=11, side=side)
 
     def _paint_segments(self, painter: QPainter, frame: Frame) -> None:
         assert self.shown is not None
-        shown, area, colors = self.shown, frame.area, theme.current()
+        shown, area = self.shown, frame.area
         for segment, (start, stop) in spans(shown.row_segments).items():
-            top, bottom = (area.top() + i * area.height() / len(shown.row_labels) for i in (start, stop))
-            ink = colors.color("b" if segment else "accent")
-            painter.fillRect(QRectF(area.left() - STRIP - 1, top, STRIP - 1, bottom - top), ink)
-            place = QRectF(area.right() + 3, (top + bottom) / 2 - 9, SIDE - 2, 18)
-            self._paint_letter(painter, place, segment)
+            top, bottom = frame.down(start, stop - start)
+            strip = QRectF(area.left() - STRIP - 1, top, STRIP - 1, bottom - top)
+            letter = QRectF(area.right() + 3, (top + bottom) / 2 - 9, SIDE - 2, 18)
+            self._paint_segment(painter, segment, strip, letter)
         for segment, (start, stop) in spans(shown.column_segments).items():
-            left, right = (area.left() + i * area.width() / len(shown.column_labels) for i in (start, stop))
-            ink = colors.color("b" if segment else "accent")
-            painter.fillRect(QRectF(left, area.top() - STRIP - 1, right - left, STRIP - 1), ink)
-            place = QRectF((left + right) / 2 - 9, area.bottom() + 1, 18, SIDE)
-            self._paint_letter(painter, place, segment)
+            left, right = frame.across(start, stop - start)
+            strip = QRectF(left, area.top() - STRIP - 1, right - left, STRIP - 1)
+            letter = QRectF((left + right) / 2 - 9, area.bottom() + 1, 18, SIDE)
+            self._paint_segment(painter, segment, strip, letter)
         painter.setPen(dashed_pen())
         if shown.row_boundary:
-            y = area.top() + shown.row_boundary * area.height() / len(shown.row_labels)
-            line_at(painter, area.left() - STRIP - 2, y, area.right() + SIDE - 2, y)
+            y = frame.down(shown.row_boundary)[0]
+            level_line(painter, area.left() - STRIP - 2, area.right() + SIDE - 2, y)
         if shown.column_boundary:
-            x = area.left() + shown.column_boundary * area.width() / len(shown.column_labels)
-            line_at(painter, x, area.top() - STRIP - 2, x, area.bottom() + SIDE - 2)
+            x = frame.across(shown.column_boundary)[0]
+            upright_line(painter, x, area.top() - STRIP - 2, area.bottom() + SIDE - 2)
 
-    def _paint_letter(self, painter: QPainter, place: QRectF, segment: int) -> None:
-        painter.setFont(theme.ui_font(11, bold=True))
-        painter.setPen(theme.current().color("b" if segment else "accent"))
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self.tr("B") if segment else self.tr("A"))
+    def _paint_segment(self, painter: QPainter, segment: int, strip: QRectF, room: QRectF) -> None:
+        letter, ink = (self.tr("B"), "b") if segment else (self.tr("A"), "accent")
+        painter.fillRect(strip, theme.current().color(ink))
+        write(painter, room, letter, ink, size=11, bold=True, side=CENTER)
 
     def _strip(self) -> float:
         return STRIP + 2 if self.shown is not None and self._has_b(self.shown) else 0.0
@@ -265,7 +243,7 @@ class HeatmapPlot(ShownFigure):
         if row.height() < THIN:
             painter.setPen(QPen(theme.current().color("muted"), 1))
             for y in (row.center().y() - THIN / 2, row.center().y() + THIN / 2):
-                line_at(painter, area.left(), y, area.right(), y)
+                level_line(painter, area.left(), area.right(), y)
         self._paint_row_chip(painter, self.locked_row)
 
     def paint_moving(self, painter: QPainter) -> None:
@@ -318,9 +296,18 @@ class HeatmapPlot(ShownFigure):
         return colors.b_soft if place < len(segments) and segments[place] else colors.accent_soft
 
 
-def _at(flags: tuple[bool, ...], place: int) -> bool:
-    return place < len(flags) and flags[place]
-
-
-def _place(places: tuple[tuple[int, ...], ...], i: int) -> int:
-    return places[i][0] if places[i] else i
+def _written(
+    plan: Plan,
+    labels: Sequence[str],
+    places: Sequence[tuple[int, ...]],
+    is_special: Sequence[bool],
+    room: float,
+    least: float,
+) -> Iterator[tuple[int, str, str]]:
+    """Return which labels of an axis are written: its cell, its text and its ink."""
+    if plan.way == "places":
+        for cell in token_labels.nice_places(len(labels), room, least):
+            yield cell, str(places[cell][0] if places[cell] else cell), "muted"
+    else:
+        for cell in range(0, len(labels), plan.every):
+            yield cell, labels[cell], "muted" if cell < len(is_special) and is_special[cell] else "text"

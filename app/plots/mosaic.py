@@ -21,6 +21,7 @@ from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words
 from app.plots.pointed import cell_after
+from app.plots.strokes import CENTER, RIGHT, write
 
 EDGE = 8.0
 FOOT = 30.0
@@ -257,18 +258,15 @@ class MosaicPlot(LayeredFigure):
 
     def _paint_numbers(self, painter: QPainter) -> None:
         (rows, columns), (start, across, down) = self._grid(), self._area()
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(theme.current().color("muted"))
-        metrics = QFontMetricsF(painter.font())
-        center, right = Qt.AlignmentFlag.AlignCenter, Qt.AlignmentFlag.AlignRight
+        metrics = QFontMetricsF(theme.ui_font(11))
         every = 1 if across >= metrics.horizontalAdvance("24") + 3 else 2
         for column in range(0, columns, every):
             place = QRectF(start.x() + (column - 1) * across, start.y() - 17, 3 * across, 15)
-            painter.drawText(place, center, str(column + 1))
+            write(painter, place, str(column + 1), "muted", size=11, side=CENTER)
         every = math.ceil(metrics.height() / down)
         for row in range(0, rows, every):
             place = QRectF(0, start.y() + row * down, start.x() - 5, down)
-            painter.drawText(place, right | Qt.AlignmentFlag.AlignVCenter, str(row + 1))
+            write(painter, place, str(row + 1), "muted", size=11, side=RIGHT)
 
     def _paint_scale(self, painter: QPainter) -> float:
         """Paint the scale; where each head has its own, say so instead."""
@@ -278,11 +276,8 @@ class MosaicPlot(LayeredFigure):
             top = float(self._picture.high.max(initial=0.0))
             return paint_scale(painter, right, middle, Picture(np.zeros((1, 1), np.uint8), 0.0, top))
         said = self.tr("each head by its own strongest")
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(theme.current().color("muted"))
-        width = QFontMetricsF(painter.font()).horizontalAdvance(said) + 2
-        side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(right - width, middle - 9, width, 18), side, said)
+        width = QFontMetricsF(theme.ui_font(11)).horizontalAdvance(said) + 2
+        write(painter, QRectF(right - width, middle - 9, width, 18), said, "muted", size=11, side=RIGHT)
         return right - width
 
     def paint_chosen(self, painter: QPainter) -> None:
@@ -308,19 +303,17 @@ class MosaicPlot(LayeredFigure):
 
     def _paint_names(self, painter: QPainter) -> None:
         """Name the tiles of a given order, where there is room."""
-        painter.setFont(theme.ui_font(10))
+        metrics = QFontMetricsF(theme.ui_font(10))
         for layer, head in self._order:
             place = self.tile_rect(layer, head)
             if min(place.width(), place.height()) < CAPTION - GAP:
                 return
             name = f"{layer + 1}-{head + 1}"
-            width = QFontMetricsF(painter.font()).horizontalAdvance(name) + 6
             ground = theme.current().color("card")
             ground.setAlphaF(0.85)
-            corner = QRectF(place.left(), place.top(), width, 14)
+            corner = QRectF(place.left(), place.top(), metrics.horizontalAdvance(name) + 6, 14)
             painter.fillRect(corner, ground)
-            painter.setPen(theme.current().color("text"))
-            painter.drawText(corner, Qt.AlignmentFlag.AlignCenter, name)
+            write(painter, corner, name, size=10, side=CENTER)
 
     def _paint_choice(self, painter: QPainter, tile: QRectF, *, is_first: bool) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -334,11 +327,9 @@ class MosaicPlot(LayeredFigure):
         self._paint_readout(painter)
 
     def _paint_readout(self, painter: QPainter) -> None:
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(theme.current().color("text" if self.current else "muted"))
         place = QRectF(EDGE + 2, self.height() - FOOT, max(0.0, self._scale_left - EDGE - 18), FOOT)
-        text = fitting(self._readout(), QFontMetricsF(painter.font()), place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        text = fitting(self._readout(), QFontMetricsF(theme.ui_font(12)), place.width())
+        write(painter, place, text, "text" if self.current else "muted", size=12)
 
 
 def _adds(event: QMouseEvent | QKeyEvent) -> bool:

@@ -19,11 +19,13 @@ from app import words
 from app.look import theme
 from app.plots import marks
 from app.plots.attention_image import Picture, compose
+from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
 from app.plots.marks import Classes
 from app.plots.pointed import cell_after
 from app.plots.scatter_legend import Entry, legend_rows, paint_legend
+from app.plots.strokes import CENTER, RIGHT, level_line, upright_line, write
 
 EDGE = 8.0
 FOOT = 26.0  # the scale
@@ -103,17 +105,10 @@ class SimilarityPlot(LayeredFigure):
         )
 
     def rect_of(self, target: tuple[int, int]) -> QRectF:
-        row, column = target
-        area, count = self._area(), len(self._texts)
-        side = area.width() / count
-        return QRectF(area.left() + column * side, area.top() + row * side, side, side)
+        return self._grid.rect(*target)
 
     def target_at(self, at: QPointF) -> tuple[int, int] | None:
-        if self.is_empty or not self._area().contains(at):
-            return None
-        area, count = self._area(), len(self._texts)
-        row = min(int((at.y() - area.top()) / area.height() * count), count - 1)
-        return row, min(int((at.x() - area.left()) / area.width() * count), count - 1)
+        return None if self.is_empty else self._grid.under(at)
 
     def after(self, event: QKeyEvent) -> tuple[int, int] | None:
         return cell_after(event, self.current, self._values.shape)
@@ -143,92 +138,79 @@ class SimilarityPlot(LayeredFigure):
         widest = max(metrics.horizontalAdvance(text) for text in self._texts) + 30
         return float(min(widest, max(90.0, self.width() * 0.42)))
 
-    def _area(self) -> QRectF:
-        """Return where the cells lie: a square."""
+    @property
+    def _grid(self) -> CellGrid:
+        """Where the cells lie: a square."""
         legend = len(legend_rows(self._entries(), self.width() - 2 * EDGE)) * LEGEND_ROW
-        strip = STRIP if self._classes else 0.0
-        height = self.height() - EDGE - legend - FOOT - LABEL_ROW
-        labels = self._label_width(height)
+        strip, count = STRIP if self._classes else 0.0, len(self._texts)
+        labels = self._label_width(self.height() - EDGE - legend - FOOT - LABEL_ROW)
         top = EDGE + legend + (LABEL_ROW if labels else 0.0)
         left = EDGE + labels + strip
         side = min(self.width() - left - EDGE, self.height() - top - FOOT)
-        side = max(24.0, min(side, WIDEST_CELL * max(1, len(self._texts))))
+        side = max(24.0, min(side, WIDEST_CELL * max(1, count)))
         spare = max(0.0, self.width() - left - EDGE - side)
-        return QRectF(left + spare / 2, top, side, side)
+        return CellGrid(QRectF(left + spare / 2, top, side, side), (count, count))
 
     def paint_still(self, painter: QPainter) -> None:
         assert self._picture is not None
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = whole_pixels(painter, self._area())
+        grid = replace(self._grid, area=whole_pixels(painter, self._grid.area))
+        area = grid.area
         paint_legend(painter, None, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0))
         paint_levels(painter, area, self._picture.levels)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.current().color("line"), 1))
         painter.drawRect(area)
-        self._paint_classes(painter, area)
-        self._paint_labels(painter, area)
+        self._paint_classes(painter, grid)
+        self._paint_labels(painter, grid)
         self._paint_figures(painter)
         middle = area.bottom() + FOOT / 2 + 3
         left = paint_scale(painter, area.right(), middle, self._picture)
-        painter.setPen(theme.current().color("muted"))
-        painter.setFont(theme.ui_font(11))
         room = QRectF(EDGE, middle - 8, max(0.0, left - 8 - EDGE), 16)
-        painter.drawText(
-            room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.tr("cosine similarity")
-        )
+        write(painter, room, self.tr("cosine similarity"), "muted", size=11, side=RIGHT)
 
-    def _paint_classes(self, painter: QPainter, area: QRectF) -> None:
+    def _paint_classes(self, painter: QPainter, grid: CellGrid) -> None:
         """Paint a mark and a line for each run of one class."""
         if self._classes is None:
             return
-        numbers, side = self._classes.numbers, area.height() / len(self._texts)
+        numbers, area = self._classes.numbers, grid.area
         starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
         for start, stop in pairwise(starts):
-            number, length = int(numbers[start]), (stop - start) * side
-            color = marks.class_color(number)
-            x, y = area.left() - STRIP, area.top() + start * side
-            painter.fillRect(QRectF(x + STRIP - 4, y + 0.5, 3, max(1.0, length - 1)), color)
-            if length > 9:
-                marks.paint_mark(painter, QPointF(x + 3, y + length / 2), number, 3.5, color)
+            number, (top, bottom) = int(numbers[start]), grid.down(start, stop - start)
+            color, left = marks.class_color(number), area.left() - STRIP
+            painter.fillRect(QRectF(left + STRIP - 4, top + 0.5, 3, max(1.0, bottom - top - 1)), color)
+            if bottom - top > 9:
+                marks.paint_mark(painter, QPointF(left + 3, (top + bottom) / 2), number, 3.5, color)
             if start and len(starts) < 40:
                 painter.setPen(QPen(theme.current().color("text"), 1))
-                across = area.left() + start * side
-                painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-                painter.drawLine(QPointF(across, area.top()), QPointF(across, area.bottom()))
+                level_line(painter, area.left(), area.right(), top)
+                upright_line(painter, grid.across(start)[0], area.top(), area.bottom())
 
-    def _paint_labels(self, painter: QPainter, area: QRectF) -> None:
-        side = area.height() / len(self._texts)
+    def _paint_labels(self, painter: QPainter, grid: CellGrid) -> None:
+        side, left = grid.rect(0, 0).height(), grid.area.left()
         if side < LABEL_ROW:
             return
-        painter.setFont(theme.ui_font(12))
-        metrics = QFontMetricsF(painter.font())
-        strip = STRIP if self._classes else 0.0
+        room = left - (STRIP if self._classes else 0.0) - EDGE - 26
         for place, text in enumerate(self._texts):
-            middle = area.top() + (place + 0.5) * side
-            room = area.left() - strip - EDGE - 26
-            painter.setPen(theme.current().color("text"))
-            cut = metrics.elidedText(" ".join(text.split()), Qt.TextElideMode.ElideRight, room)
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(EDGE, middle - 9, room, 18), right, cut)
-            painter.setPen(theme.current().color("muted"))
-            painter.drawText(QRectF(EDGE + room, middle - 9, 22, 18), right, str(place + 1))
-            across = area.left() + place * side
-            head = QRectF(across, area.top() - LABEL_ROW - 1, side, LABEL_ROW)
-            painter.drawText(head, Qt.AlignmentFlag.AlignCenter, str(place + 1))
+            cell, end = grid.rect(place, place), Qt.TextElideMode.ElideRight
+            beside = QRectF(EDGE, cell.center().y() - 9, room, 18)
+            write(painter, beside, " ".join(text.split()), size=12, side=RIGHT, cut=end)
+            number = QRectF(EDGE + room, beside.top(), 22, 18)
+            write(painter, number, str(place + 1), "muted", size=12, side=RIGHT)
+            head = QRectF(cell.left(), grid.area.top() - LABEL_ROW - 1, side, LABEL_ROW)
+            write(painter, head, str(place + 1), "muted", size=12, side=CENTER)
 
     def _paint_figures(self, painter: QPainter) -> None:
         """Write the cosines into their cells where there is room."""
         assert self._picture is not None
-        if self.rect_of((0, 0)).width() < FIGURE_CELL:
+        grid = self._grid
+        if grid.rect(0, 0).width() < FIGURE_CELL:
             return
-        painter.setFont(theme.ui_font(11))
-        for row, line in enumerate(self._values.tolist()):
-            for column, value in enumerate(line):
-                if row != column:
-                    ground = level_color(int(self._picture.levels[row, column])).name()
-                    painter.setPen(ink_on(ground))
-                    text = words.decimal(value, 2)
-                    painter.drawText(self.rect_of((row, column)), Qt.AlignmentFlag.AlignCenter, text)
+        for row, column in np.ndindex(*grid.shape):
+            if row != column:
+                ground = level_color(int(self._picture.levels[row, column])).name()
+                text = words.decimal(float(self._values[row, column]), 2)
+                write(painter, grid.rect(row, column), text, ink_on(ground), size=11, side=CENTER)
 
     def paint_moving(self, painter: QPainter) -> None:
         if self.current:
