@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -18,6 +18,7 @@ from app.look import theme
 from app.plots.attention_image import MIDDLE, ramp
 from app.plots.figure import Numbers, paint_ring
 from app.plots.scrolled import RowsFigure
+from app.plots.strokes import RIGHT, paint_chip, upright_line, write
 from app.plots.word_flow import FlowWord, WordFlow, WordLook
 
 LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
@@ -246,7 +247,7 @@ class AttributedBars(RowsFigure):
         scale = max(8.0, right - left) / span
         zero = left - min(low, 0.0) * scale
         painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.drawLine(QPointF(zero, 2), QPointF(zero, ROW * count - 2))
+        upright_line(painter, zero, 2, ROW * count - 2)
         for row, name in enumerate(names):
             self._paint_row(painter, row, name, wide, zero, scale)
         self.paint_mark(painter)
@@ -255,16 +256,11 @@ class AttributedBars(RowsFigure):
         self, painter: QPainter, row: int, name: str, wide: float, zero: float, scale: float
     ) -> None:
         colors, value, y = theme.current(), self.value(row), float(self.top_of(row))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.setFont(theme.ui_font())
-        painter.setPen(colors.color("text"))
-        painter.drawText(QRectF(4, y, wide, ROW), Qt.AlignmentFlag.AlignRight | middle, name)
-        painter.setPen(colors.color("muted"))
+        write(painter, QRectF(4, y, wide, ROW), name, side=RIGHT)
         values = QRectF(0, y, self.canvas().width() - 6, ROW)
-        painter.drawText(values, Qt.AlignmentFlag.AlignRight | middle, signed(value, self.digits))
+        write(painter, values, signed(value, self.digits), "muted", side=RIGHT)
         color = colors.color("accent" if value > 0 else "b")
         top, width = y + (ROW - ROW_BAR) / 2, max(1.5, abs(value) * scale)
         bar = QRectF(zero if value > 0 else zero - width, top, width, ROW_BAR)
-        painter.setPen(QPen(color, 1))
-        painter.setBrush(color if value > 0 else QColor(colors.b_soft))
-        painter.drawRoundedRect(bar.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+        ground = colors.accent if value > 0 else colors.b_soft
+        paint_chip(painter, bar, ground, color.name(), radius=3)

@@ -10,7 +10,17 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Slot
-from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QImage,
+    QPaintEngine,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -18,6 +28,7 @@ from app.look import theme
 from app.look.zoom import zoom_of
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.pointed import PointedFigure
+from app.plots.strokes import RIGHT, write
 
 FINE = 1024  # pixels along a side of an image in a file that can be enlarged, at least
 SCALE_WIDTH, SCALE_HEIGHT = 96.0, 8.0
@@ -127,27 +138,23 @@ def paint_scale(painter: QPainter, right: float, middle: float, picture: Picture
 
     Args: right: where its last figure ends. middle: the height of its middle.
     """
-    colors = theme.current()
-    painter.setFont(theme.ui_font(SMALL))
-    metrics = painter.fontMetrics()
+    metrics = QFontMetrics(theme.ui_font(SMALL))
     low, high = value_words(picture.low, picture.is_signed), value_words(picture.high, picture.is_signed)
     top, height = middle - metrics.height() / 2, float(metrics.height())
-    vertical = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-    painter.setPen(colors.color("muted"))
     width = metrics.horizontalAdvance(high) + 2.0
-    painter.drawText(QRectF(right - width, top, width, height), vertical, high)
+    write(painter, QRectF(right - width, top, width, height), high, "muted", size=SMALL, side=RIGHT)
     long = min(SCALE_WIDTH, right * 0.16)  # in a narrow picture the words beside it need the room
     bar = QRectF(right - width - 6 - long, middle - SCALE_HEIGHT / 2, long, SCALE_HEIGHT)
     levels = np.arange(1 if picture.is_signed else 0, 256, dtype=np.uint8)[None, :]
     bar = whole_pixels(painter, bar)
     paint_levels(painter, bar, levels, picture.is_signed)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(colors.color("line"), 1))
+    painter.setPen(QPen(theme.current().color("line"), 1))
     painter.drawRect(bar)
-    painter.setPen(colors.color("muted"))
     width = metrics.horizontalAdvance(low) + 2.0
-    painter.drawText(QRectF(bar.left() - 6 - width, top, width, height), vertical, low)
-    return bar.left() - 6 - width
+    left = bar.left() - 6 - width
+    write(painter, QRectF(left, top, width, height), low, "muted", size=SMALL, side=RIGHT)
+    return left
 
 
 def value_words(value: float, signed: bool = False) -> str:

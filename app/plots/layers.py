@@ -16,6 +16,7 @@ from app import words
 from app.look import theme
 from app.plots.figure import Numbers, ink_on
 from app.plots.scrolled import RowsFigure
+from app.plots.strokes import RIGHT, paint_dots, paint_line, write
 
 ROW = 30
 HEAD = 26
@@ -148,28 +149,17 @@ class LayersPlot(RowsFigure):
         return max([VALUE - 12.0, *map(metrics.horizontalAdvance, said)]) + 12
 
     def _paint_head(self, painter: QPainter, cells: QRectF, line: QRectF) -> None:
-        painter.setFont(theme.ui_font(11, bold=True))
-        painter.setPen(theme.current().color("muted"))
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(
-            QRectF(cells.left() + 2, 0, cells.width(), HEAD),
-            left,
-            self.tr("best guesses"),
-        )
+        over = QRectF(cells.left() + 2, 0, cells.width(), HEAD)
+        write(painter, over, self.tr("best guesses"), "muted", size=11, bold=True)
         if line.width():
             said = self.tr("probability of “{word}”").format(word=words.shorten(self.word, 24))
-            painter.drawText(
-                QRectF(line.left() - 6, 0, self.canvas().width() - line.left() + 2, HEAD), left, said
-            )
+            over = QRectF(line.left() - 6, 0, self.canvas().width() - line.left() + 2, HEAD)
+            write(painter, over, said, "muted", size=11, bold=True)
 
     def _paint_row(self, painter: QPainter, number: int, layer: Layer, cells: QRectF, count: int) -> None:
-        colors = theme.current()
-        top = HEAD + ROW * number
-        is_last = number == len(self.layers) - 1
-        painter.setFont(theme.ui_font(bold=is_last))
-        painter.setPen(colors.color("text" if is_last else "muted"))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(4, top, NAME - 8, ROW), middle, self.name_of(number))
+        top, is_last = HEAD + ROW * number, number == len(self.layers) - 1
+        name, ink = QRectF(4, top, NAME - 8, ROW), "text" if is_last else "muted"
+        write(painter, name, self.name_of(number), ink, bold=is_last)
         width = (cells.width() - CELL_GAP * (count - 1)) / count
         for place, (word, value) in enumerate(layer.guesses[:count]):
             cell = QRectF(cells.left() + place * (width + CELL_GAP), top + 2, width, ROW - 4)
@@ -182,18 +172,10 @@ class LayersPlot(RowsFigure):
         painter.setPen(QPen(colors.color("fine"), 2) if is_word else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(ground))
         painter.drawRoundedRect(cell.adjusted(1, 1, -1, -1), 4, 4)
-        ink, inner = ink_on(ground), cell.adjusted(8, 0, -7, 0)
-        painter.setPen(ink)
-        painter.setFont(theme.ui_font(11))
-        said = words.probability(value)
-        taken = QFontMetricsF(painter.font()).horizontalAdvance(said) + 6
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(inner, Qt.AlignmentFlag.AlignRight | middle, said)
-        painter.setFont(theme.ui_font(bold=is_word))
-        cut = QFontMetricsF(painter.font()).elidedText(
-            word, Qt.TextElideMode.ElideRight, inner.width() - taken
-        )
-        painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | middle, cut)
+        ink, inner, said = ink_on(ground), cell.adjusted(8, 0, -7, 0), words.probability(value)
+        write(painter, inner, said, ink, size=11, side=RIGHT)
+        inner.setWidth(inner.width() - QFontMetricsF(theme.ui_font(11)).horizontalAdvance(said) - 6)
+        write(painter, inner, word, ink, bold=is_word, cut=Qt.TextElideMode.ElideRight)
 
     def _paint_line(self, painter: QPainter, line: QRectF) -> None:
         colors = theme.current()
@@ -202,23 +184,16 @@ class LayersPlot(RowsFigure):
         painter.setPen(QPen(colors.color("line"), 1))
         painter.drawLine(line.topLeft(), line.bottomLeft())
         points, last = [], len(self.layers) - 1
-        painter.setFont(theme.ui_font(12))
         for number, layer in enumerate(self.layers):
             if layer.probability is None:
                 continue
             y = line.top() + ROW * (number + 0.5)
             points.append(QPointF(line.left() + line.width() * layer.probability / top, y))
-            painter.setPen(colors.color("text" if number == last else "muted"))
             room = QRectF(line.right() + 4, y - ROW / 2, self.canvas().width() - 16 - line.right(), ROW)
-            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(room, side, _value_words(layer))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(colors.color("fine"), 2))
-        painter.drawPolyline(points)
-        painter.setPen(QPen(colors.color("card"), 1.5))
-        painter.setBrush(colors.color("fine"))
-        for point in points:
-            painter.drawEllipse(point, 4.5, 4.5)
+            ink = "text" if number == last else "muted"
+            write(painter, room, _value_words(layer), ink, size=12, side=RIGHT)
+        paint_line(painter, points, colors.color("fine"), 2)
+        paint_dots(painter, points, colors.color("fine"), 4.5, 1.5)
 
 
 def _value_words(layer: Layer) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -20,9 +20,10 @@ from app.look.labels import fitting
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
 from app.plots.figure import Figure, Numbers
-from app.plots.layered import line_at, paint_label, paint_levels, value_words, whole_pixels
+from app.plots.layered import paint_label, paint_levels, value_words, whole_pixels
 from app.plots.scrolled import RowsFigure
 from app.plots.shown_figure import isolated
+from app.plots.strokes import RIGHT, level_line, upright_line, write
 from engine.inspect.attention.weights import Detail
 
 ROW, STRIPES, BAR = 22, 14, 10  # px
@@ -212,14 +213,12 @@ class QueryKeyPlot(RowsFigure):
         colors = theme.current()
         painter.fillRect(QRectF(0, top, self.canvas().width(), FOOTER), colors.color("card"))
         painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, EDGE, top + 1, self.canvas().width() - EDGE, top + 1)
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(colors.color("text"))
-        metrics, left = QFontMetricsF(painter.font()), columns["name"].left()
+        level_line(painter, EDGE, self.canvas().width() - EDGE, top + 1)
+        metrics, left = QFontMetricsF(theme.ui_font(12)), columns["name"].left()
         for number, line in enumerate(self.working()):
             right = columns["value"].left() - 6 if number == 2 else self.canvas().width() - EDGE
             place = QRectF(left, top + 4 + LINE * number, right - left, LINE)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, fitting(line, metrics, place.width()))
+            write(painter, place, fitting(line, metrics, place.width()), size=12)
         self._paint_stripes(
             painter, columns["value"], top + 4 + 2 * LINE - (ROW - LINE) / 2, self._colors["output"], 0
         )
@@ -231,11 +230,9 @@ class QueryKeyPlot(RowsFigure):
         colors = theme.current()
         assert self.detail is not None
         painter.fillRect(QRectF(0, top, self.canvas().width(), HEADER - 3), colors.color("card"))
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(colors.color("muted"))
-        for name, caption in self._captions(columns, QFontMetricsF(painter.font())).items():
+        for name, caption in self._captions(columns, QFontMetricsF(theme.ui_font(11))).items():
             place = QRectF(columns[name].left(), top, columns[name].width() + GAP, 22)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, caption)
+            write(painter, place, caption, "muted", size=11)
         painter.setFont(theme.ui_font(12, bold=True))
         metrics, names = QFontMetricsF(painter.font()), columns["name"]
         token = token_labels.cut(metrics, self.detail.tokens[self.detail.place], names.width() - 6)
@@ -245,7 +242,7 @@ class QueryKeyPlot(RowsFigure):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_stripes(painter, columns["key"], top + 22, self._colors["query"], 0)
         painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, EDGE, top + HEADER - 4, self.canvas().width() - EDGE, top + HEADER - 4)
+        level_line(painter, EDGE, self.canvas().width() - EDGE, top + HEADER - 4)
 
     def _captions(self, columns: dict[str, QRectF], metrics: QFontMetricsF) -> dict[str, str]:
         """Return each column's caption; what the strongest colour stands for is part of it, with room."""
@@ -286,9 +283,8 @@ class QueryKeyPlot(RowsFigure):
         room = max(4.0, columns["weight"].width() - FIGURE)
         bar = QRectF(columns["weight"].left(), top + (ROW - BAR) / 2, max(1.0, room * weight / most), BAR)
         painter.fillRect(bar, colors.color("accent"))
-        self._paint_figure(
-            painter, QRectF(bar.right() + 5, top, FIGURE + 8, ROW), value_words(weight), "left"
-        )
+        beside = QRectF(bar.right() + 5, top, FIGURE + 8, ROW)
+        write(painter, beside, value_words(weight), "muted", size=11)
         self._paint_stripes(painter, columns["value"], top, self._colors["values"], place)
 
     def _paint_score(self, painter: QPainter, column: QRectF, top: int, score: float) -> None:
@@ -301,15 +297,9 @@ class QueryKeyPlot(RowsFigure):
         bar = QRectF(min(zero, end), top + (ROW - BAR) / 2, max(1.0, abs(end - zero)), BAR)
         painter.fillRect(bar, colors.color("accent" if score >= 0 else "b"))
         painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, zero, top + 2, zero, top + ROW - 2)
+        upright_line(painter, zero, top + 2, top + ROW - 2)
         place = QRectF(column.left() + room, top, FIGURE + 4, ROW)
-        self._paint_figure(painter, place, value_words(score, True), "right")
-
-    def _paint_figure(self, painter: QPainter, place: QRectF, text: str, side: str) -> None:
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(theme.current().color("muted"))
-        sides = {"left": Qt.AlignmentFlag.AlignLeft, "right": Qt.AlignmentFlag.AlignRight}
-        painter.drawText(place, sides[side] | Qt.AlignmentFlag.AlignVCenter, text)
+        write(painter, place, value_words(score, True), "muted", size=11, side=RIGHT)
 
     def _paint_stripes(
         self, painter: QPainter, column: QRectF, top: float, picture: Picture, place: int

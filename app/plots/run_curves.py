@@ -20,6 +20,7 @@ from app.plots.chart import Chart
 from app.plots.figure import Numbers
 from app.plots.series import Series
 from app.plots.steps import StepsPlot
+from app.plots.strokes import write
 
 DASHES = (
     Qt.PenStyle.SolidLine,
@@ -144,7 +145,7 @@ class RunCurvesPlot(StepsPlot):
         """Paint letter and name where each line ends, moved apart where they would lie over one another."""
         if not self._lines:
             return
-        area, font, bold = self._chart.area(), theme.ui_font(12), theme.ui_font(12, bold=True)
+        area, metrics = self._chart.area(), QFontMetricsF(theme.ui_font(12))
         ends = [(self._chart.x_of(line.steps[-1]), self._chart.y_of(line.mean[-1])) for line in self._lines]
         places = _apart(ends, area.bottom() - 4, self.most_name)
         faint_card = theme.current().color("card")
@@ -157,16 +158,12 @@ class RunCurvesPlot(StepsPlot):
             painter.setBrush(color)
             painter.drawEllipse(QPointF(x, y), 3.5, 3.5)
             room = min(self.most_name, self._chart.width() - x - 30)
-            name = QFontMetricsF(font).elidedText(line.name, Qt.TextElideMode.ElideRight, room)
+            name = metrics.elidedText(line.name, Qt.TextElideMode.ElideRight, room)
             begin = x + (25 if line.letter else 9)
-            behind = QRectF(x + 7, place - 7, begin - x - 5 + QFontMetricsF(font).horizontalAdvance(name), 15)
+            behind = QRectF(x + 7, place - 7, begin - x - 5 + metrics.horizontalAdvance(name), 15)
             painter.fillRect(behind, faint_card)
-            painter.setFont(bold)
-            painter.setPen(color)
-            painter.drawText(QRectF(x + 9, place - 9, 16, 18), Qt.AlignmentFlag.AlignVCenter, line.letter)
-            painter.setFont(font)
-            painter.setPen(theme.current().color("text"))
-            painter.drawText(QRectF(begin, place - 9, room + 4, 18), Qt.AlignmentFlag.AlignVCenter, name)
+            write(painter, QRectF(x + 9, place - 9, 16, 18), line.letter, color, size=12, bold=True)
+            write(painter, QRectF(begin, place - 9, room + 4, 18), name, size=12)
 
 
 def _apart(ends: Sequence[tuple[float, float]], bottom: float, most: float) -> list[float]:

@@ -21,6 +21,7 @@ from app.plots.layered import LayeredFigure
 from app.plots.marks import Classes, Coloring, Values
 from app.plots.pointed import ARROWS
 from app.plots.scatter_legend import Entry, legend_rows, paint_legend
+from app.plots.strokes import CENTER, write
 
 EDGE = 10.0
 FOOT = 20.0  # px, the line under the points
@@ -336,20 +337,15 @@ class ScatterPlot(LayeredFigure):
             draw(x, y, stamps[number])
 
     def _paint_axes(self, painter: QPainter, area: QRectF) -> None:
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(theme.current().color("muted"))
-        metrics = painter.fontMetrics()
-        foot = metrics.elidedText(self._foot, Qt.TextElideMode.ElideRight, int(area.width()))
+        end = Qt.TextElideMode.ElideRight
         below = QRectF(area.left(), area.bottom() + 4, area.width(), FOOT - 4)
-        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, foot)
+        write(painter, below, self._foot, "muted", size=11, side=CENTER, cut=end)
         if self._side:
             painter.save()
             painter.translate(EDGE + 5, area.center().y())
             painter.rotate(-90)
-            side = metrics.elidedText(self._side, Qt.TextElideMode.ElideRight, int(area.height()))
-            painter.drawText(
-                QRectF(-area.height() / 2, -9, area.height(), 14), Qt.AlignmentFlag.AlignCenter, side
-            )
+            beside = QRectF(-area.height() / 2, -9, area.height(), 14)
+            write(painter, beside, self._side, "muted", size=11, side=CENTER, cut=end)
             painter.restore()
 
     def paint_chosen(self, painter: QPainter) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from app.look import theme
 from app.plots import marks
 from app.plots.marks import Coloring, Values
+from app.plots.strokes import write
 
 ROW = 18.0
 SIZE = 12
@@ -46,30 +47,26 @@ def paint_legend(
     painter: QPainter, coloring: Coloring | None, entries: Sequence[Entry], room: QRectF
 ) -> None:
     """Paint a legend from the room's top left corner on."""
-    painter.setFont(theme.ui_font(SIZE))
-    metrics = QFontMetricsF(painter.font())
+    metrics = QFontMetricsF(theme.ui_font(SIZE))
     if isinstance(coloring, Values):
         _paint_ramp(painter, metrics, coloring, room)
     for row, line in enumerate(legend_rows(entries, room.width())):
         for x, entry in line:
             middle = QPointF(room.left() + x + 6, room.top() + (row + 0.5) * ROW)
             marks.paint_one(painter, middle, entry.number, 4.5, is_shade=False)
-            painter.setPen(theme.current().color("text"))
             text = metrics.elidedText(entry.text, Qt.TextElideMode.ElideMiddle, WIDEST)
             place = QRectF(middle.x() + 10, middle.y() - ROW / 2, WIDEST + 4, ROW)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
+            write(painter, place, text, size=SIZE)
 
 
 def _paint_ramp(painter: QPainter, metrics: QFontMetricsF, coloring: Values, room: QRectF) -> None:
     low, high = (f"{value:g}" for value in coloring.limits)
     title = metrics.elidedText(coloring.title, Qt.TextElideMode.ElideMiddle, WIDEST)
     x, middle = room.left(), room.top() + ROW / 2
-    painter.setPen(theme.current().color("text"))
     for text in (title, low):
         width = metrics.horizontalAdvance(text) + 2
-        painter.drawText(QRectF(x, room.top(), width, ROW), Qt.AlignmentFlag.AlignVCenter, text)
+        write(painter, QRectF(x, room.top(), width, ROW), text, size=SIZE)
         x += width + 8
     for rect, color in marks.ramp_rects(x, middle - 4, RAMP, 8):
         painter.fillRect(rect, color)
-    place = QRectF(x + RAMP + 8, room.top(), WIDEST, ROW)
-    painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, high)
+    write(painter, QRectF(x + RAMP + 8, room.top(), WIDEST, ROW), high, size=SIZE)

@@ -152,6 +152,9 @@ class SlopePlot(PointedFigure):
         rooms = [] if self.is_empty else self._name_rooms()
         return next((target for target, room in enumerate(rooms) if room.contains(at)), None)
 
+    def tip_at(self, at: QPointF) -> str:
+        return "" if self._focused is None else self.words_of(self._focused)
+
     def rect_of(self, target: int) -> QRectF:
         return self._name_rooms()[target]
 
