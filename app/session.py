@@ -21,7 +21,7 @@ from app.work.model_choice import ModelChoice
 from app.work.open_data import OpenData
 from app.work.queue import QueueWatch
 from app.work.text_filter import Filter
-from app.work.training import Training
+from app.work.training import TrainingJob
 from app.work.worker import Workers
 
 
@@ -47,7 +47,7 @@ class Session(QObject):
         self.model = ModelChoice(self.library, self.workers, self.busy, self)
         self.data = OpenData(self.settings, self.workers, self.runs, self.model, self.busy, self)
         self.doctor = Doctor(self.data, self.model, self.runs, self.workers, self)
-        self.training = Training(self.runs, self.library, self.data.mends, self.queue, self)
+        self.training = TrainingJob(self.runs, self.library, self.data.mends, self.queue, self)
         self.training.result_changed.connect(self.doctor.hear_of_run)
         self.wanted_evaluation: tuple[Path, str, Filter | None] | None = None
 

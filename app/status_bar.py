@@ -16,7 +16,7 @@ from app.work.queue import queue_words
 from app.work.titles import model_title
 from app.work.training import run_name
 from app.work.training_state import TrainingState
-from engine.runs.queue import DONE, FAILED, Job
+from engine.runs.queue import DONE, FAILED, QueueJob
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import run_info
 
@@ -98,7 +98,7 @@ class StatusBar(QStatusBar):
         self.data.setToolTip(tip(config.text.text))
 
     @Slot(object)
-    def _hear_job(self, job: Job) -> None:
+    def _hear_job(self, job: QueueJob) -> None:
         """Tell how a run of the queue ended, which is news of the run before it."""
         if job.state in (DONE, FAILED) and job.run:
             self._last = job_result_words(job, self._session.runs.root)
@@ -169,7 +169,7 @@ def result_words(state: TrainingState) -> str:
     )
 
 
-def job_result_words(job: Job, root: Path) -> str:
+def job_result_words(job: QueueJob, root: Path) -> str:
     """Return how a run of the queue ended. Args: root: where runs are kept."""
     name = words.shorten(job.name, 30)
     if job.state == FAILED:

@@ -27,7 +27,7 @@ from benchmarks.work import SAMPLES
 from engine.commands.doctor import NO_MODEL, starter
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, Found
-from engine.doctor.part import Part, reading_part
+from engine.doctor.part import TablePart, reading_part
 from engine.doctor.suspected import suspecting
 from engine.events import Event, result_of
 from engine.text.examples import Roles, guess_roles
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _part(rows: Sequence[Row], path: Path) -> Part:
+def _part(rows: Sequence[Row], path: Path) -> TablePart:
     write_csv(path, ("text", "label"), rows, guard=False)
     table: Table = read_table(path, header="yes", separator=",", quoting="csv")
     assert table.num_rows == len(rows)

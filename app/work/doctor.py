@@ -19,8 +19,8 @@ from engine.events import Event, Noted, Progress
 if TYPE_CHECKING:
     from app.work.examination import examine, suspect
     from engine.doctor.finding import Finding
-    from engine.doctor.part import Part
-    from engine.doctor.suspected import Suspected
+    from engine.doctor.part import TablePart
+    from engine.doctor.suspected import DoubtfulLabels
     from engine.text.examples import Roles
     from engine.text.recipe import Recipe
 else:
@@ -49,12 +49,12 @@ class Doctor(QObject):
         super().__init__(parent)
         self._data, self._model, self._runs = data, model, runs
         self.findings: tuple[Finding, ...] = ()
-        self.parts: dict[str, Part] = {}  # the files that findings are of, by name, the open table first
-        self.suspected: Suspected | None = None
+        self.parts: dict[str, TablePart] = {}  # the files that findings are of, by name, the open table first
+        self.suspected: DoubtfulLabels | None = None
         self.suspected_by = ""  # the model that they were found by
         self.is_close = False  # whether it was taught for that
         self._kept: dict[
-            tuple[str, int, Roles], tuple[Suspected, str, bool]
+            tuple[str, int, Roles], tuple[DoubtfulLabels, str, bool]
         ] = {}  # of tables that were open before
         self.against: tuple[Path, ...] = ()  # other parts, which a person named
         self.apart: tuple[Path, ...] = ()  # those that a training would keep apart
@@ -188,13 +188,13 @@ class Doctor(QObject):
         """Whether a finding is about rows of the open table."""
         return finding.part == next(iter(self.parts), "")
 
-    def _take_findings(self, found: tuple[Sequence[Finding], Sequence[Part]]) -> None:
+    def _take_findings(self, found: tuple[Sequence[Finding], Sequence[TablePart]]) -> None:
         findings, parts = found
         self.findings, self.parts = tuple(findings), {part.name: part for part in parts}
         self.changed.emit()
 
     def _take_suspected(
-        self, about: tuple[str, int, Roles], by: str, closely: bool, found: Suspected
+        self, about: tuple[str, int, Roles], by: str, closely: bool, found: DoubtfulLabels
     ) -> None:
         self.suspected, self.suspected_by, self.is_close = found, by, closely
         self._kept.pop(about, None)

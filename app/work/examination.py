@@ -8,10 +8,10 @@ from pathlib import Path
 from app.work.tables import ModelInfo
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, Found
-from engine.doctor.learned import Learned, learned_by
+from engine.doctor.learned import LearnedRun, learned_by
 from engine.doctor.mended_table import write_mended
-from engine.doctor.part import Part, part_name, reading_part
-from engine.doctor.suspected import Suspected, suspecting
+from engine.doctor.part import TablePart, part_name, reading_part
+from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Beat, Event, Steps
@@ -30,7 +30,7 @@ def examine(
     model: ModelInfo | None,
     max_length: int,
     runs_root: Path,
-) -> Steps[tuple[tuple[Finding, ...], tuple[Part, ...]]]:
+) -> Steps[tuple[tuple[Finding, ...], tuple[TablePart, ...]]]:
     """Return what is doubtful in a table as a recipe leaves it, between it and other files, and what the last
     run found hard that learned from it; and the files as they were read, that one first.
 
@@ -54,7 +54,7 @@ def examine(
     return tuple(found), tuple(parts)
 
 
-def _last_learned(table: Table, runs_root: Path) -> Steps[Learned | None]:
+def _last_learned(table: Table, runs_root: Path) -> Steps[LearnedRun | None]:
     """Return how learning went in the newest run over a table that has kept it."""
     for name in sorted(run_folders(runs_root), reverse=True):
         if (runs_root / name / DYNAMICS).is_file():
@@ -67,7 +67,7 @@ def _last_learned(table: Table, runs_root: Path) -> Steps[Learned | None]:
 
 def suspect(
     table: Table, recipe: Recipe, roles: Roles, model: Path | None, max_length: int, *, closely: bool
-) -> Steps[Suspected]:
+) -> Steps[DoubtfulLabels]:
     """Return the labels that are in doubt, of the rows that a recipe leaves. Raises: UserError."""
     mended = recipe.applied(table)
     part = yield from reading_part(table.path.name, mended, roles)

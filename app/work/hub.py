@@ -25,7 +25,7 @@ from engine.hub.kept import begun_in, discard, place_of
 
 if TYPE_CHECKING:
     from engine.hub.download import downloading
-    from engine.hub.look import Found, Look, looking, searching
+    from engine.hub.look import Look, SearchHit, looking, searching
 else:
     downloading = later("engine.hub.download", "downloading")
     looking = later("engine.hub.look", "looking")
@@ -113,7 +113,7 @@ class Hub(QObject):
         asked: Channel,
         text: str,
         *,
-        heard: Callable[[tuple[Found, ...]], None],
+        heard: Callable[[tuple[SearchHit, ...]], None],
         refused: Callable[[BaseException], None],
     ) -> None:
         """Search for models by words of their names, through a channel of the view that asks."""

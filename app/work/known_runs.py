@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
-from app.work.library import Looked, ModelLibrary, look
+from app.work.library import LibraryContents, ModelLibrary, look
 from app.work.worker import Channel, Workers
 from engine.train.run.runs import RunInfo, default_root
 
@@ -50,7 +50,7 @@ class KnownRuns(QObject):
         self._asked.ask(self.root, work, heard=self._take, again=True)
         self.looking.emit()
 
-    def _take(self, found: Looked) -> None:
+    def _take(self, found: LibraryContents) -> None:
         self._library.set_found(found.entries)
         cut_off = (run for run in found.runs if run.state == "crashed")
         self._set_crashed(tuple(run for run in cut_off if run.path not in self._dismissed))

@@ -72,7 +72,7 @@ class ModelEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LibraryContents:
     """What lies on this computer. runs: the newest first. entries: by origin.
 
     problem: why the folder for runs cannot be read.
@@ -191,7 +191,7 @@ def models_root(runs_root: Path) -> Path:
 
 def look(
     runs_root: Path, opened: Iterable[Path], known: Mapping[Path, ModelEntry]
-) -> Generator[Event, None, Looked]:
+) -> Generator[Event, None, LibraryContents]:
     """Find out what lies on this computer. known: what was found before, and need not be read again."""
     problem, runs, pipelines = None, list[RunInfo](), list[RunInfo]()
     try:
@@ -205,10 +205,10 @@ def look(
             before = known.get(path)
             is_same = before is not None and (before.origin, before.written) == (origin, _written(path))
             found[path] = before if before is not None and is_same else read_entry(path, origin)
-    return Looked(tuple(runs), tuple(found.values()), problem)
+    return LibraryContents(tuple(runs), tuple(found.values()), problem)
 
 
-class CheckpointFound(UserError):
+class CheckpointRefusal(UserError):
     """What was to be opened as a model is a checkpoint of TensorFlow, which can be converted."""
 
     def __init__(self, path: Path) -> None:
@@ -227,7 +227,7 @@ def read_entry(path: Path, origin: str) -> ModelEntry:
         return ModelEntry(path, origin, take_stock(path, thorough=False), None, written, _score(path))
     except UserError as error:
         is_other = not (path / "config.json").is_file() and is_checkpoint(path)
-        return ModelEntry(path, origin, None, CheckpointFound(path) if is_other else error, written)
+        return ModelEntry(path, origin, None, CheckpointRefusal(path) if is_other else error, written)
 
 
 def read_folder(path: Path, *, vocabulary_will_do: bool = False) -> ModelEntry:

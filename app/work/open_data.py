@@ -48,7 +48,7 @@ LABEL_CHOICES: LabelChoices = {  # how the labels of a table are read, and what 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class FileReading:
     """How a file is to be read, as a person said it; roles and choices stay where their columns do.
 
     overrides: of a table's format. task: what it is for; "": what it looks like. said: of FILE_SETTINGS.
@@ -163,7 +163,7 @@ class OpenData(QObject):
         overrides = {**dict.fromkeys(OVERRIDES, ""), **overrides}
         choices = {**LABEL_CHOICES, **(label_choices or {})}
         self._open(
-            Reading(
+            FileReading(
                 path=Path(path).absolute(),
                 overrides=overrides,
                 roles=roles,
@@ -192,9 +192,9 @@ class OpenData(QObject):
             now = self._reading(self.task_file.path)
             self._open(replace(now, roles=None, said={**self.file_settings, **said}))
 
-    def _reading(self, path: Path) -> Reading:
+    def _reading(self, path: Path) -> FileReading:
         """Return how the open file was read, with what was said of it since."""
-        return Reading(
+        return FileReading(
             path=path,
             overrides=self.overrides,
             roles=self.roles,
@@ -203,7 +203,7 @@ class OpenData(QObject):
             said=self.file_settings,
         )
 
-    def _open(self, reading: Reading) -> None:
+    def _open(self, reading: FileReading) -> None:
         self.refusal = None
         self._busy.show("table", self.tr("Reading %1").replace("%1", reading.path.name))
         self._read.ask(
@@ -220,7 +220,7 @@ class OpenData(QObject):
         self.refused.emit(error)
 
     def _take(
-        self, reading: Reading, opened: tuple[Table, Roles, Recipe, DataError | None] | TaskFile
+        self, reading: FileReading, opened: tuple[Table, Roles, Recipe, DataError | None] | TaskFile
     ) -> None:
         self.task, self.file_settings = reading.task, {}
         recipe, damage = None, None
@@ -336,7 +336,9 @@ class OpenData(QObject):
         self.summary_changed.emit()
 
 
-def _open(reading: Reading, recipes: Path) -> Steps[tuple[Table, Roles, Recipe, DataError | None] | TaskFile]:
+def _open(
+    reading: FileReading, recipes: Path
+) -> Steps[tuple[Table, Roles, Recipe, DataError | None] | TaskFile]:
     """Return a task's own file; or a table with its roles, the recipe that was kept for it, and what is wrong
     with that. Raises: DataError.
     """

@@ -20,7 +20,7 @@ from app.look.labels import PART
 from app.words import translate
 from app.work.worker import Channel, Worker
 from engine.runs import queue
-from engine.runs.queue import Job
+from engine.runs.queue import QueueJob
 from engine.train.run.runs import AnyConfig, run_info
 
 WATCH_MS = 1000
@@ -33,7 +33,7 @@ class QueueState:
     trouble: why nobody works, though somebody should; "" where that is not so.
     """
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[QueueJob, ...] = ()
     is_working: bool = False
     is_paused: bool = False
     step: int = 0
@@ -42,7 +42,7 @@ class QueueState:
     trouble: str = ""
 
     @property
-    def running(self) -> Job | None:
+    def running(self) -> QueueJob | None:
         """The job that is done now."""
         return next((job for job in self.jobs if job.state == queue.RUNNING), None)
 
@@ -61,7 +61,7 @@ class QueueState:
         return any(job.is_open and job.is_own for job in self.jobs)
 
     @property
-    def failed(self) -> tuple[Job, ...]:
+    def failed(self) -> tuple[QueueJob, ...]:
         return tuple(job for job in self.jobs if job.state == queue.FAILED)
 
     @property
@@ -241,7 +241,7 @@ def _waiting_words(state: QueueState) -> list[str]:
     return [*(said if own else []), *([words.counted(foreign, one, many)] if foreign else [])]
 
 
-def _failed_words(failed: Sequence[Job]) -> str:
+def _failed_words(failed: Sequence[QueueJob]) -> str:
     """Return what was not done of a queue in which nothing waits any more."""
     if len(failed) == 1:
         return translate("runs", "1 run of the queue failed: {reason}").format(reason=failed[0].why)

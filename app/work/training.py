@@ -58,7 +58,7 @@ def run_name(config: TrainConfig) -> str:
     return f"family-{name}" if isinstance(config, FamilyConfig) else name
 
 
-class Training(QObject):
+class TrainingJob(QObject):
     """Starts, pauses and stops training; never two jobs at once."""
 
     started = Signal(object)  # Path run_dir

@@ -20,8 +20,8 @@ from engine.events import Event, Finished, Noted
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
-    from engine.doctor.learned import Learned
-    from engine.doctor.part import Part
+    from engine.doctor.learned import LearnedRun
+    from engine.doctor.part import TablePart
     from engine.text.recipe import Recipe, Step
     from engine.text.table import Table
     from engine.text.wordpiece import WordPiece
@@ -95,7 +95,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
     start = time.perf_counter()
     _check(options)
     recipe = read_recipe(options.recipe) if options.recipe else None
-    parts: list[Part] = []
+    parts: list[TablePart] = []
     for place, path in enumerate((options.data, *options.against)):
         name = part_name(path, [part.name for part in parts])
         parts.append((yield from _part(options, path, name, recipe, is_first=not place)))
@@ -172,7 +172,7 @@ def starter() -> Path | None:
     return next((place for place in places if (place / "config.json").is_file()), None)
 
 
-def _learned(run_dir: Path, table: Table) -> Learned:
+def _learned(run_dir: Path, table: Table) -> LearnedRun:
     """Return how learning went in a run. Raises: DataError where that cannot be told of this file."""
     from engine.doctor.learned import learned_by
 
@@ -224,7 +224,7 @@ def _steps(finding: Finding, how: str) -> list[Step]:
     return [step] if step is not None else []
 
 
-def document(part: Part, found: Sequence[Finding], model: Path | None) -> dict[str, Any]:
+def document(part: TablePart, found: Sequence[Finding], model: Path | None) -> dict[str, Any]:
     """Return findings for a program."""
     return {
         "data": str(part.table.path),
@@ -266,7 +266,7 @@ def _plain(values: Any) -> Any:
     return values
 
 
-def _lines(finding: Finding, parts: Sequence[Part]) -> list[str]:
+def _lines(finding: Finding, parts: Sequence[TablePart]) -> list[str]:
     """Return a finding for the screen, with its first rows as lines of the file."""
     found = [f"{finding.kind}: {finding.sentence}", f"  {finding.why} {finding.advice}"]
     part = next(part for part in parts if part.name == finding.part)

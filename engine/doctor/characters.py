@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.doctor.finding import Finding
-from engine.doctor.part import Part
+from engine.doctor.part import TablePart
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.labels import HIDDEN, LOOK_ALIKES
@@ -34,7 +34,7 @@ _LOST = "\ufffd"
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def on_characters(part: Part) -> Steps[list[Finding]]:
+def on_characters(part: TablePart) -> Steps[list[Finding]]:
     """Return what is doubtful in the characters of a part's texts, step by step."""
     total = len(part.examples)
     kinds = ("hidden_characters", "lost_characters", "mixed_words")
@@ -75,7 +75,7 @@ def is_mixed(word: str) -> bool:
     return not word.isascii() and any(map(str.isascii, word)) and not LOOK_ALIKES.isdisjoint(word)
 
 
-def _other_scripts(part: Part, scripts: np.ndarray) -> Iterator[Finding]:
+def _other_scripts(part: TablePart, scripts: np.ndarray) -> Iterator[Finding]:
     """Name the rows in a script that few rows are in."""
     counts = Counter(scripts.tolist())
     del counts[NO_LETTERS]
@@ -94,7 +94,7 @@ def _other_scripts(part: Part, scripts: np.ndarray) -> Iterator[Finding]:
     yield from _one("other_script", part, np.isin(scripts, others), usual=Sentence(usual), others=named)
 
 
-def _one(kind: str, part: Part, places: np.ndarray, **values: object) -> Iterator[Finding]:
+def _one(kind: str, part: TablePart, places: np.ndarray, **values: object) -> Iterator[Finding]:
     rows = part.examples.rows[places]
     if not len(rows):
         return

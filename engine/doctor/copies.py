@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.doctor.finding import Finding, Rows
 from engine.doctor.near import NearPairs, finding_near
-from engine.doctor.part import Part
+from engine.doctor.part import TablePart
 from engine.doctor.shingles import Numbers, folded, folded_pair
 from engine.errors import Sentence, marked
 from engine.events import Progress, Steps
@@ -29,7 +29,7 @@ _COMPARING = marked("engine", "Comparing texts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Texts:
+class TextGroups:
     """Which examples of all parts say the same, and which nearly.
 
     exact: (E,) equal where texts are, character for character. group: (E,) equal where they are once folded,
@@ -48,7 +48,7 @@ class Texts:
         return slice(int(self.begins[part]), int(self.begins[part + 1]))
 
 
-def comparing(parts: Sequence[Part]) -> Steps[Texts]:
+def comparing(parts: Sequence[TablePart]) -> Steps[TextGroups]:
     """Return what the texts of all parts have in common, step by step."""
     total = sum(len(part.examples) for part in parts)
     begins = np.cumsum([0, *(len(part.examples) for part in parts)])
@@ -74,7 +74,7 @@ def comparing(parts: Sequence[Part]) -> Steps[Texts]:
         own = np.arange(begins[number], begins[number + 1])[::-1]  # the first is written last
         firsts[group[own], number] = own
     near = yield from finding_near(len(seen), partial(_texts_at, parts, begins, seen), num_characters)
-    return Texts(exact, group, begins, firsts, near)
+    return TextGroups(exact, group, begins, firsts, near)
 
 
 def _folded(examples: ExampleRows) -> list[str]:
@@ -82,7 +82,7 @@ def _folded(examples: ExampleRows) -> list[str]:
     return list(map(folded, texts)) if pairs is None else list(map(folded_pair, texts, pairs))
 
 
-def _texts_at(parts: Sequence[Part], begins: Numbers, seen: Numbers, places: Numbers) -> list[str]:
+def _texts_at(parts: Sequence[TablePart], begins: Numbers, seen: Numbers, places: Numbers) -> list[str]:
     """Return the folded texts of some groups. Args: seen: (G,) an example of each."""
     found = np.empty(len(places), object)
     examples = seen[places]
@@ -93,7 +93,7 @@ def _texts_at(parts: Sequence[Part], begins: Numbers, seen: Numbers, places: Num
     return found.tolist()
 
 
-def on_copies(parts: Sequence[Part], texts: Texts) -> Iterator[Finding]:
+def on_copies(parts: Sequence[TablePart], texts: TextGroups) -> Iterator[Finding]:
     """Yield what repeats and contradicts within each part, and what two parts share."""
     for number, part in enumerate(parts):
         rows, where = part.examples.rows, texts.of(number)
@@ -111,7 +111,7 @@ def _first_of(keys: Numbers) -> Numbers:
     return np.asarray(firsts[inverse])
 
 
-def _exact(part: Part, first: Numbers, rows: Rows) -> Iterator[Finding]:
+def _exact(part: TablePart, first: Numbers, rows: Rows) -> Iterator[Finding]:
     again = np.flatnonzero(first != np.arange(len(first)))
     if not len(again):
         return
@@ -133,7 +133,7 @@ def _exact(part: Part, first: Numbers, rows: Rows) -> Iterator[Finding]:
     )
 
 
-def _near(part: Part, number: int, texts: Texts) -> Iterator[Finding]:
+def _near(part: TablePart, number: int, texts: TextGroups) -> Iterator[Finding]:
     where, rows = texts.of(number), part.examples.rows
     begin = int(texts.begins[number])
     same, exact = _first_of(texts.group[where]), _first_of(texts.exact[where])
@@ -168,7 +168,7 @@ def _near(part: Part, number: int, texts: Texts) -> Iterator[Finding]:
     )
 
 
-def _contradicting(part: Part, group: Numbers) -> Iterator[Finding]:
+def _contradicting(part: TablePart, group: Numbers) -> Iterator[Finding]:
     labels = part.examples.labels.astype(np.int64)
     known = np.flatnonzero(labels >= 0)
     if not len(known):
@@ -204,7 +204,7 @@ def _contradicting(part: Part, group: Numbers) -> Iterator[Finding]:
     )
 
 
-def _leaks(parts: Sequence[Part], one: int, other: int, texts: Texts) -> Iterator[Finding]:
+def _leaks(parts: Sequence[TablePart], one: int, other: int, texts: TextGroups) -> Iterator[Finding]:
     """Yield the rows of a part that stand in another too: word for word, and nearly."""
     part, apart = parts[one], parts[other]
     places, twins, alike = _shared(texts, one, other)
@@ -233,7 +233,7 @@ def _leaks(parts: Sequence[Part], one: int, other: int, texts: Texts) -> Iterato
         )
 
 
-def _same_in(texts: Texts, other: int, places: Numbers, twins: Numbers, rows: Rows) -> tuple[Rows, ...]:
+def _same_in(texts: TextGroups, other: int, places: Numbers, twins: Numbers, rows: Rows) -> tuple[Rows, ...]:
     """Return, for each example, the rows of another part that say what its twin there says: those that are it
     word for word first. Args: rows: of that part.
     """
@@ -249,7 +249,7 @@ def _same_in(texts: Texts, other: int, places: Numbers, twins: Numbers, rows: Ro
     return tuple(found)
 
 
-def _shared(texts: Texts, one: int, other: int) -> tuple[Numbers, Numbers, npt.NDArray[np.float32]]:
+def _shared(texts: TextGroups, one: int, other: int) -> tuple[Numbers, Numbers, npt.NDArray[np.float32]]:
     """Return the examples of a part whose text stands in another too, there which, and how alike: the likest
     first.
     """
@@ -301,7 +301,7 @@ def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[Step, ...]:
     )
 
 
-def _said(template: str, part: Part, count: int) -> Sentence:
+def _said(template: str, part: TablePart, count: int) -> Sentence:
     return Sentence(template, {"count": count, "name": part.name})
 
 

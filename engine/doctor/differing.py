@@ -95,7 +95,7 @@ def _first_difference(a: str, b: str) -> int:
     return len(a)
 
 
-class Words:
+class WordCounts:
     """A folded text as words, each as often as it stands there."""
 
     def __init__(self, text: str) -> None:
@@ -104,19 +104,19 @@ class Words:
         self.is_chinese = is_chinese(text)
         self._of_weight = self.counts.keys() - _SMALL
 
-    def is_near(self, other: Words) -> bool:
+    def is_near(self, other: WordCounts) -> bool:
         """Whether one of two texts has few words of weight that the other lacks, else they differ."""
         return min(len(self._of_weight - other._of_weight), len(other._of_weight - self._of_weight)) <= MOST
 
 
-class Difference:
+class TextDifference:
     """What two texts differ in, word by word.
 
     only: the words of weight that the first alone has, and the second, without other spellings of one.
     is_guessed: whether a word was taken for another spelling without being known.
     """
 
-    def __init__(self, first: Words, second: Words, count: Count) -> None:
+    def __init__(self, first: WordCounts, second: WordCounts, count: Count) -> None:
         both = first.counts & second.counts
         only = list((first.counts - both).elements()), list((second.counts - both).elements())
         self._shared = sum(times for word, times in both.items() if word not in _SMALL)

@@ -13,8 +13,8 @@ from engine.doctor.characters import on_characters
 from engine.doctor.copies import comparing, on_copies
 from engine.doctor.finding import Finding, Found
 from engine.doctor.labels import on_labels
-from engine.doctor.learned import Learned, on_learning
-from engine.doctor.part import Part
+from engine.doctor.learned import LearnedRun, on_learning
+from engine.doctor.part import TablePart
 from engine.doctor.shift import on_shift
 from engine.doctor.texts import on_texts
 from engine.errors import Sentence, marked
@@ -25,10 +25,10 @@ ORDER = {"wrong": 0, "look": 1, "note": 2}
 
 
 def examining(
-    parts: Sequence[Part],
+    parts: Sequence[TablePart],
     wordpiece: WordPiece | None = None,
     max_length: int = 128,
-    learned: Learned | None = None,
+    learned: LearnedRun | None = None,
 ) -> Iterator[Event]:
     """Tell what is doubtful in the first part, in each of the others, and between any two.
 

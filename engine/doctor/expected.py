@@ -36,7 +36,7 @@ _TELLS = 10.0  # by so much likelier than by the shares of the labels alone, els
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expected:
+class ExpectedErrors:
     """How many labels are expected to be wrong, with a 95 % interval. wrong: (E,) how likely each is."""
 
     count: int
@@ -45,7 +45,7 @@ class Expected:
     wrong: Shares
 
 
-def expecting(probabilities: Shares, labels: npt.NDArray[Any]) -> Steps[Expected | None]:
+def expecting(probabilities: Shares, labels: npt.NDArray[Any]) -> Steps[ExpectedErrors | None]:
     """Return how many labels are expected to be wrong; None where the classifier tells nothing of them.
 
     Args: probabilities: (E, C) of each label, by what has not learned from the row. labels: (E,).
@@ -81,7 +81,7 @@ def expecting(probabilities: Shares, labels: npt.NDArray[Any]) -> Steps[Expected
     right = _answers(logs, _SHARPNESS[chosen], weight)[np.arange(total), labels]
     wrong = rate * (1 - right) / (num_labels - 1) / np.maximum(_seen(right, rate, num_labels), 1e-12)
     low, count, high = (round(float(each) * total) for each in (within[0], rate, within[-1]))
-    return Expected(count, low, high, wrong)
+    return ExpectedErrors(count, low, high, wrong)
 
 
 def _answers(logs: Shares, sharp: float, weight: Shares) -> Shares:

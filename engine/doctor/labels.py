@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.doctor.differing import is_exchanged, is_one_edit
 from engine.doctor.finding import Finding, Rows
-from engine.doctor.part import Part
+from engine.doctor.part import TablePart
 from engine.errors import Sentence, marked
 from engine.text.labels import MOST_LABELS, nearly_equal, visible
 from engine.text.recipe import MERGE, Step
@@ -23,7 +23,7 @@ _MUCH_RARER, _EXCHANGED = 0.01, 0.05  # of a short one; of one with two letters 
 _MOST_NAMED = 5
 
 
-def on_labels(part: Part) -> Iterator[Finding]:
+def on_labels(part: TablePart) -> Iterator[Finding]:
     """Yield what is doubtful in the labels of a part."""
     yield from _missing(part)
     if part.has_labels and len(part.names) <= MOST_LABELS:
@@ -33,7 +33,7 @@ def on_labels(part: Part) -> Iterator[Finding]:
         yield from _balance(part, meant)
 
 
-def similar_in(part: Part) -> dict[str, str]:
+def similar_in(part: TablePart) -> dict[str, str]:
     """Return label -> the commoner one that it may be, of labels as learned: without blanks around them."""
     if part.roles.label not in part.table.columns or len(part.names) > MOST_LABELS:
         return {}
@@ -85,7 +85,7 @@ def _without_one(text: str) -> set[str]:
     return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
 
 
-def on_similar(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+def on_similar(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
     """Yield the rows whose label may be another. Args: meant: label -> that one, as `similar_in` tells."""
     if not meant:
         return
@@ -125,7 +125,7 @@ def _shown(label: str, beside: str) -> str:
     return f"“{said}”" if said != said.strip() else said
 
 
-def _missing(part: Part) -> Iterator[Finding]:
+def _missing(part: TablePart) -> Iterator[Finding]:
     for kind, rows, many, one in (
         (
             "missing_texts",
@@ -153,7 +153,7 @@ def _missing(part: Part) -> Iterator[Finding]:
             )
 
 
-def _merged_counts(part: Part, meant: dict[str, str]) -> np.ndarray:
+def _merged_counts(part: TablePart, meant: dict[str, str]) -> np.ndarray:
     """Return (C,), the rows of each label with those of its other spellings, none of these."""
     counts = part.counts()
     for place, name in enumerate(part.names):
@@ -163,7 +163,7 @@ def _merged_counts(part: Part, meant: dict[str, str]) -> np.ndarray:
     return counts
 
 
-def _rare(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+def _rare(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
     """Name labels of few rows; of one that may be another the row is told of already."""
     counts = _merged_counts(part, meant)
     rare = np.flatnonzero((counts < RARE) & (counts > 0))
@@ -189,7 +189,7 @@ def _rare(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
     )
 
 
-def _balance(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
+def _balance(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
     """Name the smallest label where another has many times its rows; rare ones are told of already."""
     counts = _merged_counts(part, meant)
     there = np.flatnonzero(counts >= RARE)
@@ -221,5 +221,5 @@ def _balance(part: Part, meant: dict[str, str]) -> Iterator[Finding]:
     )
 
 
-def _counted(templates: tuple[str, str], part: Part, rows: Rows) -> Sentence:
+def _counted(templates: tuple[str, str], part: TablePart, rows: Rows) -> Sentence:
     return Sentence(templates[len(rows) == 1], {"count": len(rows), "name": part.name})

@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from engine.doctor.differing import LONG, Count, Difference, Words, differ_in_figures, is_one_edit
+from engine.doctor.differing import LONG, Count, TextDifference, WordCounts, differ_in_figures, is_one_edit
 from engine.doctor.shingles import SIDES, Numbers, is_chinese, ranges, shingles_of
 from engine.errors import marked
 from engine.events import Beat, Progress, Steps
@@ -232,7 +232,7 @@ def _compared(texts: Texts, first: Numbers, second: Numbers, sketch: _Sketch) ->
         if is_one_edit(one, other):  # so short that no stretch may be left in common
             alike[pair] = max(alike[pair], 1 - 1 / max(len(one), len(other)))
     likely = np.flatnonzero(alike >= LEAST_ALIKE)
-    weigh = lru_cache(maxsize=None)(Words)
+    weigh = lru_cache(maxsize=None)(WordCounts)
     verdicts = [
         _says_the_same(said[one], said[other], share, sketch.count_of, weigh)
         for one, other, share in zip(a[likely], b[likely], alike[likely].tolist(), strict=True)
@@ -243,7 +243,7 @@ def _compared(texts: Texts, first: Numbers, second: Numbers, sketch: _Sketch) ->
 
 
 def _says_the_same(
-    a: str, b: str, alike: float, count: Count, weigh: Callable[[str], Words]
+    a: str, b: str, alike: float, count: Count, weigh: Callable[[str], WordCounts]
 ) -> tuple[bool, int]:
     """Return whether two alike texts say nearly the same, and the frame around what differs.
 
@@ -258,14 +258,14 @@ def _says_the_same(
         return alike >= ALIKE, 0
     if not first.is_near(second):
         return False, 0
-    difference = Difference(first, second, count)
+    difference = TextDifference(first, second, count)
     if difference.is_slight:
         return True, difference.frame if difference.is_guessed else 0
     kept = alike >= ALIKE_BUT_ONE and difference.is_small and not difference.is_number
     return kept, difference.frame
 
 
-def _is_one_side(a: str, b: str, alike: float, count: Count, weigh: Callable[[str], Words]) -> bool:
+def _is_one_side(a: str, b: str, alike: float, count: Count, weigh: Callable[[str], WordCounts]) -> bool:
     """Whether two pairs, whichever side stands first, say nearly the same: if both sides differ, only where
     they are alike on the whole.
     """

@@ -24,7 +24,7 @@ _AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class TablePart:
     """One table in its roles. name: what a person calls it.
 
     examples: the rows with a text; `labels` are places in `names`, -1 for none. no_text, no_label: rows that
@@ -56,7 +56,7 @@ def part_name(path: Path, others: Sequence[str]) -> str:
     return next(name for name in chain([path.name], numbered) if name not in others)
 
 
-def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:
+def reading_part(name: str, table: Table, roles: Roles) -> Steps[TablePart]:
     """Return a table as a part, step by step. Raises: DataError if a column is missing."""
     texts = [table.column(column) for column in (roles.text, roles.text_pair) if column]
     columns = list(label_columns(table, roles.label)) if roles.label else []
@@ -85,4 +85,4 @@ def reading_part(name: str, table: Table, roles: Roles) -> Steps[Part]:
     arrays = [table.frame[column].array for column in texts]
     examples = ExampleRows(arrays[0], arrays[1] if len(arrays) > 1 else None, rows, labels[rows])
     no_label = rows[labels[rows] < 0] if columns else np.zeros(0, np.int64)
-    return Part(name, table, roles, examples, tuple(place_of), np.array(no_text, np.int64), no_label)
+    return TablePart(name, table, roles, examples, tuple(place_of), np.array(no_text, np.int64), no_label)

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.doctor.finding import NO_ROWS, Finding
 from engine.doctor.labels import similar_in
-from engine.doctor.part import Part
+from engine.doctor.part import TablePart
 from engine.errors import Sentence, marked
 
 MUCH = 0.05  # by which the share of a label differs
@@ -17,7 +17,7 @@ _LEAST = 50  # rows of a part that is compared
 _SURE = 3.0  # standard errors
 
 
-def on_shift(parts: Sequence[Part]) -> Iterator[Finding]:
+def on_shift(parts: Sequence[TablePart]) -> Iterator[Finding]:
     """Yield what differs between any two parts that are large enough to tell."""
     large = [part for part in parts if len(part.examples) >= _LEAST]
     for place, one in enumerate(large):
@@ -26,7 +26,7 @@ def on_shift(parts: Sequence[Part]) -> Iterator[Finding]:
             yield from _lengths(one, other)
 
 
-def _labels(one: Part, other: Part) -> Iterator[Finding]:
+def _labels(one: TablePart, other: TablePart) -> Iterator[Finding]:
     if not (one.has_labels and other.has_labels):
         return
     mistyped = similar_in(other)  # told of by itself
@@ -58,7 +58,7 @@ def _labels(one: Part, other: Part) -> Iterator[Finding]:
         yield _finding("shift", one.name, said, why, NO_ROWS, "look", other.name)
 
 
-def _lengths(one: Part, other: Part) -> Iterator[Finding]:
+def _lengths(one: TablePart, other: TablePart) -> Iterator[Finding]:
     means = [_mean_length(part) for part in (one, other)]
     if max(means) >= LONGER * max(min(means), 1.0):
         template = marked(
@@ -69,7 +69,7 @@ def _lengths(one: Part, other: Part) -> Iterator[Finding]:
         yield _finding("shift", one.name, Sentence(template, values), why, NO_ROWS, "look", other.name)
 
 
-def _mean_length(part: Part) -> float:
+def _mean_length(part: TablePart) -> float:
     """Return the mean characters of a few thousand texts, from all over the part."""
     step = -(-len(part.examples) // 5000) or 1
     return float(np.mean([len(text) for text in part.examples[::step].texts()]))

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.doctor.copies import comparing
-from engine.doctor.expected import Expected, expecting
+from engine.doctor.expected import ExpectedErrors, expecting
 from engine.doctor.finding import NO_ROWS, Finding, Found, Rows
-from engine.doctor.part import Part
-from engine.doctor.taught import Taught, taught_in_turns
+from engine.doctor.part import TablePart
+from engine.doctor.taught import TaughtAnswers, taught_in_turns
 from engine.errors import Sentence, marked
 from engine.events import Beat, Noted, Progress, Steps
 from engine.inspect.embeddings.vectors import Floats, Pooling, embed
@@ -52,7 +52,7 @@ Probabilities = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Suspected:
+class DoubtfulLabels:
     """The labelled rows of a part, the most doubtful first: those whose label is not the likeliest one.
 
     rows: (E,) of the table. labels: (E,) the places of their labels in `names`. probabilities: (E, C) as the
@@ -66,7 +66,7 @@ class Suspected:
     names: tuple[str, ...]
     probabilities: Probabilities
     vectors: Floats | None
-    expected: Expected | None = None
+    expected: ExpectedErrors | None = None
     is_taught: bool = False
 
     @property
@@ -95,8 +95,8 @@ class Suspected:
 
 
 def suspecting(
-    part: Part, model: Path | None, max_length: int = 128, *, closely: bool = False
-) -> Steps[Suspected | None]:
+    part: TablePart, model: Path | None, max_length: int = 128, *, closely: bool = False
+) -> Steps[DoubtfulLabels | None]:
     """Return which labels of a part are doubtful, and tell of them as a finding.
 
     Args: model: a folder whose vectors help, or None: counted words alone. closely: fine-tune it, too, three
@@ -131,12 +131,12 @@ def suspecting(
     unit = None if vectors is None else _of_length_1(vectors[-3][order])
     probabilities, labels = probabilities[order], labels[order]
     expected = yield from expecting(probabilities, labels)
-    found = Suspected(examples.rows[order], labels, names, probabilities, unit, expected, is_taught)
+    found = DoubtfulLabels(examples.rows[order], labels, names, probabilities, unit, expected, is_taught)
     yield Found(finding=_finding(part, found, model))
     return found
 
 
-def _copies(part: Part) -> Steps[Rows]:
+def _copies(part: TablePart) -> Steps[Rows]:
     """Return (E,), the same number for examples that say the same or nearly."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -269,7 +269,7 @@ def _num_right(said: Probabilities, labels: Rows) -> int:
     return int((said.argmax(1) == labels).sum())
 
 
-def _together(said: Probabilities, taught: Taught) -> Probabilities:
+def _together(said: Probabilities, taught: TaughtAnswers) -> Probabilities:
     """Return (E, C), what the others say by being alike and by having taught a model."""
     first, unseen, met = (np.log(np.maximum(each, 1e-6)) for each in (said, taught.unseen, taught.met))
     return _shares((first + _TAUGHT * (unseen + met / 2)) / (1 + 1.5 * _TAUGHT))
@@ -301,7 +301,7 @@ def _of_length_1(vectors: Floats) -> Floats:
     return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9))
 
 
-def _finding(part: Part, found: Suspected, model: Path | None) -> Finding:
+def _finding(part: TablePart, found: DoubtfulLabels, model: Path | None) -> Finding:
     by = Sentence(marked("engine", "counted words alone"))
     if model is not None:
         taught = marked("engine", "counted words and {model}, taught the other rows,")

@@ -46,7 +46,7 @@ Shares = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Taught:
+class TaughtAnswers:
     """What models answered of each example, as probabilities (E, C) float64, each a mean over the epochs.
 
     unseen: by the one that was not taught it. met: by the others, each time before they learned from it
@@ -64,7 +64,7 @@ def taught_in_turns(
     num_labels: int,
     max_length: int,
     copies: npt.NDArray[np.int64],
-) -> Steps[Taught]:
+) -> Steps[TaughtAnswers]:
     """Fine-tune a model `TURNS` times, each time without its share of the examples, and return its answers.
 
     Args: labels: (E,) below `num_labels`. max_length: in WordPieces; the model has fewer at times. copies:
@@ -78,7 +78,7 @@ def taught_in_turns(
     asked = DeviceConfig()
     device = fastest(open_device(asked), asked, shape)
     names = tuple(f"#{place}" for place in range(num_labels))  # no folder's own: its head may know the rows
-    taught = Taught(*(np.zeros((len(data), num_labels)) for _ in range(2)))
+    taught = TaughtAnswers(*(np.zeros((len(data), num_labels)) for _ in range(2)))
     rng = np.random.default_rng(_SEED)
     order = rng.permutation(len(data))
     turn_of = rng.permutation(int(copies.max()) + 1) % TURNS
@@ -102,7 +102,11 @@ class _Pupil:
         self._seen: list[tuple[npt.NDArray[np.int64], Tensor]] = []
 
     def learn(
-        self, data: EncodedSet, taught: npt.NDArray[np.int64], asked: npt.NDArray[np.int64], into: Taught
+        self,
+        data: EncodedSet,
+        taught: npt.NDArray[np.int64],
+        asked: npt.NDArray[np.int64],
+        into: TaughtAnswers,
     ) -> Steps[None]:
         """Learn from some examples, and add the answers of each epoch to the means of all."""
         some, others = data.subset(taught), data.subset(asked)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.doctor.finding import Finding, Rows
-from engine.doctor.part import Part
+from engine.doctor.part import TablePart
 from engine.errors import Sentence, marked
 from engine.events import Progress, Steps
 from engine.text.examples import is_name_of_column
@@ -24,7 +24,7 @@ _AT_ONCE = 1024
 _CUTTING = marked("engine", "Cutting texts into WordPieces")
 
 
-def on_texts(part: Part, wordpiece: WordPiece | None, max_length: int) -> Steps[list[Finding]]:
+def on_texts(part: TablePart, wordpiece: WordPiece | None, max_length: int) -> Steps[list[Finding]]:
     """Return what is doubtful in the texts of a part, step by step.
 
     Args: wordpiece: of the model that is to read them, or None. max_length: in its pieces.
@@ -91,7 +91,7 @@ def _pieces(wordpiece: WordPiece, texts: list[str]) -> tuple[Rows, Rows]:
     return lengths, np.array([int((each == wordpiece.unk_id).sum()) for each in ids], np.int64)
 
 
-def _header(part: Part) -> Iterator[Finding]:
+def _header(part: TablePart) -> Iterator[Finding]:
     """Say that the first row names the columns, or that the header is a row."""
     table, roles = part.table, part.roles
     first = [str(table.frame[name].iloc[0]) for name in (roles.text, roles.label) if name in table.columns]
@@ -104,7 +104,7 @@ def _header(part: Part) -> Iterator[Finding]:
         yield from _one("row_as_header", part, np.zeros(0, np.int64), label=roles.label)
 
 
-def _one(kind: str, part: Part, rows: Rows, **values: object) -> Iterator[Finding]:
+def _one(kind: str, part: TablePart, rows: Rows, **values: object) -> Iterator[Finding]:
     many, one, why, advice, level = _SAID[kind]
     if len(rows) or kind in ("wrong_language", "row_as_header"):
         said = {"count": len(rows), "name": part.name, **values}

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class HubFile:
     """A file of a model as its hub tells of it. digests: by which it is known: sha256, or git's sha1."""
 
     name: str
@@ -52,13 +52,13 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class HubModel:
     """A model as its hub tells of it. cache: the folder that holds it, where nobody was asked. is_listed:
     `files` are all that it has."""
 
     name: str
     commit: str
-    files: Mapping[str, Published]
+    files: Mapping[str, HubFile]
     licence: str = ""
     languages: tuple[str, ...] = ()
     downloads: int | None = None
@@ -103,7 +103,7 @@ class Client:
             raise no_hub(self.host)
         return found
 
-    def about(self, name: str, revision: str) -> About:
+    def about(self, name: str, revision: str) -> HubModel:
         """Return what is known of a model. Raises: what the hub answered the first spelling."""
         first: BaseException | None = None
         for spelling in spellings(name):
@@ -117,7 +117,7 @@ class Client:
         assert first is not None
         raise first
 
-    def cached(self, name: str, revision: str) -> About | None:
+    def cached(self, name: str, revision: str) -> HubModel | None:
         """Return what the shared cache holds of a model; None where that is nothing."""
         for spelling in spellings(name):
             config = try_to_load_from_cache(spelling, "config.json", revision=revision or None)
@@ -127,10 +127,10 @@ class Client:
                 files = {one: _of_blob(folder / one, one) for one in names}
                 card = folder / CARD
                 text = card.read_text("utf-8", "replace")[:100_000] if card.is_file() else ""
-                return About(spelling, folder.name, files, licence=_of_card(text), cache=str(folder))
+                return HubModel(spelling, folder.name, files, licence=_of_card(text), cache=str(folder))
         return None
 
-    def cached_file(self, about: About, file: str) -> Path | None:
+    def cached_file(self, about: HubModel, file: str) -> Path | None:
         """Return where a file lies in the shared cache."""
         for spelling in spellings(about.name):
             found = try_to_load_from_cache(spelling, file, revision=about.commit)
@@ -138,11 +138,11 @@ class Client:
                 return Path(found)
         return None
 
-    def url(self, about: About, file: str) -> str:
+    def url(self, about: HubModel, file: str) -> str:
         """Return the address of a file."""
         return hf_hub_url(about.name, file, revision=about.commit, endpoint=self._endpoint)
 
-    def headed(self, about: About, file: str) -> tuple[Published, str, dict[str, str], Any]:
+    def headed(self, about: HubModel, file: str) -> tuple[HubFile, str, dict[str, str], Any]:
         """Return what a hub says of a file before it is fetched; its address, the headers to send there, and
         what Xet needs, None where it is not offered.
         """
@@ -152,7 +152,7 @@ class Client:
         )
         if said.commit_hash is None or said.etag is None:
             raise no_hub(self.host)
-        known = about.files.get(file, Published(file))
+        known = about.files.get(file, HubFile(file))
         digests = tuple(dict.fromkeys((*known.digests, *_digests(said.etag))))
         told = replace(known, digests=digests, etag=said.etag)
         told = replace(told, size=said.size if said.size is not None else known.size)
@@ -161,7 +161,7 @@ class Client:
             headers.pop("authorization", None)  # a token is for its hub, not for where that sends
         return told, said.location or url, headers, said.xet_file_data
 
-    def read(self, about: About, file: str, most: int, begin: int = 0, *, tries: int = 0) -> bytes:
+    def read(self, about: HubModel, file: str, most: int, begin: int = 0, *, tries: int = 0) -> bytes:
         """Return bytes of a file, at most `most` from `begin` on, and fetch no more than these."""
         headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
         known = about.files.get(file)
@@ -184,7 +184,7 @@ class Client:
                     break
         return bytes(found[skip : skip + most])
 
-    def _about(self, name: str, revision: str) -> About:
+    def _about(self, name: str, revision: str) -> HubModel:
         try:
             about = _of_info(
                 self._api.model_info(
@@ -205,9 +205,9 @@ class Client:
             about = replace(about, licence=_of_card(card))
         return about if is_name(about.name) else replace(about, name=name)
 
-    def _probed(self, name: str, revision: str, error: HfHubHTTPError | None) -> About:
+    def _probed(self, name: str, revision: str, error: HfHubHTTPError | None) -> HubModel:
         """Return what single questions find out, where no list can be had. Raises: `error` if nothing is."""
-        files: dict[str, Published] = {}
+        files: dict[str, HubFile] = {}
         commit = ""
         for file in PROBED:
             try:
@@ -218,10 +218,10 @@ class Client:
                     raise (error or missing) from missing
                 continue
             commit = commit or str(said.commit_hash or "")
-            files[file] = Published(file, said.size, _digests(said.etag or ""), said.etag or "")
+            files[file] = HubFile(file, said.size, _digests(said.etag or ""), said.etag or "")
         if not _COMMIT.fullmatch(commit):
             raise no_hub(self.host)
-        return About(name, commit, files, is_listed=False)
+        return HubModel(name, commit, files, is_listed=False)
 
     def _patiently(self, ask: Callable[[], T], tries: int = 0) -> T:
         """Ask until there is an answer, as often as a person has patience for."""
@@ -259,9 +259,9 @@ def _found(one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of_info(info: Any) -> About:
+def _of_info(info: Any) -> HubModel:
     """Return what a hub tells of a model, where it is what it should be."""
-    return About(
+    return HubModel(
         str(info.id),
         str(info.sha or ""),
         {one.rfilename: _of_sibling(one) for one in info.siblings or () if isinstance(one.rfilename, str)},
@@ -272,16 +272,16 @@ def _of_info(info: Any) -> About:
     )
 
 
-def _of_sibling(one: Any) -> Published:
+def _of_sibling(one: Any) -> HubFile:
     large = one.lfs
     digests = _digests(getattr(large, "sha256", "") or "") if large else _digests(one.blob_id or "")
-    return Published(one.rfilename, _number(one.size), digests)
+    return HubFile(one.rfilename, _number(one.size), digests)
 
 
-def _of_blob(path: Path, name: str) -> Published:
+def _of_blob(path: Path, name: str) -> HubFile:
     """Return a file of the cache, which calls it by its digest."""
     blob = Path(os.path.realpath(path)).name
-    return Published(name, path.stat().st_size, _digests(blob), blob)
+    return HubFile(name, path.stat().st_size, _digests(blob), blob)
 
 
 def _digests(text: str) -> tuple[str, ...]:

@@ -14,12 +14,12 @@ from typing import Any
 from engine.durable import explained
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.files import MOST_JSON
-from engine.hub.client import About, Client, Published
-from engine.hub.files import STARTS, Choice, choose, shards_of
+from engine.hub.client import Client, HubFile, HubModel
+from engine.hub.files import STARTS, FileChoice, choose, shards_of
 from engine.hub.parts import Beginnings, Record
 from engine.hub.refusals import explained as explained_here
 from engine.hub.refusals import host_of, is_unreachable
-from engine.hub.transfer import Moved, Source, copy_file, digest, fetch_file
+from engine.hub.transfer import FileSource, TransferMeter, copy_file, digest, fetch_file
 
 MOST_HEADED = 8  # files of weights whose beginnings are looked at
 MOST_LEFT_OUT = 200  # files of which a person is told
@@ -39,7 +39,7 @@ def look(
     if "config.json" in about.files:
         _write(folder / "config.json", begins.read("config.json", MOST_JSON + 1))
     lacks: UserError | None = None
-    choice, weights = Choice((), ""), tuple[str, ...]()
+    choice, weights = FileChoice((), ""), tuple[str, ...]()
     try:
         choice = choose(about.files, about.name)
         weights = _weights(begins, about, choice, folder)
@@ -56,7 +56,7 @@ def look(
                 raise
             is_seen = False
     wanted = [*choice.small, *([choice.weights] if choice.is_list else []), *weights]
-    known = {one: about.files.get(one, Published(one)) for one in wanted}
+    known = {one: about.files.get(one, HubFile(one)) for one in wanted}
     known.update({one: replace(known[one], size=size) for one, size in sizes.items()})
     return {
         "name": about.name,
@@ -78,10 +78,10 @@ def look(
 
 def fetch(client: Client, asked: dict[str, Any], folder: Path, tell: Tell) -> dict[str, Any]:
     """Fetch the files of a model that was looked at; return what they are, by name."""
-    files = {one: Published(one, size, tuple(digests)) for one, (size, digests) in asked["files"].items()}
-    about = About(asked["name"], asked["commit"], files, cache=asked["cache"])
+    files = {one: HubFile(one, size, tuple(digests)) for one, (size, digests) in asked["files"].items()}
+    about = HubModel(asked["name"], asked["commit"], files, cache=asked["cache"])
     record = Record(folder, about)
-    with Moved(lambda file, done, fetched: tell("moved", [file, done, fetched])) as moved:
+    with TransferMeter(lambda file, done, fetched: tell("moved", [file, done, fetched])) as moved:
         for name in files:
             _fetch_one(client, about, name, folder, record, moved, tell)
     found = {}
@@ -91,7 +91,7 @@ def fetch(client: Client, asked: dict[str, Any], folder: Path, tell: Tell) -> di
     return found
 
 
-def _about(client: Client, name: str, revision: str, tell: Tell) -> About:
+def _about(client: Client, name: str, revision: str, tell: Tell) -> HubModel:
     """Return what is known of a model; from the shared cache alone where its hub cannot be reached."""
     try:
         return client.about(name, revision)
@@ -110,7 +110,7 @@ def _is_offline(error: BaseException) -> bool:
     return isinstance(error, OfflineModeIsEnabled)
 
 
-def _weights(begins: Beginnings, about: About, choice: Choice, folder: Path) -> tuple[str, ...]:
+def _weights(begins: Beginnings, about: HubModel, choice: FileChoice, folder: Path) -> tuple[str, ...]:
     if not choice.is_list:
         return (choice.weights,)
     text = begins.read(choice.weights, MOST_JSON + 1)
@@ -127,7 +127,7 @@ def _weights(begins: Beginnings, about: About, choice: Choice, folder: Path) -> 
     return names
 
 
-def _size(client: Client, about: About, file: str) -> int | None:
+def _size(client: Client, about: HubModel, file: str) -> int | None:
     known = about.files.get(file)
     if known is not None and known.size is not None:
         return known.size
@@ -156,12 +156,12 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _fetch_one(
-    client: Client, about: About, name: str, folder: Path, record: Record, moved: Moved, tell: Tell
+    client: Client, about: HubModel, name: str, folder: Path, record: Record, moved: TransferMeter, tell: Tell
 ) -> None:
     target = folder / name
     origin = Path(about.cache) / name if about.cache else client.cached_file(about, name)
     if origin is not None:
-        file = about.files.get(name, Published(name))
+        file = about.files.get(name, HubFile(name))
         if record.take(file):
             moved.begin(name, target.stat().st_size)
             return
@@ -176,7 +176,7 @@ def _fetch_one(
         moved.begin(name, target.stat().st_size)
         return
     use_xet = xet is not None and client.settings.transport == "xet" and not is_small
-    source = Source(file, url, headers, xet if use_xet else None, is_small)
+    source = FileSource(file, url, headers, xet if use_xet else None, is_small)
     if not use_xet:
         fetch_file(source, target, client, moved)
         return

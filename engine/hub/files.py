@@ -49,7 +49,7 @@ _OTHERS = {  # what a repository without weights for us holds instead
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FileChoice:
     """What is to be fetched. small: without weights. weights: a file of weights, or the list of them."""
 
     small: tuple[str, ...]
@@ -60,7 +60,7 @@ class Choice:
         return self.weights.endswith(".index.json")
 
 
-def choose(there: Collection[str], name: str) -> Choice:
+def choose(there: Collection[str], name: str) -> FileChoice:
     """Return what is needed of the files of a model. Raises: ModelError where it is none for Cloze."""
     if "config.json" not in there:
         raise ModelError(
@@ -78,7 +78,7 @@ def choose(there: Collection[str], name: str) -> Choice:
             "engine", "{name} holds no vocab.txt and no tokenizer.json, so it can read no text."
         )
         raise ModelError(template, name=name)
-    return Choice(tuple(one for one in SMALL if one in there), weights)
+    return FileChoice(tuple(one for one in SMALL if one in there), weights)
 
 
 def shards_of(index: object, name: str) -> tuple[str, ...]:

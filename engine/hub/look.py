@@ -22,7 +22,7 @@ from engine.model.weights import head_of, read_config
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """A model that a search found. weights: how many it has; None where its hub does not say."""
 
     name: str
@@ -79,10 +79,10 @@ class Look:
         return head_of(self.config) if self.config is not None else ""
 
 
-def searching(words: str, settings: HubSettings) -> Steps[tuple[Found, ...]]:
+def searching(words: str, settings: HubSettings) -> Steps[tuple[SearchHit, ...]]:
     """Search a hub for BERTs whose name has some words in it. Raises: UserError."""
     found = yield from events(asking(settings, {"what": "search", "words": words.strip()}))
-    return tuple(Found(**one) for one in found)
+    return tuple(SearchHit(**one) for one in found)
 
 
 def looking(name: str, revision: str, settings: HubSettings, out: Path | None = None) -> Steps[Look]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.durable import explained, write_text
 from engine.errors import UserError
 from engine.files import read_json_object
-from engine.hub.client import About, Client, Published
+from engine.hub.client import Client, HubFile, HubModel
 from engine.hub.files import FETCHED, START
 from engine.hub.transfer import PART, XET
 
@@ -22,7 +22,7 @@ from engine.hub.transfer import PART, XET
 class Record:
     """Which file of which model the parts in a folder are: its etag, by name."""
 
-    def __init__(self, folder: Path, about: About) -> None:
+    def __init__(self, folder: Path, about: HubModel) -> None:
         self._folder, self._path = folder, folder / FETCHED
         self._about = about
         self._etags: dict[str, str] = {}
@@ -31,7 +31,7 @@ class Record:
             if document.get("name") == about.name and isinstance(document.get("etags"), dict):
                 self._etags = {k: v for k, v in document["etags"].items() if isinstance(v, str)}
 
-    def take(self, file: Published) -> bool:
+    def take(self, file: HubFile) -> bool:
         """Drop what is there of another version of a file, and take the beginning that was looked at.
 
         Returns: whether the file is there, whole.
@@ -62,7 +62,7 @@ class Record:
 class Beginnings:
     """Reads beginnings of files wherever they lie nearest; what came over the line is kept in `folder`."""
 
-    def __init__(self, client: Client, about: About, folder: Path, parts: Path | None) -> None:
+    def __init__(self, client: Client, about: HubModel, folder: Path, parts: Path | None) -> None:
         self._client, self._about, self._folder = client, about, folder
         self._record = Record(parts, about) if parts is not None else None
 

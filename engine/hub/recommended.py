@@ -11,7 +11,7 @@ from engine.errors import marked
 
 
 @dataclass(frozen=True, slots=True)
-class Recommended:
+class RecommendedModel:
     """A model to begin with. millions: of weights. language, good_for: marked."""
 
     name: str
@@ -25,51 +25,51 @@ _ENGLISH, _CHINESE = marked("engine", "English"), marked("engine", "Chinese")
 _MANY, _GERMAN = marked("engine", "104 languages"), marked("engine", "German")
 
 RECOMMENDED = (
-    Recommended(
+    RecommendedModel(
         "google-bert/bert-base-uncased", 110, _ENGLISH, "apache-2.0",
         marked("engine", "The paper's own model: any task on English text"),
     ),
-    Recommended(
+    RecommendedModel(
         "google-bert/bert-base-cased", 108, _ENGLISH, "apache-2.0",
         marked("engine", "Names and parts of speech, where capital letters tell"),
     ),
-    Recommended(
+    RecommendedModel(
         "google-bert/bert-base-chinese", 103, _CHINESE, "apache-2.0",
         marked("engine", "Any task on Chinese text, character by character"),
     ),
-    Recommended(
+    RecommendedModel(
         "hfl/chinese-bert-wwm-ext", 103, _CHINESE, "apache-2.0",
         marked("engine", "As bert-base-chinese, from more text and with whole words hidden"),
     ),
-    Recommended(
+    RecommendedModel(
         "hfl/rbt3", 38, _CHINESE, "apache-2.0",
         marked("engine", "Three layers: Chinese tasks on a computer without a GPU"),
     ),
-    Recommended(
+    RecommendedModel(
         "google-bert/bert-base-multilingual-cased", 178, _MANY, "apache-2.0",
         marked("engine", "Languages that have no BERT of their own, and several at once"),
     ),
-    Recommended(
+    RecommendedModel(
         "google/bert_uncased_L-2_H-128_A-2", 4.4, _ENGLISH, "apache-2.0",
         marked("engine", "BERT-tiny: to try things out within a minute"),
     ),
-    Recommended(
+    RecommendedModel(
         "google/bert_uncased_L-4_H-512_A-8", 28.8, _ENGLISH, "apache-2.0",
         marked("engine", "BERT-small: English tasks on a computer without a GPU"),
     ),
-    Recommended(
+    RecommendedModel(
         "sentence-transformers/all-MiniLM-L6-v2", 22.7, _ENGLISH, "apache-2.0",
         marked("engine", "One vector for each sentence: maps, neighbours, likeness"),
     ),
-    Recommended(
+    RecommendedModel(
         "BAAI/bge-small-zh-v1.5", 24, _CHINESE, "mit",
         marked("engine", "One vector for each Chinese sentence"),
     ),
-    Recommended(
+    RecommendedModel(
         "dslim/bert-base-NER", 108, _ENGLISH, "mit",
         marked("engine", "Already taught to find persons, places and organisations"),
     ),
-    Recommended(
+    RecommendedModel(
         "google-bert/bert-base-german-cased", 109, _GERMAN, "mit",
         marked("engine", "Any task on German text"),
     ),

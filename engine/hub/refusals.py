@@ -20,7 +20,7 @@ _NUMBERED = re.compile(r"^\[Errno -?\d+\] ")  # which says nothing to a person
 PASSING = (408, 425, 429, 500, 502, 503, 504)  # worth another try
 
 
-class Cut(Exception):
+class TransferCut(Exception):
     """A transfer ended before its file did."""
 
     def __init__(self, host: str, file: str, done: int, size: int | None) -> None:
@@ -28,7 +28,7 @@ class Cut(Exception):
         self.host, self.file, self.done, self.size = host, file, done, size
 
 
-class Answered(Exception):
+class HostRefusal(Exception):
     """A host answered a transfer with a refusal."""
 
     def __init__(self, host: str, status: int, code: str, wait_s: float | None, file: str = "") -> None:
@@ -45,12 +45,12 @@ def host_of(url: Any) -> str:
     return f"{parts.host}:{parts.port}" if parts.port else parts.host or str(url)[:80]
 
 
-def answered(response: httpx2.Response) -> Answered:
+def answered(response: httpx2.Response) -> HostRefusal:
     """Return the refusal that a response is."""
     headers = response.headers
     limit = _RESET.search(headers.get("RateLimit", ""))
     wait = limit[1] if limit else headers.get("Retry-After", "").strip()
-    return Answered(
+    return HostRefusal(
         host_of(response.url),
         response.status_code,
         headers.get("X-Error-Code", ""),
@@ -59,9 +59,9 @@ def answered(response: httpx2.Response) -> Answered:
     )
 
 
-def as_answered(error: BaseException) -> Answered | None:
+def as_answered(error: BaseException) -> HostRefusal | None:
     """Return the answer of a host that an error tells of; None where nobody answered."""
-    if isinstance(error, Answered):
+    if isinstance(error, HostRefusal):
         return error
     response = getattr(error, "response", None)
     return answered(response) if isinstance(response, httpx2.Response) else None
@@ -72,7 +72,7 @@ def is_passing(error: BaseException) -> bool:
     if (said := as_answered(error)) is not None:
         return said.status in PASSING or said.status == 416
     lasting = (httpx2.UnsupportedProtocol, httpx2.ProxyError, httpx2.DecodingError, httpx2.TooManyRedirects)
-    return isinstance(error, Cut | httpx2.TransportError) and not isinstance(error, lasting)
+    return isinstance(error, TransferCut | httpx2.TransportError) and not isinstance(error, lasting)
 
 
 def is_unreachable(error: BaseException) -> bool:
@@ -102,7 +102,7 @@ def explained(
         if name and said.status in (401, 403) and said.host == withheld:
             return _of_withheld(said, name)
         return _of_answer(said, name, revision)
-    if isinstance(error, Cut):
+    if isinstance(error, TransferCut):
         return _of_cut(error)
     if isinstance(error, errors.FileMetadataError | errors.HFValidationError):
         return no_hub(host)
@@ -119,7 +119,7 @@ def no_hub(host: str) -> UserError:
     )
 
 
-def _of_withheld(said: Answered, name: str) -> UserError:
+def _of_withheld(said: HostRefusal, name: str) -> UserError:
     return UserError(
         marked(
             "engine",
@@ -132,7 +132,7 @@ def _of_withheld(said: Answered, name: str) -> UserError:
     )
 
 
-def _of_answer(said: Answered, name: str, revision: str) -> UserError:
+def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
     values = {"host": said.host, "name": name, "status": str(said.status)}
     if said.code == "RevisionNotFound":
         template = marked("engine", "{host} has no revision {revision} of {name}.")
@@ -195,7 +195,7 @@ def _of_answer(said: Answered, name: str, revision: str) -> UserError:
     return UserError(marked("engine", "{host} refuses {name} ({status})."), **values)
 
 
-def _of_cut(error: Cut) -> UserError:
+def _of_cut(error: TransferCut) -> UserError:
     if error.size is None:
         template = marked("engine", "{host} stops sending {file} each time. Go on later, or choose a mirror.")
         return UserError(template, host=error.host, file=error.file)

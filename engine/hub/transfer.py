@@ -24,9 +24,9 @@ from huggingface_hub.utils import get_session
 from engine.durable import explained as written
 from engine.durable import sync
 from engine.errors import UserError, marked
-from engine.hub.client import Client, Published
+from engine.hub.client import Client, HubFile
 from engine.hub.files import MOST_SMALL
-from engine.hub.refusals import Cut, answered, host_of, is_passing
+from engine.hub.refusals import TransferCut, answered, host_of, is_passing
 
 PART, XET = ".part", ".xet"  # what has come; what Xet writes, which may have holes
 TOLD_S = 0.1  # between two tellings of how far it is
@@ -35,10 +35,10 @@ _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FileSource:
     """Where a file comes from. xet: what Xet needs; None where it is not used."""
 
-    file: Published
+    file: HubFile
     url: str
     headers: dict[str, str] = field(repr=False)  # a token may be among them
     xet: Any = None
@@ -49,7 +49,7 @@ class Source:
         return host_of(self.url)
 
 
-class Moved:
+class TransferMeter:
     """How many bytes there are of all that is wanted, told every moment. fetched: that came just now.
 
     Use as a context manager: a thread tells what has changed, so that the last bytes before a line falls
@@ -63,7 +63,7 @@ class Moved:
         self._thread = threading.Thread(target=self._keep_telling, daemon=True)
         self.file, self.done, self.fetched = "", 0, 0
 
-    def __enter__(self) -> Moved:
+    def __enter__(self) -> TransferMeter:
         self._thread.start()
         return self
 
@@ -89,7 +89,7 @@ class Moved:
                 self._tell(*now)
 
 
-def copy_file(origin: Path, target: Path, file: Published, moved: Moved) -> bool:
+def copy_file(origin: Path, target: Path, file: HubFile, moved: TransferMeter) -> bool:
     """Take a file from the shared cache. Returns: whether it was what it should be."""
     part = _part(target)
     with written(target):
@@ -104,7 +104,7 @@ def copy_file(origin: Path, target: Path, file: Published, moved: Moved) -> bool
     return True
 
 
-def fetch_file(source: Source, target: Path, client: Client, moved: Moved) -> None:
+def fetch_file(source: FileSource, target: Path, client: Client, moved: TransferMeter) -> None:
     """Fetch a file; what there is of it is not fetched again.
 
     Raises: UserError: it is not what was announced; Cut, Answered, httpx2's errors: it did not come.
@@ -144,7 +144,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _fetch_by_http(source: Source, part: Path, client: Client, moved: Moved) -> None:
+def _fetch_by_http(source: FileSource, part: Path, client: Client, moved: TransferMeter) -> None:
     """Bring a part to its full size, over as many connections as it takes."""
     vain = 0  # tries in a row that brought nothing
     while True:
@@ -164,12 +164,14 @@ def _fetch_by_http(source: Source, part: Path, client: Client, moved: Moved) -> 
             wait = client.settings.wait_s if is_away else client.wait_of(error, max(1, vain))
             if vain >= client.settings.tries or wait is None:
                 if isinstance(error, httpx2.TransportError) and now and not is_away:
-                    raise Cut(_failed_host(error, source), source.file.name, now, source.file.size) from error
+                    raise TransferCut(
+                        _failed_host(error, source), source.file.name, now, source.file.size
+                    ) from error
                 raise
             time.sleep(wait)
 
 
-def _stream(source: Source, part: Path, there: int, client: Client, moved: Moved) -> None:
+def _stream(source: FileSource, part: Path, there: int, client: Client, moved: TransferMeter) -> None:
     """Add to a part what one connection brings."""
     size = source.file.size
     headers = {**source.headers, "Accept-Encoding": "identity"}
@@ -206,7 +208,7 @@ def _stream(source: Source, part: Path, there: int, client: Client, moved: Moved
                 file.write(chunk)
                 moved.add(len(chunk))
     if size is not None and there < size:
-        raise Cut(host, source.file.name, there, size)
+        raise TransferCut(host, source.file.name, there, size)
 
 
 def _goes_on(response: httpx2.Response, there: int) -> bool:
@@ -217,7 +219,7 @@ def _goes_on(response: httpx2.Response, there: int) -> bool:
     return int(said[1]) == there
 
 
-def _fetch_by_xet(source: Source, part: Path, moved: Moved) -> None:
+def _fetch_by_xet(source: FileSource, part: Path, moved: TransferMeter) -> None:
     """Fetch a whole file by Xet, which does not go on with a part."""
 
     class Ticks:
@@ -259,7 +261,7 @@ def _fetch_by_xet(source: Source, part: Path, moved: Moved) -> None:
     moved.add((source.file.size or 0) - (moved.done - before))  # Xet counts what is packed
 
 
-def _refuse_size(source: Source, part: Path, size: int, host: str = "") -> None:
+def _refuse_size(source: FileSource, part: Path, size: int, host: str = "") -> None:
     """Refuse a file that has another size than was announced. Raises: UserError, always."""
     part.unlink(missing_ok=True)
     raise UserError(
@@ -275,7 +277,7 @@ def _refuse_size(source: Source, part: Path, size: int, host: str = "") -> None:
     )
 
 
-def _failed_host(error: httpx2.TransportError, source: Source) -> str:
+def _failed_host(error: httpx2.TransportError, source: FileSource) -> str:
     try:
         return host_of(error.request.url)
     except RuntimeError:

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from engine.runs.facts import RunFacts, Score
+from engine.runs.facts import RunFacts, RunScore
 from engine.settings.config import values_of
 from engine.train.metrics import mean_interval, written
 from engine.train.run.runs import MODEL, chain_of, plain_config
@@ -112,7 +112,7 @@ def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
             )
 
 
-def _interval(score: Score) -> str:
+def _interval(score: RunScore) -> str:
     return f"{score.interval[0]:.4f} to {score.interval[1]:.4f}" if score.interval else ""
 
 

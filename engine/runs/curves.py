@@ -33,7 +33,7 @@ _OTHER = re.compile(rb'^\{"event": "(?:step|evaluated)".*$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class RunCurve:
     """Values by step, thinned. All (P,): steps ascend; mean, low and high of each stretch."""
 
     steps: Numbers
@@ -50,13 +50,13 @@ class Curve:
 class Curves:
     """What a run measured. train, validation: by name, "loss" and the metrics. num_steps: read so far."""
 
-    train: dict[str, Curve]
-    validation: dict[str, Curve]
+    train: dict[str, RunCurve]
+    validation: dict[str, RunCurve]
     num_steps: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Band:
+class MeanCurve:
     """The mean of several curves and how far they lie apart: (P,) each. spread: 0 for one curve."""
 
     steps: Numbers
@@ -85,7 +85,7 @@ def read_curves(run_dir: Path, points: int = POINTS) -> Generator[Event, None, C
     train = {LOSS: thinned(steps[:, 0], steps[:, 1], points)}
     if len(steps) and np.isfinite(steps[:, 2]).any():
         train[SCORE] = thinned(steps[:, 0], steps[:, 2], points)
-    validation: dict[str, Curve] = {}
+    validation: dict[str, RunCurve] = {}
     for name, measured in evaluated.items():
         table = np.array(sorted(dict(measured).items()), np.float64)
         validation[name] = thinned(table[:, 0], table[:, 1], points)
@@ -137,15 +137,15 @@ def _last_of_each(steps: Numbers) -> Numbers:
     return np.asarray(steps[::-1][places])
 
 
-def thinned(steps: Numbers, values: Numbers, points: int = POINTS) -> Curve:
+def thinned(steps: Numbers, values: Numbers, points: int = POINTS) -> RunCurve:
     """Return values by step in at most so many stretches; what is no number is left out."""
     known = np.isfinite(values)
     steps, values = steps[known], values[known]
     if len(steps) <= points:
-        return Curve(steps, values, values, values)
+        return RunCurve(steps, values, values, values)
     bounds = np.linspace(0, len(steps), points + 1).astype(np.int64)
     begins, counts = bounds[:-1], np.diff(bounds)
-    return Curve(
+    return RunCurve(
         np.add.reduceat(steps, begins) / counts,
         np.add.reduceat(values, begins) / counts,
         np.minimum.reduceat(values, begins),
@@ -164,14 +164,14 @@ def smoothed(values: Numbers, share: float = 0.03) -> Numbers:
     return np.asarray((sums[high] - sums[low]) / (high - low))
 
 
-def band_of(curves: Sequence[Curve], points: int = 500, *, smooth: bool = True) -> Band:
+def band_of(curves: Sequence[RunCurve], points: int = 500, *, smooth: bool = True) -> MeanCurve:
     """Return mean and spread of curves of the same kind of run, as far as the shortest of them goes on."""
     own = [curve for curve in curves if curve.size]
     if not own:
-        return Band(np.zeros(0), np.zeros(0), np.zeros(0))
+        return MeanCurve(np.zeros(0), np.zeros(0), np.zeros(0))
     lines = [(curve.steps, smoothed(curve.mean) if smooth else curve.mean) for curve in own]
     if len(lines) == 1:
-        return Band(lines[0][0], lines[0][1], np.zeros(len(lines[0][0])))
+        return MeanCurve(lines[0][0], lines[0][1], np.zeros(len(lines[0][0])))
     grids = [steps for steps, _ in lines]
     alike = all(len(one) == len(grids[0]) and np.array_equal(one, grids[0]) for one in grids)
     grid = grids[0]
@@ -181,4 +181,4 @@ def band_of(curves: Sequence[Curve], points: int = 500, *, smooth: bool = True) 
             first = last = min(one[0] for one in grids)
         grid = np.linspace(first, last, min(points, max(map(len, grids))))
     every = np.array([np.interp(grid, steps, values) for steps, values in lines])
-    return Band(grid, every.mean(0), every.std(0, ddof=1))
+    return MeanCurve(grid, every.mean(0), every.std(0, ddof=1))

@@ -32,7 +32,7 @@ _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class RunScore:
     """What a run reached on one part of its data. interval: 95 %, of the rows; None where it is not known."""
 
     split: str  # "validation" or "test"
@@ -70,7 +70,7 @@ class RunFacts:
     parameters: int = 0
     device: str = ""
     metric: str = ""
-    scores: tuple[Score, ...] = ()
+    scores: tuple[RunScore, ...] = ()
     metrics: dict[str, dict[str, float]] = field(default_factory=dict)  # all that was measured, by part
     step: int = 0
     num_steps: int = 0
@@ -82,7 +82,7 @@ class RunFacts:
     size: int = 0
     remarks: tuple[dict[str, Any], ...] = ()
 
-    def score(self, split: str = "") -> Score | None:
+    def score(self, split: str = "") -> RunScore | None:
         """Return what it reached on a part of its data; "": on validation, else on the test part."""
         wanted = (split,) if split else ("validation", "test")
         return next((one for part in wanted for one in self.scores if one.split == part), None)
@@ -91,7 +91,7 @@ class RunFacts:
 def facts_from(document: Mapping[str, Any]) -> RunFacts:
     """Return facts from what `document_of` made of them. Raises: TypeError, ValueError, KeyError."""
     scores = tuple(
-        Score(**{**one, "interval": tuple(one["interval"]) if one["interval"] else None})
+        RunScore(**{**one, "interval": tuple(one["interval"]) if one["interval"] else None})
         for one in document["scores"]
     )
     lists = {name: tuple(document[name]) for name in ("tags", "labels", "remarks")}
@@ -127,7 +127,7 @@ def read_facts(run_dir: Path, root: Path) -> RunFacts:
         values, kind = values_of(config), kind_of(config)
     except UserError as error:
         problem = problem or error.sentence
-    told = _Told(run_dir / METRICS)
+    told = _MetricsEnds(run_dir / METRICS)
     started, finished = told.started, told.finished
     if started is not None and values.get("learning_rate", 0) is None:
         values["learning_rate"] = started.learning_rate  # what the default of the model's size was
@@ -220,8 +220,13 @@ def _of_answers(run_dir: Path, split: str, step: int) -> tuple[float, float] | N
 
 
 def _scores(
-    run_dir: Path, told: _Told, metric: str, rows: Mapping[str, int], best: float | None, best_step: Any
-) -> Iterator[Score]:
+    run_dir: Path,
+    told: _MetricsEnds,
+    metric: str,
+    rows: Mapping[str, int],
+    best: float | None,
+    best_step: Any,
+) -> Iterator[RunScore]:
     for split in ("validation", "test"):
         event = told.evaluated.get(split)
         value = None if event is None else event.metrics.get(metric)
@@ -234,10 +239,10 @@ def _scores(
             count = int(event.confusion.sum())
         step = event.step if event is not None else best_step if type(best_step) is int else 0
         interval = interval_of(metric, value, count) or _of_answers(run_dir, split, step)
-        yield Score(split=split, metric=metric, value=value, interval=interval, rows=count, step=step)
+        yield RunScore(split=split, metric=metric, value=value, interval=interval, rows=count, step=step)
 
 
-class _Told:
+class _MetricsEnds:
     """What the two ends of a metrics.jsonl tell. evaluated: by part, of validation the best."""
 
     def __init__(self, path: Path) -> None:

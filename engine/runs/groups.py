@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.runs.facts import RunFacts, Score, interval_of
+from engine.runs.facts import RunFacts, RunScore, interval_of
 from engine.settings.setting import settings_of
 from engine.settings.shared import DeviceConfig
 
@@ -18,7 +18,7 @@ UNCOMPARED = {"kept_weights", "checkpoint_every_steps", *settings_of(DeviceConfi
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ScoreChoice:
     """Which score is looked at: of which part of the data, by which metric; "" for each run's own."""
 
     split: str = "validation"
@@ -26,7 +26,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedRun:
     """A run and what all runs of the same settings have alike."""
 
     facts: RunFacts
@@ -34,7 +34,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class GroupScore:
     """What runs of the same settings reached. values: by run. spread: over the seeds, None for one.
 
     interval: 95 %, of the texts, around the mean; None where it is not known.
@@ -48,7 +48,7 @@ class Reached:
     rows: int
 
 
-def listed(runs: Iterable[RunFacts]) -> tuple[Listed, ...]:
+def listed(runs: Iterable[RunFacts]) -> tuple[ListedRun, ...]:
     """Return runs with what tells their groups apart."""
     known: dict[int, str] = {}  # of settings that several runs share
     found = []
@@ -56,7 +56,7 @@ def listed(runs: Iterable[RunFacts]) -> tuple[Listed, ...]:
         place = id(facts.settings)
         if place not in known or not facts.settings:
             known[place] = key_of(facts)
-        found.append(Listed(facts, known[place]))
+        found.append(ListedRun(facts, known[place]))
     return tuple(found)
 
 
@@ -66,7 +66,7 @@ def key_of(facts: RunFacts) -> str:
     return f"{facts.kind} {own}" if own else facts.folder
 
 
-def score_of(facts: RunFacts, measure: Measure) -> Score | None:
+def score_of(facts: RunFacts, measure: ScoreChoice) -> RunScore | None:
     """Return what a run reached by a measure; None where it was not measured so."""
     score = facts.score(measure.split)
     if score is None or not measure.metric or measure.metric == score.metric:
@@ -75,11 +75,17 @@ def score_of(facts: RunFacts, measure: Measure) -> Score | None:
     if value is None:
         return None
     interval = interval_of(measure.metric, value, score.rows)
-    return Score(split=measure.split, metric=measure.metric, value=value, interval=interval, rows=score.rows,
-                 step=score.step)  # fmt: skip
+    return RunScore(
+        split=measure.split,
+        metric=measure.metric,
+        value=value,
+        interval=interval,
+        rows=score.rows,
+        step=score.step,
+    )
 
 
-def reached(runs: Sequence[RunFacts], measure: Measure) -> Reached | None:
+def reached(runs: Sequence[RunFacts], measure: ScoreChoice) -> GroupScore | None:
     """Return what runs of the same settings reached together; None where none was measured so."""
     scores = [score for facts in runs if (score := score_of(facts, measure)) is not None]
     if not scores or len({score.metric for score in scores}) > 1:
@@ -90,19 +96,19 @@ def reached(runs: Sequence[RunFacts], measure: Measure) -> Reached | None:
     spread = (
         math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) if values[1:] else None
     )
-    return Reached(scores[0].metric, values, mean, spread, own, rows)
+    return GroupScore(scores[0].metric, values, mean, spread, own, rows)
 
 
-def measures_of(runs: Iterable[RunFacts]) -> list[Measure]:
+def measures_of(runs: Iterable[RunFacts]) -> list[ScoreChoice]:
     """Return by what runs can be compared: their own scores first, then every metric of each part."""
-    found: dict[Measure, None] = {}
+    found: dict[ScoreChoice, None] = {}
     for facts in runs:
         for score in facts.scores:
-            found.setdefault(Measure(score.split))
+            found.setdefault(ScoreChoice(score.split))
     for facts in runs:
         for split, metrics in facts.metrics.items():
             for metric in metrics:
-                found.setdefault(Measure(split, metric))
+                found.setdefault(ScoreChoice(split, metric))
     return list(found)
 
 

@@ -19,7 +19,7 @@ LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 120, 10_000, 40, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class RunMarks:
     """name: "" for that of the folder."""
 
     name: str = ""
@@ -27,15 +27,15 @@ class Marks:
     tags: tuple[str, ...] = ()
 
 
-def read_marks(run_dir: Path) -> Marks:
+def read_marks(run_dir: Path) -> RunMarks:
     """Return what was written of a run; nothing where it cannot be read."""
     try:
         document = read_json_object(run_dir / MARKS, most=MOST_MARKS)
     except UserError:
-        return Marks()
+        return RunMarks()
     tags = document.get("tags")
     return tidy(
-        Marks(
+        RunMarks(
             name=_text(document.get("name")),
             note=_text(document.get("note")),
             tags=tuple(_text(tag) for tag in tags) if isinstance(tags, list) else (),
@@ -43,14 +43,14 @@ def read_marks(run_dir: Path) -> Marks:
     )
 
 
-def set_marks(run_dir: Path, **changes: Any) -> Marks:
+def set_marks(run_dir: Path, **changes: Any) -> RunMarks:
     """Write a name, a note or tags beside those there are, and return all. Raises: RunError, UserError."""
     if not (run_dir / CONFIG).is_file():
         raise RunError(
             marked("engine", "{path} is not a run folder, so it cannot be named or noted."), path=run_dir
         )
     marks = tidy(replace(read_marks(run_dir), **changes))
-    if marks == Marks():
+    if marks == RunMarks():
         (run_dir / MARKS).unlink(missing_ok=True)
     else:
         document = {"name": marks.name, "note": marks.note, "tags": list(marks.tags)}
@@ -60,12 +60,12 @@ def set_marks(run_dir: Path, **changes: Any) -> Marks:
 
 def tags_in(text: str) -> tuple[str, ...]:
     """Return the tags that a person typed, between commas."""
-    return tidy(Marks(tags=tuple(text.split(",")))).tags
+    return tidy(RunMarks(tags=tuple(text.split(",")))).tags
 
 
-def tidy(marks: Marks) -> Marks:
+def tidy(marks: RunMarks) -> RunMarks:
     """Return marks as they are kept: one line for a name, each tag once, none longer than it may be."""
-    return Marks(
+    return RunMarks(
         name=" ".join(marks.name.split())[:LONGEST_NAME],
         note=marks.note.strip()[:LONGEST_NOTE],
         tags=_once(" ".join(tag.split())[:LONGEST_TAG] for tag in marks.tags),

@@ -37,7 +37,7 @@ from engine.errors import RunError, UserError, marked
 from engine.events import Event, Noted, Step
 from engine.files import is_bare_name, open_regular, read_json_object
 from engine.runs.facts import read_facts
-from engine.runs.marks import Marks, set_marks, tidy
+from engine.runs.marks import RunMarks, set_marks, tidy
 from engine.runs.origin import is_sealed, seal_of
 from engine.runs.turn import COMPUTING, in_turn
 from engine.settings.config import values_of, with_values
@@ -72,7 +72,7 @@ _SEAL = "seal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class QueueJob:
     """A run to be made. until: the share of its steps after which it stops; 1.0: all.
 
     sweep: of halving, what all jobs that are ranked together have alike; rung: how often it has stayed in.
@@ -139,7 +139,7 @@ def folder_of(root: Path) -> Path:
     return root / QUEUE
 
 
-def jobs_in(root: Path) -> list[Job]:
+def jobs_in(root: Path) -> list[QueueJob]:
     """Return all jobs, the first first; one that cannot be done, for its file or its settings, has failed."""
     found = []
     for number in _numbers(root)[:MOST_JOBS]:
@@ -157,7 +157,7 @@ def _numbers(root: Path) -> list[int]:
 
 
 @lru_cache(MOST_JOBS)  # a window looks every second
-def _read(path: Path, _version: tuple[int, ...]) -> Job:
+def _read(path: Path, _version: tuple[int, ...]) -> QueueJob:
     """Return the job in a file, as it is in one version of it."""
     number, name = int(path.stem), path.name
     try:
@@ -169,15 +169,15 @@ def _read(path: Path, _version: tuple[int, ...]) -> Job:
             _ = job.config
         return replace(job, is_own=is_sealed(document, path.parent, seal))
     except UserError as error:
-        return Job(number=number, name=name, state=FAILED, why=str(error))
+        return QueueJob(number=number, name=name, state=FAILED, why=str(error))
 
 
-def _job(document: dict[str, Any], path: Path) -> Job:
+def _job(document: dict[str, Any], path: Path) -> QueueJob:
     """Return the job that a file holds, each of its fields held to what it can be. Raises: RunError."""
     values = {"number": None, "name": None, **document}
     for name in values:
         try:
-            values |= kinds_of(Job, {name: values[name]})
+            values |= kinds_of(QueueJob, {name: values[name]})
             fits = name in _CAN_BE and _CAN_BE[name](values[name])
         except (KeyError, TypeError, ValueError, OverflowError):
             fits = False
@@ -187,7 +187,7 @@ def _job(document: dict[str, Any], path: Path) -> Job:
                 path=path.name,
                 field=name,
             )
-    job = Job(**values)
+    job = QueueJob(**values)
     if int(path.stem) != job.number or ((job.rung or job.begun) and not job.run):
         template = marked("engine", "The job {path} was not begun: what it says contradicts itself.")
         raise RunError(template, path=path.name)
@@ -196,7 +196,7 @@ def _job(document: dict[str, Any], path: Path) -> Job:
 
 def add(
     root: Path, configs: Sequence[AnyConfig], name: str, *, tags: Iterable[str] = (), halving: bool = False
-) -> list[Job]:
+) -> list[QueueJob]:
     """Put runs at the end of the queue; nobody works on them yet. Raises: UserError."""
     folder = folder_of(root)
     with explained(folder):
@@ -206,16 +206,16 @@ def add(
             marked("engine", "A queue holds {most} jobs at most. Forget those that have ended first."),
             most=MOST_JOBS,
         )
-    called = tidy(Marks(name=name, tags=tuple(tags)))
+    called = tidy(RunMarks(name=name, tags=tuple(tags)))
     sweep = f"{time.time_ns()}" if halving else ""
-    job = Job(number=0, name=called.name, tags=called.tags, sweep=sweep)
+    job = QueueJob(number=0, name=called.name, tags=called.tags, sweep=sweep)
     return [
         _create(root, replace(job, kind=kind_of(config), values=values_of(config), added=time.time()))
         for config in configs
     ]
 
 
-def _create(root: Path, job: Job) -> Job:
+def _create(root: Path, job: QueueJob) -> QueueJob:
     """Write a job under the next number that nobody has."""
     number = max(_numbers(root), default=0)
     while True:
@@ -344,7 +344,7 @@ def last_words(root: Path) -> str:
 
 
 def work(
-    root: Path, train: Callable[[Job, Path], Iterator[Event]], *, only_own: bool = False
+    root: Path, train: Callable[[QueueJob, Path], Iterator[Event]], *, only_own: bool = False
 ) -> Generator[Event, None, int]:
     """Work the queue off, job by job, until nothing waits or it is paused; return how many runs were made.
 
@@ -369,7 +369,7 @@ def _await_turn(root: Path) -> None:
         time.sleep(LOOK_S)
 
 
-def _next(root: Path, only_own: bool) -> Job | None:
+def _next(root: Path, only_own: bool) -> QueueJob | None:
     """Return the job to do now; one that was cut off comes first."""
     if is_paused(root):
         return None
@@ -384,12 +384,12 @@ def _next(root: Path, only_own: bool) -> Job | None:
     )
 
 
-def _left(root: Path, only_own: bool) -> list[Job]:
+def _left(root: Path, only_own: bool) -> list[QueueJob]:
     """Return the jobs that are to be done."""
     return [job for job in jobs_in(root) if job.is_open and (job.is_own or not only_own)]
 
 
-def _unfit(root: Path, job: Job) -> str:
+def _unfit(root: Path, job: QueueJob) -> str:
     """Return why a job's run cannot be gone on with, as far as its folder tells; "" where it can."""
     place = root / job.run
     if job.run and Path(os.path.realpath(place)).parent != Path(os.path.realpath(root)):
@@ -401,7 +401,9 @@ def _unfit(root: Path, job: Job) -> str:
     return ""
 
 
-def _do(root: Path, job: Job, train: Callable[[Job, Path], Iterator[Event]]) -> Generator[Event, None, None]:
+def _do(
+    root: Path, job: QueueJob, train: Callable[[QueueJob, Path], Iterator[Event]]
+) -> Generator[Event, None, None]:
     if not job.run:
         job = replace(job, run=new_run_dir(root, job.name).name)
     place = root / job.run
@@ -477,7 +479,7 @@ def _drop_the_worse(root: Path, only_own: bool) -> None:
             marker.touch()
 
 
-def _leave_out(root: Path, job: Job, place: int, count: int) -> None:
+def _leave_out(root: Path, job: QueueJob, place: int, count: int) -> None:
     """End a run of a sweep that others have left behind, and write into its folder why."""
     from engine.train.run.folder import Run  # here: it brings torch with it, and a window needs none
 
@@ -499,12 +501,12 @@ def goodness(run_dir: Path) -> tuple[int, float]:
     return 0, -facts.loss if facts.loss is not None and facts.loss == facts.loss else float("-inf")
 
 
-def _end(root: Path, job: Job, state: str, why: str = "") -> None:
+def _end(root: Path, job: QueueJob, state: str, why: str = "") -> None:
     _save(root, replace(job, state=state, why=why[:LONGEST_WHY]))
     _file(root, job.number, "cancel").unlink(missing_ok=True)
 
 
-def _is_cancelled(root: Path, job: Job) -> bool:
+def _is_cancelled(root: Path, job: QueueJob) -> bool:
     return _file(root, job.number, "cancel").exists()
 
 
@@ -513,7 +515,7 @@ def _step_of(run_dir: Path) -> int:
     return step if type(step) is int else 0
 
 
-def _save(root: Path, job: Job) -> None:
+def _save(root: Path, job: QueueJob) -> None:
     """Write a job with the seal of this computer; without one where no key can be kept."""
     document = json.loads(json.dumps(asdict(job)))
     del document["is_own"]

@@ -14,7 +14,7 @@ from engine.durable import replaced_file
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.tensorflow.table import masked_crc
-from engine.runs.curves import Curve, read_curves
+from engine.runs.curves import RunCurve, read_curves
 from engine.runs.facts import RunFacts
 
 EVERY = 10**9  # points: none is left out
@@ -44,7 +44,7 @@ def write_events(facts: RunFacts, folder: Path) -> Generator[Event, None, Path]:
     return path
 
 
-def events_of(tag: str, curve: Curve, start: int, began: float, pace: float) -> list[bytes]:
+def events_of(tag: str, curve: RunCurve, start: int, began: float, pace: float) -> list[bytes]:
     """Return up to AT_ONCE events of a curve. Args: pace: seconds a step, from `began` on."""
     name, stop, events = _text(1, tag.encode()), start + AT_ONCE, list[bytes]()
     for step, value in zip(curve.steps[start:stop].tolist(), curve.mean[start:stop].tolist(), strict=True):

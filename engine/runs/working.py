@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.events import Event
-from engine.runs.queue import Job
+from engine.runs.queue import QueueJob
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.pretrain import pretrain
@@ -14,7 +14,7 @@ from engine.train.resume import resume
 from engine.train.run.runs import CONFIG
 
 
-def train_job(job: Job, place: Path) -> Iterator[Event]:
+def train_job(job: QueueJob, place: Path) -> Iterator[Event]:
     """Train a job in its run's folder, or go on there. Raises: UserError."""
     if (place / CONFIG).is_file():
         return resume(place)

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.session import Session
 from app.status_bar import StatusBar
 from app.work.queue import QueueState
-from engine.runs.queue import DONE, RUNNING, Job
+from engine.runs.queue import DONE, RUNNING, QueueJob
 from tests.engine.made_runs import made_run
 
 
@@ -23,7 +23,7 @@ def test_the_status_bar_tells_of_the_run_that_ended_last_also_when_the_queue_mad
     session.training.changed.emit()
     assert bar.job.text() == "questions is trained"
     run = made_run(session.runs.root, "films", right=91)
-    job = Job(number=1, name="films", run=run.name, state=RUNNING)
+    job = QueueJob(number=1, name="films", run=run.name, state=RUNNING)
     session.queue._take(QueueState((job,)))
     session.queue._take(QueueState((replace(job, state=DONE),)))
     assert bar.job.text().startswith("films is trained · validation accuracy 0.91")

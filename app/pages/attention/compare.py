@@ -20,7 +20,7 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, button, named, tidy_spin
 from app.pages.attention.state import Chosen, Comparison
-from app.pages.choose.model_box import Choice, ModelBox
+from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.inside.texts import BORDERS
 from app.session import Session
 
@@ -102,7 +102,7 @@ class CompareDialog(QDialog):
     def _model_row(self, session: Session, kept: list[tuple[str, Path]]) -> QWidget:
         self.model_box = ModelBox("compare_model_box", self.tr("Another model or checkpoint"), session)
         self.model_box.setPlaceholderText(self.tr("Choose a model"))
-        steps = [Choice(name, str(path), str(path)) for name, path in kept]
+        steps = [BoxChoice(name, str(path), str(path)) for name, path in kept]
         self.model_box.set_own(steps, leave_out=session.inspector.folder)
         self.model_box.chosen.connect(self.take_folder)
         choice = QWidget()

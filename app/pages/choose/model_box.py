@@ -60,7 +60,7 @@ class FolderQuestion(QObject):
             self.refused.emit(entry.problem)
 
 
-class Choice(NamedTuple):
+class BoxChoice(NamedTuple):
     """An entry of a page's own. path: where it lies, if anywhere."""
 
     text: str
@@ -87,13 +87,13 @@ class ModelBox(ChoiceBox):
     ) -> None:
         super().__init__(name, accessible, parent)
         self._library, self._wanted = session.library, wanted
-        self._before: tuple[Choice, ...] = ()
-        self._after: tuple[Choice, ...] = ()
+        self._before: tuple[BoxChoice, ...] = ()
+        self._after: tuple[BoxChoice, ...] = ()
         self._more: tuple[tuple[str, Callable[[], object]], ...] = ()
         self._left_out: Path | None = None
         self._choice: str | None = None
         self._words = ""
-        self._filled: list[Choice] = []
+        self._filled: list[BoxChoice] = []
         self.refusal = label("", "refusal", wrap=True, name=f"refusal_{name}")
         self.refusal.hide()
         self.question = FolderQuestion(
@@ -106,8 +106,8 @@ class ModelBox(ChoiceBox):
 
     def set_own(
         self,
-        before: Sequence[Choice] = (),
-        after: Sequence[Choice] = (),
+        before: Sequence[BoxChoice] = (),
+        after: Sequence[BoxChoice] = (),
         actions: Sequence[tuple[str, Callable[[], object]]] = (),
         leave_out: Path | None = None,
     ) -> None:
@@ -149,9 +149,9 @@ class ModelBox(ChoiceBox):
             self._fill(len(self._before) + len(models))
         self.setCurrentIndex(self.findData(self._choice) if self._choice is not None else -1)
 
-    def _entry(self, entry: ModelEntry) -> Choice:
+    def _entry(self, entry: ModelEntry) -> BoxChoice:
         path = str(entry.path)
-        return Choice(self._words if self._words and path == self._choice else entry.title, path, path)
+        return BoxChoice(self._words if self._words and path == self._choice else entry.title, path, path)
 
     def _fill(self, num_before: int) -> None:
         self.clear()

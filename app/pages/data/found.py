@@ -22,7 +22,7 @@ from engine.text.recipe import Step
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
-    from engine.doctor.part import Part
+    from engine.doctor.part import TablePart
 
 Index = QModelIndex | QPersistentModelIndex
 SHOWN, TOLD = 240, 2000  # characters of a cell in its line, and in its tooltip
@@ -39,7 +39,7 @@ class FoundModel(QAbstractTableModel):
         self._columns: list[tuple[str, Callable[[int], str]]] = []
         self._lines: np.ndarray = np.zeros(0, np.int64)
 
-    def set_finding(self, finding: Finding, parts: Mapping[str, Part]) -> None:
+    def set_finding(self, finding: Finding, parts: Mapping[str, TablePart]) -> None:
         """Show another finding. Args: parts: by name, its own and that of its partners."""
         own, other = parts[finding.part], parts.get(finding.other)
         self.beginResetModel()
@@ -54,7 +54,7 @@ class FoundModel(QAbstractTableModel):
             self._columns += self._cells(other, finding.twins)
         self.endResetModel()
 
-    def _cells(self, part: Part, rows: np.ndarray) -> list[tuple[str, Callable[[int], str]]]:
+    def _cells(self, part: TablePart, rows: np.ndarray) -> list[tuple[str, Callable[[int], str]]]:
         used = [name for name in (part.roles.text, part.roles.text_pair, part.roles.label) if name]
         used = [name for name in used if name in part.table.columns]
         return [(name, partial(_cell, part.table.frame[name].array, rows)) for name in used]
@@ -134,7 +134,7 @@ class FoundCard(Card):
         self.add(self.view, 1)
         self.add_layout(row(self._least, self.share, self.drop_button, STRETCH))
 
-    def show_finding(self, finding: Finding, parts: Mapping[str, Part]) -> None:
+    def show_finding(self, finding: Finding, parts: Mapping[str, TablePart]) -> None:
         """Show the rows of a finding. Args: parts: by name."""
         self._finding = finding
         self.set_title(self.tr("Rows of {name}").format(name=words.shorten(finding.part, 48)))

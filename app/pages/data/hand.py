@@ -23,7 +23,7 @@ from engine.text.recipe import DROP, MERGE, RELABEL, Step
 MOST_OFFERED = 25  # labels in a menu; any other can be typed
 
 
-class TableHand(QObject):
+class TableMenus(QObject):
     """Makes the menus of rows and of labels, and does what is chosen in them."""
 
     def __init__(self, session: Session, owner: QWidget) -> None:

@@ -25,7 +25,7 @@ from app.session import Session
 from engine.text.recipe import DROP, KEEP, RELABEL, SUSPECTED, Step
 
 if TYPE_CHECKING:
-    from engine.doctor.suspected import Suspected
+    from engine.doctor.suspected import DoubtfulLabels
 
 NEIGHBOURS = 5  # shown
 KEYS = 9  # labels that have a key of their own
@@ -41,7 +41,7 @@ class ReviewCard(Card):
         super().__init__(self.tr("Labels in doubt"), parent=parent)
         self.setObjectName("review_card")
         self._session = session
-        self._found: Suspected | None = None
+        self._found: DoubtfulLabels | None = None
         self._place = self._listed = 0
         self.reason = ElidedLabel("")
         self.reason.setObjectName("review_reason")
@@ -108,7 +108,7 @@ class ReviewCard(Card):
         if self.isVisible() and self._found is not None:
             call()
 
-    def set_found(self, found: Suspected, listed: int) -> None:
+    def set_found(self, found: DoubtfulLabels, listed: int) -> None:
         """Take other rows in doubt. Args: listed: how many of them there are to look at."""
         self._found, self._place, self._listed = found, 0, listed
         self.choice.clear()

@@ -26,7 +26,7 @@ from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import PAGE_MARGIN, Card, button
 from app.pages.choose.encoding_box import EncodingBox
-from app.pages.data.hand import TableHand
+from app.pages.data.hand import TableMenus
 from app.pages.data.roles import ListBox, RolesStrip, role_menu
 from app.session import Session
 from app.work.found_rows import found_rows, rows_with_label
@@ -93,7 +93,7 @@ class TableCard(Card):
         numbers.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         numbers.customContextMenuRequested.connect(self._open_line_menu)
         numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
-        self.hand = TableHand(session, self)
+        self.hand = TableMenus(session, self)
         self.view.menu_asked.connect(self._open_rows_menu)
         self.rows_button = button(self.tr("Mend rows…"), name="mend_rows")
         self.rows_button.setToolTip(

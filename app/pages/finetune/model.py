@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label
-from app.pages.choose.model_box import Choice, ModelBox
+from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.choose.new_model import (
     add_vocabularies,
     ask_for_vocabulary,
@@ -36,7 +36,7 @@ class ModelChooser(QObject):
         self._parent = parent
         self.box = ModelBox("model_choice", self.tr("Model"), session)
         self.box.setPlaceholderText(self.tr("Choose what to start from"))
-        self.box.set_own(after=[Choice(self.tr("Random weights"), NEW)])
+        self.box.set_own(after=[BoxChoice(self.tr("Random weights"), NEW)])
         self.size_box = ChoiceBox("size_choice", self.tr("Size"))
         self.vocab_box = ChoiceBox("vocab_choice", self.tr("Vocabulary"))
         self.size_label = label(self.tr("Size"))

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLay
 from app import words
 from app.look.labels import PART, ElidedLabel, label
 from app.look.widgets import GAP, Card, LevelMark, set_role
-from app.pages.models.requests import Detail
+from app.pages.models.requests import ModelDetail
 from app.pages.tasks.known import is_metric, metric_words
 from app.work.library import ModelEntry
 from app.work.titles import answer_words, model_title
@@ -101,7 +101,7 @@ class FolderView(QScrollArea):
         self.parts_card.setVisible(not problem)
         self.verticalScrollBar().setValue(0)
 
-    def show_detail(self, detail: Detail) -> None:
+    def show_detail(self, detail: ModelDetail) -> None:
         """Show what was read in a folder."""
         found = detail.inventory
         config = found.config
@@ -151,7 +151,7 @@ class FolderView(QScrollArea):
         if key == "problem":
             set_role(value, "refusal")
 
-    def _vocabulary_words(self, detail: Detail) -> str:
+    def _vocabulary_words(self, detail: ModelDetail) -> str:
         if detail.lowercase is None:
             return ""
         text = self.tr("{count} WordPieces, upper and lower case")
@@ -159,10 +159,10 @@ class FolderView(QScrollArea):
             text = self.tr("{count} WordPieces, all lower case")
         return text.format(count=words.number(detail.num_pieces))
 
-    def _notes(self, detail: Detail) -> list[Sentence]:
+    def _notes(self, detail: ModelDetail) -> list[Sentence]:
         return list(detail.notes)
 
-    def _part_rows(self, detail: Detail) -> list[Row]:
+    def _part_rows(self, detail: ModelDetail) -> list[Row]:
         found = detail.inventory
         rows: list[Row] = []
         for part in PARTS:

@@ -18,7 +18,7 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.hub.asked import HubSettings
 from engine.hub.kept import is_here, place_of, unfinished
-from engine.hub.look import Found, Look
+from engine.hub.look import Look, SearchHit
 
 REST_MS = 400  # after the last key, before a hub is asked
 LEAST_TYPED = 2  # characters
@@ -38,7 +38,7 @@ class GetView(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.hub = session.hub
         self._searching, self._looking = (Channel(self, session.workers.hub) for _ in range(2))
-        self._found: tuple[Found, ...] = ()
+        self._found: tuple[SearchHit, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._make_parts()
         self._lay_out()
@@ -119,7 +119,7 @@ class GetView(QScrollArea):
         self._say(self.tr("Searching…"))
         self.hub.search(self._searching, text, heard=self._take_found, refused=self._refuse_search)
 
-    def _take_found(self, found: tuple[Found, ...]) -> None:
+    def _take_found(self, found: tuple[SearchHit, ...]) -> None:
         self._found = found
         self._show_offers()
         none = self.tr("The hub knows no BERT of that name.")

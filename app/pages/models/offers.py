@@ -14,14 +14,14 @@ from app.look import theme
 from app.look.labels import PART
 from app.look.widgets import named
 from app.pages.models.two_lines import ROW, THING, TwoLines, two_lines_item
-from engine.hub.look import Found
+from engine.hub.look import SearchHit
 from engine.hub.recommended import RECOMMENDED
 
 LEAST_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ModelOffer:
     """A model that can be got, as its line says."""
 
     name: str
@@ -31,13 +31,15 @@ class Offer:
     said: str = ""
 
 
-def offers_of(text: str, begun: Sequence[tuple[str, int]], found: Sequence[Found]) -> tuple[Offer, ...]:
+def offers_of(
+    text: str, begun: Sequence[tuple[str, int]], found: Sequence[SearchHit]
+) -> tuple[ModelOffer, ...]:
     """Return what to offer for what was typed. Args: begun: name and bytes that are here."""
     wanted = text.strip().lower()
     known = {one.name: one for one in RECOMMENDED}
     offers = [_begun(name, size) for name, size in begun if wanted in name.lower()]
     offers += [
-        Offer(
+        ModelOffer(
             one.name,
             _millions(one.millions * 1e6),
             words.tr_engine(one.language),
@@ -51,18 +53,18 @@ def offers_of(text: str, begun: Sequence[tuple[str, int]], found: Sequence[Found
     return tuple({offer.name: offer for offer in reversed(offers)}.values())[::-1]
 
 
-def _begun(name: str, size: int) -> Offer:
+def _begun(name: str, size: int) -> ModelOffer:
     said = words.translate("models", "begun: {size} are here")
-    return Offer(name, said=said.format(size=words.file_size(size)))
+    return ModelOffer(name, said=said.format(size=words.file_size(size)))
 
 
-def _found(one: Found) -> Offer:
+def _found(one: SearchHit) -> ModelOffer:
     said = [] if one.downloads is None else [
         words.translate("models", "fetched {count} times lately").format(count=words.number(one.downloads))
     ]  # fmt: skip
     if one.gated:
         said.append(words.translate("models", "its terms have to be accepted"))
-    return Offer(one.name, _millions(one.weights), "", one.licence, ", ".join(said))
+    return ModelOffer(one.name, _millions(one.weights), "", one.licence, ", ".join(said))
 
 
 def _millions(count: float | None) -> str:
@@ -84,7 +86,7 @@ class OffersView(QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.offers: tuple[Offer, ...] | None = None
+        self.offers: tuple[ModelOffer, ...] | None = None
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
         self.setItemDelegate(TwoLines(self))
@@ -98,7 +100,7 @@ class OffersView(QListView):
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), LEAST_ROWS * ROW)
 
-    def show_offers(self, offers: Sequence[Offer]) -> None:
+    def show_offers(self, offers: Sequence[ModelOffer]) -> None:
         """Show other lines."""
         if tuple(offers) == self.offers:
             return
@@ -111,5 +113,5 @@ class OffersView(QListView):
     @Slot(QModelIndex)
     def _want(self, index: QModelIndex) -> None:
         offer = index.data(THING)
-        if isinstance(offer, Offer):
+        if isinstance(offer, ModelOffer):
             self.wanted.emit(offer.name)

@@ -27,14 +27,14 @@ from app.pages.models.heads import HeadsView
 from app.pages.models.model_list import ModelsList
 from app.pages.models.plan import PlanCard
 from app.pages.models.requests import (
-    Detail,
+    ModelDetail,
     convert_checkpoint,
     count_weights,
     read_detail,
 )
 from app.pages.models.weights import ParametersView
 from app.session import Session
-from app.work.library import ORIGINS, CheckpointFound, ModelEntry
+from app.work.library import ORIGINS, CheckpointRefusal, ModelEntry
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
@@ -55,7 +55,7 @@ class ModelsPage(Page):
         self.header.set_sentence(self.tr("What is here, what it holds, and where its weights are."))
         self.session, self.inspector = session, session.inspector
         self.entry: ModelEntry | None = None  # None: a planned model is shown, or nothing yet
-        self._detail: Detail | None = None
+        self._detail: ModelDetail | None = None
         self._is_planned = False
         self._wanted: Path | None = None  # to be chosen when the list has it
         self._news: tuple[Path | None, str] = (None, "")  # what to say of a model once it is chosen
@@ -313,7 +313,7 @@ class ModelsPage(Page):
     def _show_news(self, entry: ModelEntry) -> None:
         """Say what is new of a model: that it has just come, or what can be made of it."""
         problem, (path, text) = entry.problem, self._news
-        if isinstance(problem, CheckpointFound):
+        if isinstance(problem, CheckpointRefusal):
             action = (self.tr("Convert it"), partial(self.convert, problem.path))
             self.banner.show_text("look", words.say_error(problem), [action])
         elif path == entry.path and text:
@@ -328,7 +328,7 @@ class ModelsPage(Page):
         self.parameters.show_arithmetic(found, model_title(entry.path), inventory)
         self.heads.show_arithmetic(found, model_title(entry.path))
 
-    def _take_detail(self, detail: Detail) -> None:
+    def _take_detail(self, detail: ModelDetail) -> None:
         self._detail, entry = detail, self.entry
         if entry is not None and detail.inventory != entry.inventory:
             self._show_inventory(entry, detail.inventory)
@@ -406,7 +406,7 @@ class ModelsPage(Page):
 
     def _refuse(self, error: BaseException) -> None:
         actions = []
-        if isinstance(error, CheckpointFound):
+        if isinstance(error, CheckpointRefusal):
             actions = [(self.tr("Convert it"), partial(self.convert, error.path))]
         self.banner.show_text("look", words.say_error(error), actions)
 

@@ -19,7 +19,7 @@ from engine.train.run.kept import history, run_of
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
+class ModelDetail:
     """What is known of one model without its weights. info: cloze.json. num_kept: weights along its run."""
 
     path: Path
@@ -41,17 +41,17 @@ class Detail:
         return tuple(what for what in self.inventory.answers if what not in lacks)
 
 
-def read_detail(path: Path) -> Detail:
+def read_detail(path: Path) -> ModelDetail:
     """Return what is known of a folder. Raises: ModelError where it cannot be opened."""
     inventory, info, run = take_stock(path), read_info(path), run_of(path)
     num_kept = len(history(run)) if run is not None else 0
     try:
         wordpiece = WordPiece.from_folder(path)
     except UserError as error:
-        return Detail(path, inventory, None, 0, False, (), info, num_kept, error)
+        return ModelDetail(path, inventory, None, 0, False, (), info, num_kept, error)
     pieces, has_mask = wordpiece.vocab_size, wordpiece.mask_id is not None
     notes = (*inventory.notes, *wordpiece.notes, *read_sentence_files(path)[1])
-    return Detail(path, inventory, wordpiece.lowercase, pieces, has_mask, notes, info, num_kept)
+    return ModelDetail(path, inventory, wordpiece.lowercase, pieces, has_mask, notes, info, num_kept)
 
 
 def convert_checkpoint(checkpoint: Path, root: Path) -> Steps[Converted]:

@@ -24,7 +24,7 @@ LEAST_NUMBERS = 150  # px; with less room, numbers and share are left to the too
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WeightRow:
     """A row: a group, one of its parts, or the sum of all. parts: those that are added up."""
 
     name: str
@@ -38,7 +38,7 @@ class PartsModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.found: Arithmetic | None = None
-        self.lines: tuple[Line, ...] = ()
+        self.lines: tuple[WeightRow, ...] = ()
 
     def set_arithmetic(self, found: Arithmetic | None) -> None:
         """Show another model."""
@@ -47,7 +47,7 @@ class PartsModel(QAbstractTableModel):
         self.lines = tuple(self._lines_of(found)) if found is not None else ()
         self.endResetModel()
 
-    def _lines_of(self, found: Arithmetic) -> list[Line]:
+    def _lines_of(self, found: Arithmetic) -> list[WeightRow]:
         lines = []
         for group, name in GROUPS.items():
             parts = found.of_group(group)
@@ -57,12 +57,12 @@ class PartsModel(QAbstractTableModel):
                 many = self.tr("{count} layers").format(count=words.number(count))
                 said = many if count > 1 else self.tr("1 layer")
             if len(parts) > 1:
-                lines.append(Line(said, parts, 1))
-                lines += [Line(words.tr_engine(part.kind.name), (part,), 2) for part in parts]
+                lines.append(WeightRow(said, parts, 1))
+                lines += [WeightRow(words.tr_engine(part.kind.name), (part,), 2) for part in parts]
             elif parts:
                 alone = said if group == "pooler" else words.tr_engine(parts[0].kind.name)
-                lines.append(Line(alone, parts, 1))
-        return [*lines, Line(self.tr("All weights"), found.parts, 0)]
+                lines.append(WeightRow(alone, parts, 1))
+        return [*lines, WeightRow(self.tr("All weights"), found.parts, 0)]
 
     def row_of(self, key: str) -> int:
         """Return the row of a part; -1 where there is none."""
@@ -99,7 +99,7 @@ class PartsModel(QAbstractTableModel):
             return self._tip(line)
         return None
 
-    def _cell(self, line: Line, column: int) -> str:
+    def _cell(self, line: WeightRow, column: int) -> str:
         found = self.found
         assert found is not None
         count = sum(part.count for part in line.parts)
@@ -115,7 +115,7 @@ class PartsModel(QAbstractTableModel):
             found.spelled(line.parts) if column == FORMULA else found.with_numbers(line.parts, words.number)
         )
 
-    def _tip(self, line: Line) -> str:
+    def _tip(self, line: WeightRow) -> str:
         assert self.found is not None
         why = words.tr_engine(line.parts[0].kind.why) if len(line.parts) == 1 else ""
         count = sum(part.count for part in line.parts)

@@ -14,7 +14,7 @@ from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
 from app.look.widgets import tidy_spin
-from app.pages.choose.model_box import Choice, ModelBox
+from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.choose.new_model import (
     add_vocabularies,
     ask_for_vocabulary,
@@ -49,7 +49,7 @@ class StartChooser(QObject):
         self.problem: BaseException | None = None
         self._asked = Channel(self, session.workers.quick)
         self.model_box = ModelBox("start_choice", self.tr("Start from"), session)
-        self.model_box.set_own(before=[Choice(self.tr("A new model"), NEW)])
+        self.model_box.set_own(before=[BoxChoice(self.tr("A new model"), NEW)])
         self.size_box = ChoiceBox("pretrain_size_choice", self.tr("Size"))
         self.vocab_box = ChoiceBox("pretrain_vocab_choice", self.tr("Vocabulary"))
         self.layers = _spin("layers", 1, 96, 4, self.tr("Layers"))

@@ -20,9 +20,9 @@ from app.pages.export.dialog import export_model
 from app.pages.runs import requests
 from app.pages.runs.dialogs import MarksDialog, bin_dialog, slim_dialog
 from app.pages.runs.export import write_card, write_scalars, write_table
-from app.pages.runs.rows import Row, Shown, name_of
+from app.pages.runs.rows import RunRow, RunRows, name_of
 from app.pages.runs.settings import SettingsDialog
-from app.pages.runs.sweep import GRID, SEEDS, SweepDialog, Wanted
+from app.pages.runs.sweep import GRID, SEEDS, SweepDialog, SweepRuns
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.worker import Channel
@@ -30,7 +30,7 @@ from engine.commands.command_line import finetune_command
 from engine.commands.language import pretrain_command
 from engine.errors import UserError
 from engine.runs.facts import RunFacts
-from engine.runs.groups import Measure
+from engine.runs.groups import ScoreChoice
 from engine.runs.slim import spare
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config, run_info
@@ -49,10 +49,10 @@ class RunActions(QObject):
     def __init__(self, session: Session, page: QWidget) -> None:
         super().__init__(page)
         self.session, self._page = session, page
-        self.chosen: list[Row] = []  # what an action is about
-        self.line: Row | None = None  # with the keyboard, which alone is named
-        self.ticked: list[Row] = []  # A first
-        self.shown, self.measure = Shown(), Measure()
+        self.chosen: list[RunRow] = []  # what an action is about
+        self.line: RunRow | None = None  # with the keyboard, which alone is named
+        self.ticked: list[RunRow] = []  # A first
+        self.shown, self.measure = RunRows(), ScoreChoice()
         quick, files = session.workers.quick, session.workers.files
         self._marking, self._binning = Channel(self, quick), Channel(self, quick)
         self._exporting = Channel(self, files)
@@ -235,7 +235,7 @@ class RunActions(QObject):
             dialog.open()
 
     @Slot(list)
-    def _put_into_queue(self, wanted: list[Wanted]) -> None:
+    def _put_into_queue(self, wanted: list[SweepRuns]) -> None:
         for one in wanted:
             self.session.queue.add(one.configs, one.name, halving=one.halving)
 
@@ -362,7 +362,7 @@ class RunActions(QObject):
         return "\n".join(lines)
 
     @Slot(object)
-    def open_row(self, row: Row) -> None:
+    def open_row(self, row: RunRow) -> None:
         """Open a line's first run on the page of its kind."""
         path = Path(row.facts.path)
         try:

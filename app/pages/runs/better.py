@@ -10,7 +10,7 @@ from app import words
 from app.look.labels import PART, label
 from app.look.layout import STRETCH, row
 from app.look.widgets import Advice, Card, button
-from app.pages.runs.rows import Row, column_words, ended_words, in_percent, setting_words
+from app.pages.runs.rows import RunRow, column_words, ended_words, in_percent, setting_words
 from app.plots.difference import DifferencePlot
 from engine.runs.groups import differences, pair_of
 from engine.runs.versus import SCORES, SEEDS, TEXTS, Versus
@@ -59,7 +59,7 @@ class BetterCard(Card):
         self.remarks.set_items([])
         self.texts.hide()
 
-    def show_versus(self, found: Versus | None, a: Row, b: Row) -> None:
+    def show_versus(self, found: Versus | None, a: RunRow, b: RunRow) -> None:
         """Say what was found of two lines."""
         if found is None:
             self.show_waiting(self.tr("They were not measured by the same score, so nothing can be said."))
@@ -94,7 +94,7 @@ class BetterCard(Card):
         """Leave the room to the words where there is too little: the sentence has the numbers, too."""
         self.picture.setVisible(self._has_picture and self.height() >= LOW)
 
-    def _texts_words(self, found: Versus, a: Row, b: Row) -> str:
+    def _texts_words(self, found: Versus, a: RunRow, b: RunRow) -> str:
         """Return what the way to the texts is called: how many they are, or of which seed."""
         if found.differ and len(a.runs) == len(b.runs) == 1:
             return words.counted(
@@ -191,14 +191,14 @@ def basis_remarks(found: Versus) -> list[tuple[str, str]]:
     return []
 
 
-def ended_remarks(row: Row, letter: str) -> list[tuple[str, str]]:
+def ended_remarks(row: RunRow, letter: str) -> list[tuple[str, str]]:
     """Return that a line was not trained to its end."""
     said = ended_words(row.facts)
     text = translate("runs", "{letter}: {ended}.").format(letter=letter, ended=said)
     return [("look", text)] if said else []
 
 
-def looks_remarks(found: Versus, a: Row, b: Row) -> list[tuple[str, str]]:
+def looks_remarks(found: Versus, a: RunRow, b: RunRow) -> list[tuple[str, str]]:
     """Return that the best of more evaluations is higher by chance, where one side had more of them."""
     epochs = [row.facts.settings.get("num_epochs") for row in (a, b)]
     one, other = (number if isinstance(number, int | float) else 0 for number in epochs)
@@ -212,7 +212,7 @@ def looks_remarks(found: Versus, a: Row, b: Row) -> list[tuple[str, str]]:
     return [("note", text.format(more="A" if one > other else "B"))]
 
 
-def setting_remark(a: Row, b: Row) -> tuple[str, str]:
+def setting_remark(a: RunRow, b: RunRow) -> tuple[str, str]:
     """Return what the two do not have alike."""
     differ = differences(a.facts, b.facts)
     said = [

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card
-from app.pages.runs.requests import Drawn
+from app.pages.runs.requests import CurveLine
 from app.pages.runs.rows import metric_words
 from app.plots.run_curves import RunCurvesPlot, RunLine
 from engine.runs.curves import LOSS, SCORE
@@ -44,7 +44,7 @@ class CurvesCard(Card):
         """Say that files are read."""
         self.set_hint(self.tr("reading {share}").format(share=words.share(share, 0)))
 
-    def show_drawn(self, drawn: Sequence[Drawn], metric: str) -> None:
+    def show_drawn(self, drawn: Sequence[CurveLine], metric: str) -> None:
         """Draw what was read."""
         seeds = max((one.num_runs for one in drawn), default=0)
         self.set_hint(

@@ -12,7 +12,7 @@ from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.layout import column, dialog_buttons, form_rows
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
-from app.pages.runs.rows import Row
+from app.pages.runs.rows import RunRow
 from app.words import translate
 from engine.runs.facts import RunFacts
 from engine.runs.marks import LONGEST_NAME, tags_in
@@ -25,7 +25,7 @@ class MarksDialog(QDialog):
 
     accepted_marks = Signal(dict)
 
-    def __init__(self, row: Row, parent: QWidget | None = None) -> None:
+    def __init__(self, row: RunRow, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("marks_dialog")
         self.setWindowTitle(self.tr("Name, tags and note"))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 from app.look import theme
 from app.look.labels import PART
 from app.pages.runs.lines_model import LEFT, NAME, PICTURE, RIGHT, SCORE, TICK, Index, RunsModel
-from app.pages.runs.rows import Row, scale_words, state_line
+from app.pages.runs.rows import RunRow, scale_words, state_line
 from app.plots.interval import paint_interval
 
 ROW = 24  # px
@@ -95,7 +95,7 @@ class RunsDrawing(QStyledItemDelegate):
             self._paint_text(painter, area.adjusted(PAD, 0, -PAD, 0), index)
         painter.restore()
 
-    def _paint_back(self, painter: QPainter, area: QRectF, index: Index, row: Row) -> None:
+    def _paint_back(self, painter: QPainter, area: QRectF, index: Index, row: RunRow) -> None:
         color = self._color_of(row)
         if color is not None:
             faint = theme.mix(theme.current().card, color.name(), 0.1)
@@ -113,12 +113,12 @@ class RunsDrawing(QStyledItemDelegate):
                 painter.drawLine(area.topLeft(), area.topRight())
                 painter.drawLine(area.bottomLeft(), area.bottomRight())
 
-    def _color_of(self, row: Row) -> QColor | None:
+    def _color_of(self, row: RunRow) -> QColor | None:
         """Return the colour of a ticked line."""
         ticked = self._runs.state.ticked
         return QColor(theme.category(ticked.index(row.key))) if row.key in ticked else None
 
-    def _paint_tick(self, painter: QPainter, area: QRectF, row: Row) -> None:
+    def _paint_tick(self, painter: QPainter, area: QRectF, row: RunRow) -> None:
         colors, color = theme.current(), self._color_of(row)
         box = QRectF(area.left() + 4, area.center().y() - BOX / 2, BOX, BOX)
         painter.setPen(QPen(color or colors.color("muted"), 1))
@@ -133,7 +133,7 @@ class RunsDrawing(QStyledItemDelegate):
         painter.setFont(theme.ui_font(bold=True))
         painter.drawText(area.adjusted(BOX + 10, 0, 0, 0), LEFT, self._runs.state.letter(row.key))
 
-    def _paint_name(self, painter: QPainter, area: QRectF, index: Index, row: Row) -> None:
+    def _paint_name(self, painter: QPainter, area: QRectF, index: Index, row: RunRow) -> None:
         colors = theme.current()
         if row.is_group:
             icon = theme.icon("chevron-down" if row.is_open else "chevron-right", "muted")
@@ -164,7 +164,7 @@ class RunsDrawing(QStyledItemDelegate):
         rows = self._runs.shown.rows
         return index.row() + 1 >= len(rows) or not rows[index.row() + 1].is_seed
 
-    def _paint_picture(self, painter: QPainter, area: QRectF, row: Row) -> None:
+    def _paint_picture(self, painter: QPainter, area: QRectF, row: RunRow) -> None:
         colors, runs = theme.current(), self._runs
         if row.reached is None:
             self._paint_state(painter, area, row)
@@ -178,7 +178,7 @@ class RunsDrawing(QStyledItemDelegate):
         color = self._color_of(row) or colors.color("muted" if row.is_seed else "text")
         paint_interval(painter, area, scale, found.mean, found.interval, found.values, color)
 
-    def _paint_state(self, painter: QPainter, area: QRectF, row: Row) -> None:
+    def _paint_state(self, painter: QPainter, area: QRectF, row: RunRow) -> None:
         """Paint where a run is, or where it ended and why."""
         level, said = state_line(row.facts, self._runs.state.measure.split)
         colors = theme.current()

@@ -10,8 +10,8 @@ from app import words
 from app.look import theme
 from app.look.labels import PART, tip
 from app.pages.runs.rows import (
-    Row,
-    Shown,
+    RunRow,
+    RunRows,
     cell_words,
     column_words,
     data_name,
@@ -42,11 +42,11 @@ class RunsModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.shown, self.state = Shown(), RunsState()
+        self.shown, self.state = RunRows(), RunsState()
         self.columns: tuple[str, ...] = ()
         self._scales: dict[str, Scale] = {}
 
-    def put(self, shown: Shown, state: RunsState) -> None:
+    def put(self, shown: RunRows, state: RunsState) -> None:
         """Show other lines."""
         self.beginResetModel()
         self.shown, self.state = shown, state
@@ -66,7 +66,7 @@ class RunsModel(QAbstractTableModel):
         """Return the scale of the pictures of a metric: an accuracy and a correlation share none."""
         return self._scales[metric]
 
-    def row(self, index: Index) -> Row:
+    def row(self, index: Index) -> RunRow:
         return self.shown.rows[index.row()]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
@@ -93,7 +93,7 @@ class RunsModel(QAbstractTableModel):
             return LEFT if column in (NAME, PICTURE) else RIGHT
         return None
 
-    def _text(self, row: Row, column: str) -> str:
+    def _text(self, row: RunRow, column: str) -> str:
         if column == TICK:
             return self.state.letter(row.key)
         if column == NAME:
@@ -105,7 +105,7 @@ class RunsModel(QAbstractTableModel):
             return self.tr("{score} %").format(score=said)
         return said
 
-    def _tip(self, row: Row, column: str) -> str:
+    def _tip(self, row: RunRow, column: str) -> str:
         facts = row.facts
         if column == TICK:
             return self.tr("Tick two to compare them, up to six to lay their curves over one another")
@@ -125,7 +125,7 @@ class RunsModel(QAbstractTableModel):
         parts.append(facts.path if not row.is_group else self.tr("{count} seeds").format(count=len(row.runs)))
         return "\n".join(parts)
 
-    def score_tip(self, row: Row) -> str:
+    def score_tip(self, row: RunRow) -> str:
         """Return a score in full: its interval, its rows, its seeds."""
         found = row.reached
         assert found is not None

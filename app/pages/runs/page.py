@@ -29,14 +29,14 @@ from app.pages.runs.better import BetterCard
 from app.pages.runs.curves import CurvesCard
 from app.pages.runs.queue_strip import QueueStrip
 from app.pages.runs.requests import (
-    Asked,
+    CurveLine,
+    CurveRequest,
     CurveStore,
-    Drawn,
     compare,
     draw_curves,
     read_runs,
 )
-from app.pages.runs.rows import Row, Shown, column_words, data_name, measure_words, name_of, shown
+from app.pages.runs.rows import RunRow, RunRows, column_words, data_name, measure_words, name_of, shown
 from app.pages.runs.state import RunsState
 from app.pages.runs.table import RunsTable
 from app.session import Session
@@ -44,7 +44,7 @@ from app.work.worker import Channel
 from engine.errors import RunError, marked
 from engine.events import Event, Progress
 from engine.runs.facts import RunFacts
-from engine.runs.groups import Listed, Measure, measures_of, pair_of
+from engine.runs.groups import ListedRun, ScoreChoice, measures_of, pair_of
 from engine.train.run.runs import MODEL
 
 MOST_NAMED = 3  # of what is trained elsewhere
@@ -67,8 +67,8 @@ class RunsPage(Page):
         self.header.set_sentence(self.tr("Every training so far: which is best, and is that sure?"))
         self.session = session
         self.state = RunsState()
-        self.runs: tuple[Listed, ...] = ()
-        self.shown = Shown()
+        self.runs: tuple[ListedRun, ...] = ()
+        self.shown = RunRows()
         self._is_read = False
         self._store = CurveStore()
         quick, files = session.workers.quick, session.workers.files
@@ -215,7 +215,7 @@ class RunsPage(Page):
             done, total = words.number(event.done), words.number(event.total)
             self.views.show_asking(text.format(done=done, total=total))
 
-    def _take_runs(self, runs: tuple[Listed, ...]) -> None:
+    def _take_runs(self, runs: tuple[ListedRun, ...]) -> None:
         if runs != self.runs or not self._is_read:
             self.runs, self._is_read = runs, True
             self._fill_boxes()
@@ -255,7 +255,7 @@ class RunsPage(Page):
             self.state = replace(self.state, data="")
         self.data.setCurrentIndex(max(0, self.data.findData(self.state.data)))
         self.measure.clear()
-        found = measures_of(facts) or [Measure()]
+        found = measures_of(facts) or [ScoreChoice()]
         for measure in found:
             self.measure.add_choice(measure_words(measure), measure)
         if self.state.measure not in found:
@@ -276,7 +276,7 @@ class RunsPage(Page):
                 self.state,
                 data=self.data.currentData() or "",
                 is_grouped=bool(self.grouping.currentData()),
-                measure=measure if isinstance(measure, Measure) else Measure(),
+                measure=measure if isinstance(measure, ScoreChoice) else ScoreChoice(),
             )
         )
 
@@ -341,7 +341,7 @@ class RunsPage(Page):
             parts.append(self.tr("no room for: {names}").format(names=names))
         self.table_card.set_hint(" · ".join(parts))
 
-    def ticked_rows(self) -> list[Row]:
+    def ticked_rows(self) -> list[RunRow]:
         """Return the ticked lines, A first."""
         by_key = {one.key: one for one in self.shown.rows}
         return [by_key[key] for key in self.state.ticked]
@@ -370,7 +370,7 @@ class RunsPage(Page):
     @Slot()
     def _ask_curves(self) -> None:
         asked = tuple(
-            Asked(
+            CurveRequest(
                 self.state.letter(one.key),
                 one.name,
                 tuple(facts.path for facts in one.runs),
@@ -388,7 +388,7 @@ class RunsPage(Page):
             refused=lambda error: self.curves.show_refusal(words.say_error(error)),
         )
 
-    def _take_curves(self, drawn: tuple[Drawn, ...]) -> None:
+    def _take_curves(self, drawn: tuple[CurveLine, ...]) -> None:
         rows = self.ticked_rows()
         metric = self.state.measure.metric or (rows[0].facts.metric if rows else "")
         self.curves.show_drawn(drawn, metric)
@@ -410,7 +410,7 @@ class RunsPage(Page):
 
     # what can be done
 
-    def _choose(self, *, ticked_first: bool = False) -> list[Row]:
+    def _choose(self, *, ticked_first: bool = False) -> list[RunRow]:
         """Say what an action is about: the line with the keyboard where it is not ticked; else all that is.
 
         Args: ticked_first: all that is ticked, wherever the keyboard is.
@@ -457,7 +457,7 @@ class RunsPage(Page):
             self.copy_button.copy(command)
 
     @Slot(object)
-    def _open(self, row: Row) -> None:
+    def _open(self, row: RunRow) -> None:
         if row.is_group and not row.is_open:
             self._fold(row.key, True)
         else:

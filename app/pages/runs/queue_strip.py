@@ -12,7 +12,7 @@ from app.look.table_view import TableView
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named, set_role
 from app.words import translate
 from app.work.queue import QueueWatch, queue_words
-from engine.runs.queue import Job
+from engine.runs.queue import QueueJob
 
 SCALE = 1000
 
@@ -110,7 +110,7 @@ class QueueDialog(QDialog):
         job = jobs[place]
         return (job.name, job.seed, job_state_words(job), job_why_words(job))[at]
 
-    def _current(self) -> Job | None:
+    def _current(self) -> QueueJob | None:
         rows = self.table.selectionModel().selectedRows()
         jobs = self._queue.state.jobs
         return jobs[rows[0].row()] if rows and rows[0].row() < len(jobs) else None
@@ -130,7 +130,7 @@ class QueueDialog(QDialog):
             self._queue.cancel(job.number)
 
 
-def job_state_words(job: Job) -> str:
+def job_state_words(job: QueueJob) -> str:
     """Return a job's state in a word."""
     return {
         "waiting": translate("runs", "waiting"),
@@ -142,7 +142,7 @@ def job_state_words(job: Job) -> str:
     }.get(job.state, job.state)
 
 
-def job_why_words(job: Job) -> str:
+def job_why_words(job: QueueJob) -> str:
     """Return why a job is as it is; of one from elsewhere, what it would read."""
     if job.is_own or not job.is_open:
         return job.why

@@ -14,9 +14,9 @@ from app.words import translate
 from app.work.later import later
 from engine.errors import UserError, marked
 from engine.events import Event
-from engine.runs.curves import SCORE, Curve, Curves, band_of, read_curves
+from engine.runs.curves import SCORE, Curves, RunCurve, band_of, read_curves
 from engine.runs.facts import RunFacts, stamp_of
-from engine.runs.groups import Listed, Measure, listed
+from engine.runs.groups import ListedRun, ScoreChoice, listed
 from engine.runs.index import index_of
 from engine.runs.marks import set_marks
 from engine.runs.slim import slim
@@ -32,7 +32,7 @@ MOST_KEPT = 100  # curves of runs, some 0.2 MB each
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CurveRequest:
     """A ticked line whose curves are wanted."""
 
     letter: str
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class CurveLine:
     """A ticked line as it is drawn. num_runs: that had something to draw."""
 
     letter: str
@@ -71,29 +71,29 @@ class CurveStore:
         return found
 
 
-def read_runs(root: Path) -> Generator[Event, None, tuple[Listed, ...]]:
+def read_runs(root: Path) -> Generator[Event, None, tuple[ListedRun, ...]]:
     """Return all runs under a root."""
     return listed((yield from index_of(root)))
 
 
 def draw_curves(
-    store: CurveStore, asked: Sequence[Asked], what: str
-) -> Generator[Event, None, tuple[Drawn, ...]]:
+    store: CurveStore, asked: Sequence[CurveRequest], what: str
+) -> Generator[Event, None, tuple[CurveLine, ...]]:
     """Return the lines of all that is ticked. Args: what: LOSS of training, or SCORE on validation rows."""
     found = []
     for one in asked:
-        curves = list[Curve]()
+        curves = list[RunCurve]()
         for path in one.paths:
             read = yield from store.read(path)
             curve = read.validation.get(one.metric) if what == SCORE else read.train.get(what)
             if curve is not None and curve.size:
                 curves.append(curve)
         band = band_of(curves, smooth=what != SCORE)
-        found.append(Drawn(one.letter, one.name, band.steps, band.mean, band.spread, len(curves)))
+        found.append(CurveLine(one.letter, one.name, band.steps, band.mean, band.spread, len(curves)))
     return tuple(found)
 
 
-def compare(first: tuple[RunFacts, ...], second: tuple[RunFacts, ...], measure: Measure) -> Versus | None:
+def compare(first: tuple[RunFacts, ...], second: tuple[RunFacts, ...], measure: ScoreChoice) -> Versus | None:
     """Return whether the second is better than the first."""
     return versus(first, second, measure)
 

@@ -24,7 +24,7 @@ from app.pages.tasks.known import VIEWS, views_of
 from app.words import translate
 from app.work.titles import model_title
 from engine.runs.facts import RunFacts
-from engine.runs.groups import Listed, Measure, Reached, commonest, reached, score_of, varied
+from engine.runs.groups import GroupScore, ListedRun, ScoreChoice, commonest, reached, score_of, varied
 
 TOLD_SAME = ("batch_size", "max_length", "num_epochs", "learning_rate")  # where they are the same in all
 _STAMP = re.compile(r"^\d{8}-\d{6}-(?=.)")  # with which the names of run folders begin
@@ -32,13 +32,13 @@ NOT_IN_PERCENT = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RunRow:
     """A line: a run, or runs of the same settings. odd: the columns in which it is unlike most."""
 
     key: str
     name: str
     runs: tuple[RunFacts, ...]
-    reached: Reached | None
+    reached: GroupScore | None
     seeds: str = ""
     odd: frozenset[str] = frozenset()
     is_group: bool = False
@@ -52,12 +52,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RunRows:
     """The table. settings: the columns of settings. same: what all runs have alike, in words. metrics: by
     which they were measured, the commonest first.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[RunRow, ...] = ()
     settings: tuple[str, ...] = ()
     same: str = ""
     num_runs: int = 0
@@ -69,7 +69,7 @@ class Shown:
         return any(row.reached is not None and row.facts.state != "finished" for row in self.rows)
 
 
-def shown(runs: Sequence[Listed], state: RunsState) -> Shown:
+def shown(runs: Sequence[ListedRun], state: RunsState) -> RunRows:
     """Return the table of those runs that a person looks at."""
     found = [run for run in runs if is_wanted(run.facts, state)]
     all_facts = [run.facts for run in found]
@@ -88,13 +88,13 @@ def shown(runs: Sequence[Listed], state: RunsState) -> Shown:
     if state.sort == "score":  # scores by different metrics are not above or below one another
         rows.sort(key=lambda row: metrics.index(row.reached.metric) if row.reached is not None else 0)
     rows.sort(key=lambda row: _order(row, state)[0] == 0)
-    every: list[Row] = []
+    every: list[RunRow] = []
     for row in rows:
         every.append(row)
         if row.is_open:
             seeds = (_seed_row(facts, state) for facts in row.runs)
             every += sorted(seeds, key=lambda one: _order(one, state), reverse=state.is_descending)
-    return Shown(tuple(every), columns, _same_words(all_facts, columns), len(found), tuple(metrics))
+    return RunRows(tuple(every), columns, _same_words(all_facts, columns), len(found), tuple(metrics))
 
 
 def is_wanted(facts: RunFacts, state: RunsState) -> bool:
@@ -109,7 +109,7 @@ def is_wanted(facts: RunFacts, state: RunsState) -> bool:
     return all(word in text for word in sought)
 
 
-def _grouped(found: Iterable[Listed], measure: Measure) -> list[tuple[str, list[RunFacts]]]:
+def _grouped(found: Iterable[ListedRun], measure: ScoreChoice) -> list[tuple[str, list[RunFacts]]]:
     """Return (key, runs); a run without a score, or not trained to its end, stands alone and says why."""
     groups: dict[str, list[RunFacts]] = {}
     for run in found:
@@ -120,21 +120,21 @@ def _grouped(found: Iterable[Listed], measure: Measure) -> list[tuple[str, list[
 
 def _row(
     key: str, members: list[RunFacts], columns: tuple[str, ...], usual: dict[str, Any], state: RunsState
-) -> Row:
+) -> RunRow:
     first, is_group = members[0], len(members) > 1
     odd = frozenset(name for name in columns if first.settings.get(name) != usual.get(name))
     seeds = words.number(len(members)) if state.is_grouped else str(first.seed)
     found = reached(members, state.measure)
     is_open = is_group and key in state.unfolded
-    return Row(key, name_of(members), tuple(members), found, seeds, odd, is_group, is_open)
+    return RunRow(key, name_of(members), tuple(members), found, seeds, odd, is_group, is_open)
 
 
-def _seed_row(facts: RunFacts, state: RunsState) -> Row:
+def _seed_row(facts: RunFacts, state: RunsState) -> RunRow:
     name = translate("runs", "seed {seed}").format(seed=facts.seed)
-    return Row(facts.folder, name, (facts,), reached([facts], state.measure), is_seed=True)
+    return RunRow(facts.folder, name, (facts,), reached([facts], state.measure), is_seed=True)
 
 
-def cell_words(row: Row, column: str) -> str:
+def cell_words(row: RunRow, column: str) -> str:
     """Return what stands in a cell; asked for when it is seen."""
     found = row.reached
     if column == "name":
@@ -159,7 +159,7 @@ def cell_words(row: Row, column: str) -> str:
     return "" if row.is_seed else setting_words(column, row.facts.settings.get(column))
 
 
-def _order(row: Row, state: RunsState) -> tuple[int, Any]:
+def _order(row: RunRow, state: RunsState) -> tuple[int, Any]:
     """Return what a line is ordered by; lines without it have 0 before it, and stand last."""
     column = state.sort
     if column == "score":
@@ -275,7 +275,7 @@ def metric_words(metric: str) -> str:
     return next((one for one in said if one != metric), metric.replace("_", " "))
 
 
-def measure_words(measure: Measure) -> str:
+def measure_words(measure: ScoreChoice) -> str:
     """Return what a measure is called where it is chosen."""
     parts = {
         "validation": (translate("runs", "Validation score"), translate("runs", "Validation {metric}")),

@@ -12,14 +12,14 @@ from app.look.cells import Cells
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named
-from app.pages.runs.rows import Row, setting_words
+from app.pages.runs.rows import RunRow, setting_words
 from engine.runs.groups import varied
 
 
 class SettingsDialog(QDialog):
     """A row a setting, a column a ticked line."""
 
-    def __init__(self, rows: Sequence[Row], parent: QWidget | None = None) -> None:
+    def __init__(self, rows: Sequence[RunRow], parent: QWidget | None = None) -> None:
         """Args: rows: A first."""
         super().__init__(parent)
         self.setObjectName("settings_dialog")

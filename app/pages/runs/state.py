@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.runs.groups import Measure
+from engine.runs.groups import ScoreChoice
 
 MOST_TICKED = 6
-OWN_SCORE = Measure()  # of each run, on validation rows
+OWN_SCORE = ScoreChoice()  # of each run, on validation rows
 DESCENDING = ("score", "time", "size", "when", "seeds")  # what is looked at from its largest
 
 
@@ -18,7 +18,7 @@ class RunsState:
     search: str = ""
     data: str = ""
     is_grouped: bool = True
-    measure: Measure = OWN_SCORE
+    measure: ScoreChoice = OWN_SCORE
     sort: str = "score"
     is_descending: bool = True
     unfolded: frozenset[str] = frozenset()

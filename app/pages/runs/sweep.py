@@ -15,7 +15,7 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named, tidy_spin
-from app.pages.runs.rows import Row, column_words, setting_words
+from app.pages.runs.rows import RunRow, column_words, setting_words
 from engine.errors import UserError
 from engine.runs.sweep import drawn, grid, repeated, seeds_for
 from engine.train.run.runs import AnyConfig
@@ -31,7 +31,7 @@ USUAL_SEEDS, MOST_SEEDS, MOST_DRAWN = 5, 50, 200
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SweepRuns:
     """Runs to be made of one line."""
 
     name: str
@@ -46,7 +46,7 @@ class SweepDialog(QDialog):
 
     def __init__(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[RunRow],
         configs: Sequence[AnyConfig],
         kind: str = SEEDS,
         parent: QWidget | None = None,
@@ -155,7 +155,7 @@ class SweepDialog(QDialog):
             self.said.setText(words.say_error(error))
             self.go.setEnabled(False)
 
-    def _said(self, found: Sequence[Wanted], count: int) -> str:
+    def _said(self, found: Sequence[SweepRuns], count: int) -> str:
         if not count:
             if self.kind.current == SEEDS:
                 return self.tr("They have so many seeds already.")
@@ -179,14 +179,14 @@ class SweepDialog(QDialog):
                 found[str(box.currentData())] = given
         return found
 
-    def _found(self) -> list[Wanted]:
+    def _found(self) -> list[SweepRuns]:
         """Return the runs to be made. Raises: UserError."""
         kind = self.kind.current
         if kind == SEEDS:
             used = [[facts.seed for facts in one.runs] for one in self._rows]
             lacking = seeds_for(used, self.seeds.value())
             return [
-                Wanted(line.name, tuple(repeated(config, seeds)))
+                SweepRuns(line.name, tuple(repeated(config, seeds)))
                 for line, config, seeds in zip(self._rows, self._configs, lacking, strict=True)
             ]
         choices = self._choices()
@@ -196,7 +196,7 @@ class SweepDialog(QDialog):
         is_drawn = kind == RANDOM
         made = drawn(config, choices, self.count.value()) if is_drawn else grid(config, choices)
         names = ", ".join(map(column_words, choices))
-        return [Wanted(f"{line.name}, {names}", tuple(made), self.halving.isChecked() and len(made) > 2)]
+        return [SweepRuns(f"{line.name}, {names}", tuple(made), self.halving.isChecked() and len(made) > 2)]
 
     @Slot()
     def _send(self) -> None:

@@ -14,7 +14,7 @@ from app.look import theme
 from app.look.table_view import TableView
 from app.pages.runs.drawing import PAD, ROW, RunsDrawing, RunsHeading
 from app.pages.runs.lines_model import NAME, PICTURE, SCORE, SPREAD, TICK, RunsModel
-from app.pages.runs.rows import Row, Shown, cell_words
+from app.pages.runs.rows import RunRow, RunRows, cell_words
 from app.pages.runs.state import RunsState
 
 LEAST_NAME, MOST_NAME, LEAST_PICTURE, TICK_WIDTH = 130, 280, 120, 44  # px
@@ -59,7 +59,7 @@ class RunsTable(TableView):
         self.selectionModel().currentChanged.connect(self._moved)
         self.dropped: tuple[str, ...] = ()  # columns of settings for which there is no room
 
-    def put(self, shown: Shown, state: RunsState) -> None:
+    def put(self, shown: RunRows, state: RunsState) -> None:
         """Show other lines; the one with the keyboard keeps it, by its key."""
         before = self.current_row()
         place = self.verticalScrollBar().value()
@@ -82,7 +82,7 @@ class RunsTable(TableView):
         self.runs.state = state
         self.viewport().update()
 
-    def current_row(self) -> Row | None:
+    def current_row(self) -> RunRow | None:
         """Return the line with the keyboard."""
         index = self.currentIndex()
         return self.runs.row(index) if index.isValid() and index.row() < self.runs.rowCount() else None

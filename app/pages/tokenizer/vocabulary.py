@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app import words
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row
-from app.pages.choose.model_box import Choice, ModelBox
+from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.choose.new_model import (
     ask_for_vocabulary,
     remember_vocabulary,
@@ -145,11 +145,11 @@ class VocabularyBar(QWidget):
         settings, file = self._session.settings, self.tr("Choose a vocab.txt…")
         for place, box in enumerate(self.boxes):
             wanted = self._wanted[place]
-            files = [Choice(vocabulary_name(path), path, path) for path in vocabularies(settings)]
+            files = [BoxChoice(vocabulary_name(path), path, path) for path in vocabularies(settings)]
             if wanted is not None and wanted.is_file() and str(wanted) not in [one.data for one in files]:
-                files.insert(0, Choice(vocabulary_name(wanted), str(wanted), str(wanted)))
+                files.insert(0, BoxChoice(vocabulary_name(wanted), str(wanted), str(wanted)))
             ask = partial(ask_for_vocabulary, self, settings, box.chosen.emit)
-            box.set_own([Choice(self.tr("None"), NONE)] if place else [], files, [(file, ask)])
+            box.set_own([BoxChoice(self.tr("None"), NONE)] if place else [], files, [(file, ask)])
             box.set_choice(str(wanted) if wanted is not None else NONE if place else None)
             found = self.second if place else self.first
             said = vocabulary_words(found) if found is not None and found.path == wanted else ""

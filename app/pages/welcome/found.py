@@ -29,7 +29,7 @@ LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LookPlaces:
     """Where to look. kept_run: the one that ships with Cloze; None where it is missing."""
 
     runs_root: Path
@@ -56,7 +56,7 @@ class FoundRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecentWork:
     """The runs and tables that the page lists.
 
     num_runs: all there are. kept_run, num_kept: the run that ships with Cloze, and how often it kept its
@@ -71,7 +71,7 @@ class Found:
     problem: Sentence | None = None
 
 
-def look(wanted: Wanted) -> Generator[Event, None, Found]:
+def look(wanted: LookPlaces) -> Generator[Event, None, RecentWork]:
     """Return what is found, step by step: runs that were cut off first, else the newest first; what is gone
     is left out.
     """
@@ -82,7 +82,7 @@ def look(wanted: Wanted) -> Generator[Event, None, Found]:
     if runs:
         import_module("torch")  # here, not on the window's thread: the words for some metrics stand on it
     tables = [path for path in map(Path, wanted.tables) if path.is_file()]
-    return Found(
+    return RecentWork(
         runs=runs,
         num_runs=num_runs,
         tables=tuple(tables[:MOST_TABLES]),

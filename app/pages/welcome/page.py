@@ -20,13 +20,13 @@ from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
 from app.pages.welcome.found import (
     LONGEST_NAME,
-    Found,
     FoundRun,
-    Wanted,
+    LookPlaces,
+    RecentWork,
     look,
     run_words,
 )
-from app.pages.welcome.parts import CLAUSE, NEW_LINE, Entry, ListCard, Piece, WayCard
+from app.pages.welcome.parts import CLAUSE, NEW_LINE, ListCard, ListEntry, Piece, WayCard
 from app.session import Session
 from app.shipped import sample_data_path
 from app.work.inspector import FIRST_TEXT
@@ -62,7 +62,7 @@ class WelcomePage(Page):
             self.tr("A workbench for BERT. Everything runs on this computer; nothing is sent anywhere.")
         )
         self.session, self.inspector = session, session.inspector
-        self._found = Found()
+        self._found = RecentWork()
         self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
         self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
         self.header.add_action(self.tour_button)
@@ -208,7 +208,7 @@ class WelcomePage(Page):
             return
         settings = self.session.settings
         samples = {str(sample.path) for sample in shipped.samples()} | {str(sample_data_path())}
-        wanted = Wanted(
+        wanted = LookPlaces(
             runs_root=self.session.runs.root,
             tables=tuple(path for path in settings.recent_files if path not in samples),
             kept_run=shipped.history_run(),
@@ -216,7 +216,7 @@ class WelcomePage(Page):
         self._found_asked.drop()  # there may be more by now
         self._found_asked.ask(wanted, partial(look, wanted), heard=self._take)
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: RecentWork) -> None:
         self._found = found
         self._show()
 
@@ -261,8 +261,8 @@ class WelcomePage(Page):
         self.recent_card.hint_label.setToolTip("")
         self.recent_card.set_hint(hint if found.num_runs > len(runs) else "")
 
-    def _run_entry(self, place: int, run: FoundRun) -> Entry:
-        return Entry(
+    def _run_entry(self, place: int, run: FoundRun) -> ListEntry:
+        return ListEntry(
             name=f"welcome_run_{place}",
             title=words.shorten(run.name, LONGEST_NAME),
             detail=run_words(run),
@@ -274,8 +274,8 @@ class WelcomePage(Page):
             level="wrong" if run.info.problem is not None else LEVELS.get(run.info.state, ""),
         )
 
-    def _table_entry(self, place: int, path: Path) -> Entry:
-        return Entry(
+    def _table_entry(self, place: int, path: Path) -> ListEntry:
+        return ListEntry(
             name=f"welcome_table_{place}",
             title=words.shorten(path.name, LONGEST_NAME),
             detail=self.tr("Table in {folder}").format(folder=path.parent.name or path.anchor),
@@ -286,7 +286,7 @@ class WelcomePage(Page):
 
     def _show_samples(self) -> None:
         entries = [
-            Entry(
+            ListEntry(
                 name=f"welcome_sample_{sample.key}",
                 title=words.tr_engine(sample.title),
                 detail=CLAUSE.split(words.tr_engine(sample.words))[0],
@@ -296,7 +296,7 @@ class WelcomePage(Page):
             )
             for sample in shipped.samples()
         ]
-        sentences = Entry(
+        sentences = ListEntry(
             name="welcome_sentences",
             title=self.tr("Sentences to look at"),
             detail=self.tr("{count} sentences and pairs").format(
@@ -309,8 +309,8 @@ class WelcomePage(Page):
         run = self._found.kept_run
         self.samples_card.list.set_entries([*entries, *([self._example_run(run)] if run else []), sentences])
 
-    def _example_run(self, run: FoundRun) -> Entry:
-        return Entry(
+    def _example_run(self, run: FoundRun) -> ListEntry:
+        return ListEntry(
             name="welcome_example_run",
             title=words.shorten(run.name, LONGEST_NAME),
             detail=self.tr("Its pretraining: loss, pinned sentences"),
@@ -326,13 +326,13 @@ class WelcomePage(Page):
         library = self.session.library
         models = [model for model in library.offered() if model.is_read][:MOST_MODELS]
         names = {shipped.starter_model(): "welcome_starter", _result(shipped.history_run()): "welcome_kept"}
-        entries: list[Entry] = []
+        entries: list[ListEntry] = []
         for model in models:
             own = len(entries) - sum(entry.name in names.values() for entry in entries) + 1
             entries.append(self._model_entry(names.get(model.path, f"welcome_model_{own}"), model))
         self.models_card.list.set_entries(entries, self.tr("Models that you train or open appear here."))
 
-    def _model_entry(self, name: str, model: ModelEntry) -> Entry:
+    def _model_entry(self, name: str, model: ModelEntry) -> ListEntry:
         is_kept = name == "welcome_kept"
         detail = entry_words(model) if model.problem is None else words.say_error(model.problem)
         if is_kept and model.inventory is not None and self._found.num_kept:
@@ -343,7 +343,7 @@ class WelcomePage(Page):
                     moments.format(count=words.number(self._found.num_kept)),
                 )
             )
-        return Entry(
+        return ListEntry(
             name=name,
             title=words.shorten(model.title, LONGEST_NAME),
             detail=detail,

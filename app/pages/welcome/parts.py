@@ -39,7 +39,7 @@ LEAST_LIST = 2 * ROW_HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListEntry:
     """A row: what it is, what is known of it, what opens it. level: of "look" or "wrong", said by a mark."""
 
     name: str  # the row's object name
@@ -54,7 +54,7 @@ class Entry:
 class EntryRow(PressedByEnter, QAbstractButton):
     """Two lines beside an icon, drawn in the theme's colours; Enter and Space open it."""
 
-    def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
+    def __init__(self, entry: ListEntry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.entry = entry
         self.setObjectName(entry.name)
@@ -135,7 +135,7 @@ class EntryList(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMinimumHeight(LEAST_LIST)
-        self._entries: tuple[Entry, ...] | None = None
+        self._entries: tuple[ListEntry, ...] | None = None
         self.rows: list[EntryRow] = []
         self.empty = label("", "muted", wrap=True)
         self.empty.setContentsMargins(ROW_X, 0, ROW_X, 0)
@@ -148,7 +148,7 @@ class EntryList(QScrollArea):
         self._column.addStretch(1)
         self.setWidget(inner)
 
-    def set_entries(self, entries: Sequence[Entry], empty: str = "") -> None:
+    def set_entries(self, entries: Sequence[ListEntry], empty: str = "") -> None:
         """Show these rows, or why there are none; the row that has the keyboard keeps it."""
         self.empty.setText(empty)
         self.empty.setVisible(not entries)

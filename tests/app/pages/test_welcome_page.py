@@ -22,7 +22,7 @@ from app.pages.welcome.page import HIDDEN_WORD, WelcomePage
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import SENTENCES, TABLES
-from app.work.training import Training
+from app.work.training import TrainingJob
 from engine.model.weights import save_model
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
@@ -177,7 +177,7 @@ def test_while_a_model_is_in_training_no_earlier_run_takes_its_place(
 ) -> None:
     make_run(page.session.runs.root, "20250101-120000-films", FineTuneConfig(), state="stopped")
     show(page)
-    monkeypatch.setattr(Training, "is_running", property(lambda _self: True))
+    monkeypatch.setattr(TrainingJob, "is_running", property(lambda _self: True))
     page.session.training.config = FineTuneConfig()
     with qtbot.assertNotEmitted(page.run_wanted):
         click(qtbot, page, "welcome_run_1")

@@ -14,7 +14,7 @@ from app import shipped
 from app.main_window import MainWindow
 from app.pages.choose.model_box import ModelBox
 from app.settings import AppSettings
-from app.work.library import OPENED, TRAINED, Looked, ModelLibrary, look
+from app.work.library import OPENED, TRAINED, LibraryContents, ModelLibrary, look
 from app.work.titles import model_title, run_title
 from engine.events import Event
 from engine.runs.marks import set_marks
@@ -215,12 +215,12 @@ def test_a_library_offers_every_run_once_the_newest_first_and_what_is_chosen_in_
     assert all(new is old for new, old in zip(again.entries, found.entries, strict=True))  # not read again
 
 
-def list_of(steps: Generator[Event, None, Looked]) -> Looked:
+def list_of(steps: Generator[Event, None, LibraryContents]) -> LibraryContents:
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            found: Looked = end.value
+            found: LibraryContents = end.value
             return found
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, Found
-from engine.doctor.part import Part, reading_part
+from engine.doctor.part import TablePart, reading_part
 from engine.events import result_of
 from engine.text.examples import Roles
 from engine.text.table import read_table, write_csv
@@ -26,7 +26,7 @@ TEXTS = (
 LABELS = ("a", "b", "a", "b", "a", "b", "a", "b")
 
 
-def part_of(folder: Path, rows: list[tuple[str, ...]], name: str = "data.csv") -> Part:
+def part_of(folder: Path, rows: list[tuple[str, ...]], name: str = "data.csv") -> TablePart:
     """Return rows of (text, label) or (text, text, label) as a part."""
     columns = ("one", "two", "label") if len(rows[0]) == 3 else ("text", "label")
     write_csv(folder / name, columns, rows)
@@ -34,7 +34,7 @@ def part_of(folder: Path, rows: list[tuple[str, ...]], name: str = "data.csv") -
     return result_of(reading_part(name, read_table(folder / name), roles))
 
 
-def examined(*parts: Part) -> dict[str, Finding]:
+def examined(*parts: TablePart) -> dict[str, Finding]:
     """Return what is found, by kind; of one kind the first."""
     found: dict[str, Finding] = {}
     for event in examining(parts):

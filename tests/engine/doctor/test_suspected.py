@@ -10,7 +10,7 @@ import pytest
 from engine.doctor.expected import expecting
 from engine.doctor.finding import Finding, Found
 from engine.doctor.part import reading_part
-from engine.doctor.suspected import Suspected, suspecting
+from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.events import result_of
 from engine.text.examples import Roles
 from engine.text.table import read_table, write_csv
@@ -39,7 +39,7 @@ def flipped(rows: list[tuple[str, str]], places: list[int]) -> list[tuple[str, s
     return [(text, other[label] if at in places else label) for at, (text, label) in enumerate(rows)]
 
 
-def suspected(folder: Path, rows: list[tuple[str, str]]) -> tuple[Suspected, Finding]:
+def suspected(folder: Path, rows: list[tuple[str, str]]) -> tuple[DoubtfulLabels, Finding]:
     write_csv(folder / "rows.csv", ("text", "label"), rows)
     part = result_of(reading_part("rows.csv", read_table(folder / "rows.csv"), Roles("text", "", "label")))
     told: list[Finding] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.doctor.taught import Taught, taught_in_turns
+from engine.doctor.taught import TaughtAnswers, taught_in_turns
 from engine.events import result_of
 from engine.text.example_rows import Example, ExampleRows
 from tests.fakes import model_folder
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
     return model_folder(tmp_path / "model")
 
 
-def taught(folder: Path, labels: np.ndarray) -> Taught:
+def taught(folder: Path, labels: np.ndarray) -> TaughtAnswers:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, 6)) for _ in labels]
     rows = [Example(i, text, None, label) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]

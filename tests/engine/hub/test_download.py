@@ -30,7 +30,7 @@ from engine.hub.fetch import look
 from engine.hub.guard import Guard
 from engine.hub.kept import begun_in, discard, hub_record, models_in, part_of, place_of, unfinished
 from engine.hub.look import Look, looked_at, looking, searching
-from engine.hub.refusals import Answered, explained
+from engine.hub.refusals import HostRefusal, explained
 from engine.model.weights import load_pretraining, save_model
 from tests.engine.hostile_folders import Gadget
 from tests.engine.tiny_texts import notes, result_of
@@ -333,7 +333,7 @@ def test_a_token_goes_to_its_hub_alone(
     hub.token = "hf_secret"
     asker, out = Asker(hub, tmp_path / "look"), tmp_path / "out"
     assert "sign in" in asker.refusal(None, out)
-    with pytest.raises(Answered) as caught:
+    with pytest.raises(HostRefusal) as caught:
         asker.client.search("bert")
     assert str(explained(caught.value, "", hub.host)).startswith(f"{hub.host} cannot be searched (401).")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")

@@ -21,7 +21,7 @@ from engine.events import Finished, Progress, result_of
 from engine.model.info import read_info
 from engine.runs.facts import RunFacts, read_facts, size_of
 from engine.runs.index import INDEX, index_of
-from engine.runs.marks import Marks, read_marks, set_marks
+from engine.runs.marks import RunMarks, read_marks, set_marks
 from engine.train.finetune import fine_tune
 from engine.train.run.answers import save_answers
 from engine.train.run.lock import locked
@@ -164,9 +164,9 @@ def test_marks_are_held_to_what_they_can_be_and_nothing_but_a_run_is_marked(tmp_
     marks = set_marks(path, name="  two \n lines " + "x" * 500, tags=["a"] * 3 + [str(n) for n in range(50)])
     assert marks.name.startswith("two lines x") and len(marks.name) <= 120 and len(marks.tags) <= 20
     assert read_marks(path) == marks
-    assert set_marks(path, name="", tags=()) == Marks() and not (path / "marks.json").exists()
+    assert set_marks(path, name="", tags=()) == RunMarks() and not (path / "marks.json").exists()
     (path / "marks.json").write_text('{"name": {"a": 1}, "tags": "abc", "note": ["x"]}')
-    assert read_marks(path) == Marks()
+    assert read_marks(path) == RunMarks()
     with pytest.raises(RunError):
         set_marks(tmp_path, name="no run")
 

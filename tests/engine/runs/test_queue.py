@@ -20,7 +20,7 @@ from engine.events import Event, Progress, Started, Step, result_of
 from engine.runs import queue as subject
 from engine.runs import turn
 from engine.runs.index import index_of
-from engine.runs.queue import CANCELLED, DONE, DROPPED, FAILED, RUNNING, WAITING, Job
+from engine.runs.queue import CANCELLED, DONE, DROPPED, FAILED, RUNNING, WAITING, QueueJob
 from engine.runs.sweep import choices_in, drawn, grid, seeds_for
 from engine.runs.turn import in_turn
 from engine.settings.config import values_of, with_values
@@ -39,11 +39,11 @@ def states(root: Path) -> list[str]:
 
 
 def trainer(
-    root: Path, rights: dict[float, int] | None = None, during: Callable[[Job, int], None] | None = None
-) -> Callable[[Job, Path], Iterator[Event]]:
+    root: Path, rights: dict[float, int] | None = None, during: Callable[[QueueJob, int], None] | None = None
+) -> Callable[[QueueJob, Path], Iterator[Event]]:
     """Return what trains in the place of the engine: 9 steps, and a run folder that says how good it is."""
 
-    def train(job: Job, place: Path) -> Iterator[Event]:
+    def train(job: QueueJob, place: Path) -> Iterator[Event]:
         rate = job.values["learning_rate"]
         first = read_status(place).get("step", 0) + 1 if place.exists() else 1
         if not place.exists():
@@ -103,7 +103,7 @@ def test_a_job_that_fails_says_why_and_the_next_one_is_done(tmp_path: Path) -> N
     subject.add(tmp_path, rates(1e-4, 2e-4, 3e-4), "films")
     whole = trainer(tmp_path)
 
-    def train(job: Job, place: Path) -> Iterator[Event]:
+    def train(job: QueueJob, place: Path) -> Iterator[Event]:
         if job.number == 1:
             raise UserError(
                 marked("engine", "{path} could not be read: {reason}."), path="films.csv", reason="gone"
@@ -144,7 +144,7 @@ def test_a_waiting_job_is_cancelled_at_once_and_one_under_way_is_stopped_and_kep
     subject.cancel(tmp_path, 2)
     assert states(tmp_path) == [WAITING, CANCELLED, WAITING]
 
-    def during(job: Job, step: int) -> None:
+    def during(job: QueueJob, step: int) -> None:
         if (job.number, step) == (1, 4):
             subject.cancel(tmp_path, 1)
             subject.cancel(tmp_path, 3)
@@ -164,7 +164,7 @@ def test_a_paused_queue_keeps_the_run_under_way_and_goes_on_with_it(
     subject.add(tmp_path, rates(1e-4, 2e-4), "films")
     heard: list[int] = []
 
-    def during(job: Job, step: int) -> None:
+    def during(job: QueueJob, step: int) -> None:
         heard.append(step)
         if len(heard) == 5:
             subject.pause(tmp_path)
@@ -315,7 +315,7 @@ def test_a_sweep_goes_on_without_a_run_that_was_deleted_and_leaves_as_many_in(tm
     subject.add(tmp_path, rates(*rights), "films", halving=True)
     subject.add(tmp_path, rates(9e-4), "other")
 
-    def train(job: Job, place: Path) -> Iterator[Event]:
+    def train(job: QueueJob, place: Path) -> Iterator[Event]:
         if job.number == 6 and job.rung == 0:  # the last of its rung: now the best of the others goes
             (best,) = (one for one in subject.jobs_in(tmp_path) if one.number == 5)
             shutil.rmtree(tmp_path / best.run)
@@ -333,7 +333,7 @@ def test_a_worker_killed_while_it_leaves_runs_out_is_followed_by_one_that_leaves
     subject.add(tmp_path, rates(*rights), "films", halving=True)
     whole = subject._leave_out
 
-    def killed(root: Path, job: Job, place: int, count: int) -> None:
+    def killed(root: Path, job: QueueJob, place: int, count: int) -> None:
         if place == 6:
             raise KeyboardInterrupt
         whole(root, job, place, count)
