@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 from app.lectures.find import scene_of
 from app.lectures.lecture import Scene
 from app.main_window import MainWindow
-from app.pages.family.kept import FAMILY
+from app.pages.family.state import FAMILY
 from app.pages.tokenizer.kept import VOCABULARY
 from app.session import Session
 from app.settings import AppSettings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.look.labels import tip
+from app.pages.family.kinds.known import KINDS
 
 
 class KindTabs(QTabBar):
@@ -14,18 +15,7 @@ class KindTabs(QTabBar):
         super().__init__(parent, drawBase=False, expanding=False)
         self.setObjectName("family_tabs")
         self.setAccessibleName(self.tr("Kind of question"))
-        self._said = (
-            (self.tr("Fill the blank"), self.tr("Blank")),
-            (self.tr("Go on writing"), self.tr("Go on")),
-            (self.tr("Nearest words"), self.tr("Nearest")),
-            (self.tr("A word in sentences"), self.tr("Senses")),
-            (self.tr("Analogies"), self.tr("Analogies")),
-            (self.tr("Word tests"), self.tr("Tests")),
-            (self.tr("Next sentence"), self.tr("Follows")),
-            (self.tr("Same task"), self.tr("Task")),
-            (self.tr("Results"), self.tr("Results")),
-            (self.tr("Claims"), self.tr("Claims")),
-        )
+        self._said = tuple(kind.tab for kind in KINDS)
         self._is_short = False
         for place, (whole, _short) in enumerate(self._said):
             self.addTab(whole)

@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
-from app.pages.family.answers import _cell
-from app.pages.family.page import KINDS as TABS
+from app.pages.family.kinds.kind import Typed
+from app.pages.family.kinds.known import KINDS as ALL_KINDS
 from app.pages.family.page import FamilyPage
+from app.pages.family.scores import cell
 from app.pages.family.train_dialog import TrainDialog
 from app.session import Session
 from app.shipped import shipped_family
@@ -34,6 +35,7 @@ KINDS = (
     ("ship", "ship", "port"),
     ("ship", "boat", "sea"),
 )
+TABS = [kind.key for kind in ALL_KINDS]
 MEMBERS = "ngram,nnlm,glove,gpt,bert"
 
 
@@ -59,8 +61,8 @@ def page(session: Session, show_page: ShowPage[Any], trained: Path, qtbot: QtBot
     session.runs.set_root(trained)
     shown: FamilyPage = show_page(FamilyPage)
     qtbot.waitUntil(lambda: shown.box.count() > 0, timeout=20_000)
-    shown.take_example("the ____ eats fish .", "cat")
-    qtbot.waitUntil(lambda: shown.told is not None, timeout=20_000)
+    shown.take(Typed("the ____ eats fish .", "cat"))
+    qtbot.waitUntil(lambda: shown.answered is not None, timeout=20_000)
     return shown
 
 
@@ -80,21 +82,17 @@ def test_a_click_on_a_guess_fills_the_blank_and_asks_for_the_next_word(
 ) -> None:
     page.columns.entry_chosen.emit("cat")
     assert page.question.text() == "the cat ____ fish ."
-    qtbot.waitUntil(lambda: page.told is not None and page.told.place == 2, timeout=20_000)
+    qtbot.waitUntil(lambda: page.answered is not None and page.answered.value.place == 2, timeout=20_000)
 
 
 def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: FamilyPage, qtbot: QtBot) -> None:
-    page.sentences.setPlainText("the cat eats fish .\n\nthe dog sees the cat .\nthe cow is here .")
     for place, text in ((1, "the cat"), (2, "cat"), (3, "cat")):
         page.tabs.setCurrentIndex(place)
         page.question.setText(text)
+        page.sentences.setPlainText("the cat eats fish .\n\nthe dog sees the cat .\nthe cow is here .")
         page.ask()
         qtbot.waitUntil(
-            lambda: (
-                page.told is not None
-                and page.told.question.text == page.question.text()
-                and page.told.question.kind == page.kind
-            ),
+            lambda: page.answered is not None and page.answered.question == page.asked,
             timeout=20_000,
         )
     likeness = {column.name: len(column.entries) for column in page.columns.columns}
@@ -105,7 +103,7 @@ def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: Fami
     page.tabs.setCurrentIndex(TABS.index("analogy"))
     page.question.setText("cat dog king")
     page.ask()
-    qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "analogy", timeout=20_000)
+    qtbot.waitUntil(lambda: page.answered is not None, timeout=20_000)
     assert [len(column.entries) for column in page.columns.columns] == [0, 6, 6, 6, 6]
     page.tabs.setCurrentIndex(TABS.index("claims"))
     qtbot.waitUntil(lambda: "over" in page.claims.text())
@@ -123,7 +121,7 @@ def ask_of(page: FamilyPage, qtbot: QtBot, kind: str) -> None:
     page.tabs.setCurrentIndex(TABS.index(kind))
     page.ask()
     qtbot.waitUntil(
-        lambda: page.told is not None and page.told.question.kind == kind and not page._asked.is_asking,
+        lambda: page.kind.key == kind and page.answered is not None and not page._asked.is_asking,
         timeout=30_000,
     )
 
@@ -157,10 +155,10 @@ def test_what_takes_a_while_is_said_to_be_under_way(
 
     monkeypatch.setattr("app.pages.family.page.ask", slow)
     page._forget()
-    page.take_example("the ____ sees fish .", "dog")
+    page.take(Typed("the ____ sees fish .", "dog"))
     qtbot.waitUntil(lambda: page.banner.isVisible() and "opened and asked" in page.banner.text())
     held.set()
-    qtbot.waitUntil(lambda: page.told is not None and page.banner.isHidden())
+    qtbot.waitUntil(lambda: page.answered is not None and page.banner.isHidden())
 
 
 def test_files_about_words_are_answered_with_intervals_and_others_refused(
@@ -170,13 +168,13 @@ def test_files_about_words_are_answered_with_intervals_and_others_refused(
     assert not page.columns.columns and page.action.button.isVisible()
     (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\ncow sea 2\ncat gnu 3\n", encoding="utf-8")
     (tmp_path / "four.txt").write_text("cat dog ship boat\n", encoding="utf-8")
-    page.take_files("files", [str(tmp_path / "pairs.txt"), str(tmp_path / "four.txt")])
+    page.take_files(page.kind, [str(tmp_path / "pairs.txt"), str(tmp_path / "four.txt")])
     qtbot.waitUntil(lambda: len(page.columns.labels.scores) == 2)
     assert page.columns.labels.scores[0] == ("pairs.txt", "ρ of 3, 1 left out")
     cells = {column.name: column.scores for column in page.columns.columns}
     assert not cells["n-gram"][0].text and cells["BERT"][0].interval == "−1.00 to 1.00"
     (tmp_path / "prose.txt").write_text("a cat and a dog\n", encoding="utf-8")
-    page.take_files("files", [str(tmp_path / "prose.txt")])
+    page.take_files(page.kind, [str(tmp_path / "prose.txt")])
     qtbot.waitUntil(lambda: "holds no questions about words" in page.banner.text())
 
 
@@ -192,7 +190,7 @@ def test_only_bert_is_asked_whether_a_sentence_follows(page: FamilyPage, qtbot: 
 
 def test_results_tell_sizes_scores_and_losses_of_one_kind_together(page: FamilyPage, qtbot: QtBot) -> None:
     ask_of(page, qtbot, "results")
-    assert page.told is not None
+    assert page.answered is not None
     rows = [said for said, _ in page.columns.labels.scores]
     assert rows[:3] == ["Weights", "Words read", "Time"] and len(page.columns.labels.scores) == len(
         set(page.columns.labels.scores)
@@ -244,7 +242,7 @@ def test_the_open_table_is_learned_by_every_member(
     page.stop()  # before there is an answer: it can be asked again
     assert page.action.button.text() == "Ask" and not page.action.button.isHidden()
     page.action.button.click()
-    qtbot.waitUntil(lambda: page.told is not None and page.told.question.kind == "task", timeout=30_000)
+    qtbot.waitUntil(lambda: page.answered is not None, timeout=30_000)
     columns = {column.name: column for column in page.columns.columns}
     assert [name for name, one in columns.items() if not one.scores[0].text] == [
         "n-gram"
@@ -256,7 +254,9 @@ def test_the_open_table_is_learned_by_every_member(
         lambda: page.action.button.isVisible() and page.action.button.text() == "Fine-tune all as well"
     )
     page.action.button.click()
-    qtbot.waitUntil(lambda: page.told is not None and len(page.told.fine_tuned or {}) == 5, timeout=60_000)
+    qtbot.waitUntil(
+        lambda: page.answered is not None and len(page.answered.value.fine_tuned or {}) == 5, timeout=60_000
+    )
     tuned = {column.name: column.scores[1].text for column in page.columns.columns}
     assert not tuned.pop("n-gram") and all(0 <= float(one) <= 100 for one in tuned.values())
 
@@ -269,7 +269,7 @@ def test_the_page_writes_every_score_of_the_box_as_its_card_does() -> None:
     assert len(asked) > 10
     for line in asked:
         for name in names:
-            shown, written = _cell(line, name).text.replace("−", "-"), line.cell(name).partition(" ")[0]
+            shown, written = cell(line, name).text.replace("−", "-"), line.cell(name).partition(" ")[0]
             same_digits = len(shown.partition(".")[2]) == len(written.partition(".")[2])
             told = (shown or "cannot") == written if same_digits or not shown else True
             assert told and (not shown or abs(float(shown) - float(written)) <= 0.55), (line.name, name)

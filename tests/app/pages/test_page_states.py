@@ -20,7 +20,9 @@ from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import Comparison
 from app.pages.embeddings.page import EmbeddingsPage
-from app.pages.family.page import KINDS, FamilyPage
+from app.pages.family.kinds.kind import Typed
+from app.pages.family.kinds.known import KINDS
+from app.pages.family.page import FamilyPage
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
 from app.pages.probe.question import Question
 from app.pages.tokenizer.page import TokenizerPage
@@ -324,7 +326,7 @@ def test_the_family_shows_again_what_was_kept(
         pytest.skip("no family ships with this build")
     page = show_page(FamilyPage)
     rest()
-    page.take_example("The capital of France is ____.", "paris")
+    page.take(Typed("The capital of France is ____.", "paris"))
 
     def change() -> None:
         page.tabs.setCurrentIndex(1)
@@ -338,11 +340,11 @@ def test_the_family_shows_again_what_was_kept(
     page.sentences.setPlainText("The bank of the river.\n\nThe bank gave money.")
     comes_again(page, change, rest)
     for kind in ("follows", "results", "claims"):
-        page.tabs.setCurrentIndex(KINDS.index(kind))
+        page.tabs.setCurrentIndex([one.key for one in KINDS].index(kind))
         exact = kind != "results"  # whose axes are laid out anew
         assert comes_again(page, change, rest, to_the_pixel=exact).values["kind"] == kind
     for kind in ("task", "files"):
-        page.tabs.setCurrentIndex(KINDS.index(kind))
+        page.tabs.setCurrentIndex([one.key for one in KINDS].index(kind))
         with pytest.raises(UserError, match="table"):
             page.page_state()
 

@@ -1,0 +1,30 @@
+"""Analogies: what is to C as B is to A."""
+
+from __future__ import annotations
+
+from app.pages.family.kinds.kind import Given, Typed
+from app.pages.family.kinds.nearest import NearKind
+from app.words import translate
+from engine.family.questions.analogy import Analogy
+
+
+class AnalogyKind(NearKind):
+    """Three words."""
+
+    key = "analogy"
+    first = (Typed("man king woman"), Typed("东 西 南"))
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        return translate("family", "Analogies"), translate("family", "Analogies")
+
+    @property
+    def label(self) -> str:
+        return translate("family", "A is to B as C is to")
+
+    @property
+    def says(self) -> str:
+        return translate("family", "Then")
+
+    def question(self, given: Given) -> Analogy:
+        return Analogy(given.folder, tuple(given.typed.text.split()))

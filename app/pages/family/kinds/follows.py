@@ -1,0 +1,60 @@
+"""Next sentence: whether a sentence follows another, which only BERT has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from app.pages.family.kinds.kind import SECOND, FamilyAnswer, Given, Kind, Typed, bars, cannot, unable
+from app.plots.member_column import Column, Entry, Labels
+from app.words import translate
+from engine.family.card import NEXT_SENTENCE, Line, lines
+from engine.family.members import About
+from engine.family.questions.follows import Follows, Probabilities
+
+
+class FollowsKind(Kind[Probabilities]):
+    """Two sentences."""
+
+    key = "follows"
+    fields = (SECOND,)
+    first = (
+        Typed("He was born in London.", second="He moved to the city of New York in 1920."),
+        Typed("第一条为了保护环境，制定本法。", second="第二条本法适用于中华人民共和国领域。"),
+    )
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        return translate("family", "Next sentence"), translate("family", "Follows")
+
+    @property
+    def label(self) -> str:
+        return translate("family", "First")
+
+    def translated(self, typed: Typed, was_chinese: bool) -> Typed:
+        """Return the same in the other language, each sentence where nobody has changed it."""
+        before, now = self.begun(was_chinese), self.begun(not was_chinese)
+        if typed.second == before.second:
+            typed = replace(typed, second=now.second)
+        return replace(typed, question=now.question) if typed.question == before.question else typed
+
+    def question(self, given: Given) -> Follows:
+        return Follows(given.folder, given.typed.text, given.typed.second.strip())
+
+    def caption(self, typed: Typed) -> tuple[str, str]:
+        return typed.text, typed.second.strip()
+
+    def lines(self, answer: FamilyAnswer[Probabilities]) -> list[Line]:
+        return [line for line in lines(answer.report) if line.name == NEXT_SENTENCE]
+
+    def column(self, answer: FamilyAnswer[Probabilities], about: About, head: Mapping[str, Any]) -> Column:
+        p = answer.value.get(about.name)
+        if p is None:
+            return Column(**head, cannot=translate("family", "Never learned which sentence follows another."))
+        does, does_not = translate("family", "follows"), translate("family", "does not")
+        return Column(**head, entries=(Entry(does, p), Entry(does_not, 1.0 - p)))
+
+    def labels(self, answer: FamilyAnswer[Probabilities]) -> Labels:
+        says = (translate("family", "Says"), bars())
+        return Labels(says=says, cannot=cannot(), scores=self.said(answer), unable=unable())

@@ -1,0 +1,39 @@
+"""Go on writing: what those that read from the left write after a beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Typed, cannot, unable
+from app.plots.member_column import Column, Labels
+from app.words import translate
+from engine.family.members import About
+from engine.family.questions.go_on import GoOn, Written
+
+
+class GoOnKind(Kind[Written]):
+    """The beginning of a text."""
+
+    key = "write"
+    first = (Typed("The city is"), Typed("国务院"))
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        return translate("family", "Go on writing"), translate("family", "Go on")
+
+    @property
+    def label(self) -> str:
+        return translate("family", "Beginning")
+
+    def question(self, given: Given) -> GoOn:
+        return GoOn(given.folder, given.typed.text)
+
+    def column(self, answer: FamilyAnswer[Written], about: About, head: Mapping[str, Any]) -> Column:
+        text = answer.value.get(about.name)
+        if text is None:
+            return Column(**head, cannot=translate("family", "Does not write from left to right."))
+        return Column(**head, text=text or translate("family", "(ends the sentence)"))
+
+    def labels(self, answer: FamilyAnswer[Written]) -> Labels:
+        return Labels(says=(translate("family", "Goes on"), ""), cannot=cannot(), unable=unable())

@@ -1,0 +1,216 @@
+"""A kind of question to a family: its words, what a person types for it, and what its answer looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from app.pages.family.scores import cell, said
+from app.plots.member_column import Cell, Column, Labels
+from app.words import tr_engine, translate
+from engine.family.card import Line
+from engine.family.members import ABOUT, CAPTIONS, About
+from engine.family.questions.question import FamilyQuestion
+from engine.text.examples import Roles
+from engine.text.table import Table
+
+T = TypeVar("T")
+GAP = "____"  # what stands for [MASK] where a person types it
+ANSWER, SECOND, SENTENCES = "answer", "second", "sentences"  # fields beside the question
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a person typed. answer: of a blank. second: sentence of a pair. sentences: of a word, a line each,
+    an empty line between its senses.
+    """
+
+    question: str = ""
+    answer: str = ""
+    second: str = ""
+    sentences: str = ""
+
+    @property
+    def text(self) -> str:
+        """The question as a family reads it."""
+        return self.question.replace(GAP, " [MASK] ").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """All that a question may be made of. is_tuned: the family is fine-tuned on the table, too."""
+
+    folder: Path
+    typed: Typed
+    files: tuple[Path, ...] = ()
+    table: Table | None = None
+    roles: Roles | None = None
+    is_tuned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyAnswer(Generic[T]):
+    """What a family answered. names: all its members. report: what its training told. is_whole: False while
+    more of it is asked for.
+    """
+
+    question: FamilyQuestion[T]
+    names: tuple[str, ...]
+    report: Mapping[str, Any]
+    value: T
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A sentence on what else can be done, and a button for it; "" where there is none."""
+
+    sentence: str = ""
+    button: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What a menu of examples shows, and what is typed then."""
+
+    title: str
+    typed: Typed
+
+
+class Kind(Generic[T]):
+    """One kind. A class of its own says what differs."""
+
+    key: str  # in scenes
+    has_words: bool = True  # a person types something
+    fields: tuple[str, ...] = ()  # beside the question
+    has_command: bool = True
+    is_in_words: bool = False  # answered in words, not in columns
+    has_curves: bool = False  # shows how the members learned
+    is_slow: bool = False  # can be stopped
+    keeps_answer: bool = False  # shows it again where the same is asked again
+    tells_progress: bool = False
+    asks_files: bool = False
+    first: tuple[Typed, Typed] = (Typed(), Typed())  # in English, in Chinese
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        """Its name, and a shorter one where room is short."""
+        raise NotImplementedError
+
+    @property
+    def label(self) -> str:
+        """What stands before the line that is typed into."""
+        return translate("family", "Question")
+
+    @property
+    def hint(self) -> str:
+        """What a click on an entry does."""
+        return ""
+
+    @property
+    def files_title(self) -> str:
+        """What is asked for where files are chosen."""
+        return ""
+
+    def begun(self, is_chinese: bool) -> Typed:
+        """Return what is asked at first, in the language of a family."""
+        return self.first[is_chinese]
+
+    def translated(self, typed: Typed, was_chinese: bool) -> Typed:
+        """Return the same in the other language, where nobody has changed the question."""
+        return self.begun(not was_chinese) if typed.question == self.begun(was_chinese).question else typed
+
+    def examples(self, is_chinese: bool) -> tuple[Example, ...]:
+        """Return what can be asked by a choice."""
+        return ()
+
+    def taken(self, question: str, word: str) -> str | None:
+        """Return the question once a word of the answer is chosen; None: nothing becomes of it."""
+        return None
+
+    def files_taken(self, files: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Return those of chosen files that are asked from."""
+        return files
+
+    def can_be_kept(self, files: tuple[Path, ...]) -> bool:
+        """Whether a scene holds all that the question is made of."""
+        return True
+
+    def question(self, given: Given) -> FamilyQuestion[T]:
+        """Return the question."""
+        raise NotImplementedError
+
+    def caption(self, typed: Typed) -> tuple[str, str]:
+        """Return what is asked and what is said to it, for the caption of a saved picture."""
+        return typed.text if self.has_words else "", ""
+
+    def lacks(self, question: Any) -> str | None:
+        """Return what there has to be before it is asked, "" where that need not be said; None: nothing."""
+        return None
+
+    def offer(self, answer: FamilyAnswer[T] | None, table: str) -> Offer:
+        """Return what else can be done. Args: answer: to this kind. table: the open one's name, or ""."""
+        return Offer()
+
+    # ---- the answer
+
+    def text(self, answer: FamilyAnswer[T]) -> str:
+        """Return an answer in words."""
+        raise NotImplementedError
+
+    def lines(self, answer: FamilyAnswer[T]) -> list[Line]:
+        """Return the questions whose scores stand in rows."""
+        return []
+
+    def column(self, answer: FamilyAnswer[T], about: About, head: Mapping[str, Any]) -> Column:
+        """Return what a member answers. Args: head: what stands in any of its columns."""
+        return Column(**head)
+
+    def columns(self, answer: FamilyAnswer[T]) -> tuple[Column, ...]:
+        """Return a column for each member of the family, the oldest first."""
+        lines = self.lines(answer)
+        return tuple(self.column(answer, ABOUT[name], _head(ABOUT[name], lines)) for name in answer.names)
+
+    def labels(self, answer: FamilyAnswer[T]) -> Labels:
+        """Return the words at the left."""
+        raise NotImplementedError
+
+    def said(self, answer: FamilyAnswer[T]) -> tuple[tuple[str, str], ...]:
+        """Return the words of the rows of scores."""
+        return tuple(map(said, self.lines(answer)))
+
+
+def _head(about: About, lines: list[Line]) -> dict[str, Any]:
+    scores: tuple[Cell, ...] = tuple(cell(line, about.name) for line in lines)
+    caption = tr_engine(CAPTIONS[about.age])
+    return {"name": about.said, "year": str(about.year), "caption": caption, "scores": scores}
+
+
+# ---- words that several kinds say
+
+
+def cannot() -> str:
+    """Return what stands before what a member cannot do."""
+    return translate("family", "Cannot")
+
+
+def unable() -> str:
+    """Return what stands in the place of a score that a member cannot have."""
+    return translate("family", "cannot")
+
+
+def bold_note() -> str:
+    """Return what intervals and bold figures are."""
+    return translate("family", "95 %; bold: best or tied")
+
+
+def bars() -> str:
+    """Return how long a bar can be."""
+    return translate("family", "bars from 0 to 1")
+
+
+def no_vectors() -> str:
+    """Return why counts have no vectors."""
+    return translate("family", "Counts words and knows no vectors.")

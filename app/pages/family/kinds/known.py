@@ -1,0 +1,23 @@
+"""All kinds of questions, in the order of their tabs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.pages.family.kinds.analogy import AnalogyKind
+from app.pages.family.kinds.blank import BlankKind
+from app.pages.family.kinds.claims import ClaimsKind
+from app.pages.family.kinds.follows import FollowsKind
+from app.pages.family.kinds.go_on import GoOnKind
+from app.pages.family.kinds.kind import Kind
+from app.pages.family.kinds.nearest import NearestKind
+from app.pages.family.kinds.results import ResultsKind
+from app.pages.family.kinds.senses import SensesKind
+from app.pages.family.kinds.task import TaskKind
+from app.pages.family.kinds.word_tests import WordTestsKind
+
+KINDS: tuple[Kind[Any], ...] = (
+    *(BlankKind(), GoOnKind(), NearestKind(), SensesKind(), AnalogyKind()),
+    *(WordTestsKind(), FollowsKind(), TaskKind(), ResultsKind(), ClaimsKind()),
+)
+KIND_OF = {kind.key: kind for kind in KINDS}

@@ -1,0 +1,53 @@
+"""Nearest words: those nearest to a word, by the vectors of each member."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Typed, bars, cannot, no_vectors, unable
+from app.plots.member_column import Column, Entry, Labels
+from app.words import translate
+from engine.family.members import COUNTS, About
+from engine.family.questions.nearest import Near, NearestWords
+
+
+class NearKind(Kind[Near]):
+    """A kind that words answer, each with its likeness."""
+
+    @property
+    def says(self) -> str:
+        """What stands before the words."""
+        raise NotImplementedError
+
+    def column(self, answer: FamilyAnswer[Near], about: About, head: Mapping[str, Any]) -> Column:
+        entries = tuple(Entry(one.word, one.value) for one in answer.value.get(about.name, ()))
+        return Column(
+            **head, entries=entries, is_likeness=True, cannot=no_vectors() if about.age == COUNTS else ""
+        )
+
+    def labels(self, answer: FamilyAnswer[Near]) -> Labels:
+        legend = ("", translate("family", "likeness"))
+        return Labels(says=(self.says, bars()), legend=legend, cannot=cannot(), unable=unable())
+
+
+class NearestKind(NearKind):
+    """A word."""
+
+    key = "nearest"
+    first = (Typed("river"), Typed("省"))
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        return translate("family", "Nearest words"), translate("family", "Nearest")
+
+    @property
+    def label(self) -> str:
+        return translate("family", "Word")
+
+    @property
+    def says(self) -> str:
+        return translate("family", "Nearest")
+
+    def question(self, given: Given) -> NearestWords:
+        return NearestWords(given.folder, given.typed.text)

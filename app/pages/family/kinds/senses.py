@@ -1,0 +1,123 @@
+"""A word in sentences: whether its vector changes, layer by layer, and whether senses lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from app import words
+from app.pages.family.kinds.kind import (
+    SENTENCES,
+    Example,
+    FamilyAnswer,
+    Given,
+    Kind,
+    Typed,
+    cannot,
+    no_vectors,
+    unable,
+)
+from app.pages.family.scores import cell, shares_line
+from app.plots.member_column import Cell, Column, Entry, Labels
+from app.plots.sense_planes import Dot
+from app.words import translate
+from engine.family import senses
+from engine.family.members import PLACE_VECTORS, About
+from engine.family.questions.senses import SensesFound, WordSenses
+from engine.family.reached import share
+
+WORDS: dict[bool, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    False: dict(senses.SENTENCES),
+    True: {
+        "行": (
+            ("中国人民银行负责管理外汇。", "商业银行应当保护存款人的利益。", "他在银行存了钱。"),
+            ("行政机关应当依法办理。", "当事人可以申请行政复议。", "国家行政机关工作人员应当回避。"),
+        )
+    },
+}
+
+
+class SensesKind(Kind[SensesFound]):
+    """A word and its sentences."""
+
+    key = "senses"
+    fields = (SENTENCES,)
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        return translate("family", "A word in sentences"), translate("family", "Senses")
+
+    @property
+    def label(self) -> str:
+        return translate("family", "Word")
+
+    def begun(self, is_chinese: bool) -> Typed:
+        return self.examples(is_chinese)[0].typed
+
+    def examples(self, is_chinese: bool) -> tuple[Example, ...]:
+        return tuple(
+            Example(word, Typed(word, sentences="\n\n".join("\n".join(group) for group in groups)))
+            for word, groups in WORDS[is_chinese].items()
+        )
+
+    def question(self, given: Given) -> WordSenses:
+        return WordSenses(given.folder, given.typed.text, tuple(senses.read_groups(given.typed.sentences)))
+
+    def column(self, answer: FamilyAnswer[SensesFound], about: About, head: Mapping[str, Any]) -> Column:
+        told = answer.value
+        found = told.senses.get(about.name)
+        if found is None:
+            return Column(**head, cannot=no_vectors())
+        planes = tuple(
+            tuple(
+                Dot(float(x), float(y), group, text)
+                for (x, y), group, text in zip(points, told.groups, told.texts, strict=True)
+            )
+            for points in found.points
+        )
+        one_point = translate("family", "One point: the sentence changes nothing.")
+        return Column(
+            **{**head, "scores": _cells(told, about.name)},
+            entries=tuple(Entry(_layer(number), one) for number, one in enumerate(found.likeness)),
+            is_likeness=True,
+            planes=planes,
+            cannot="" if about.age == PLACE_VECTORS else one_point,
+        )
+
+    def labels(self, answer: FamilyAnswer[SensesFound]) -> Labels:
+        told = answer.value
+        layers = max((len(one.likeness) for one in told.senses.values()), default=0)
+        rows = (
+            (translate("family", "Alike, one sense"), ""),
+            (translate("family", "Alike, two senses"), ""),
+            (translate("family", "Nearest has its sense"), "%"),
+        )
+        groups = sorted(set(told.groups)) if _is_apart(told) else []
+        return Labels(
+            says=(translate("family", "Likeness"), translate("family", "of two sentences")),
+            planes=tuple(_layer(number) for number in range(layers)),
+            groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
+            cannot=cannot(),
+            scores=rows if _is_apart(told) else (),
+            unable=unable(),
+        )
+
+
+def _is_apart(told: SensesFound) -> bool:
+    return any(one is not None for one in told.apart.values())
+
+
+def _cells(told: SensesFound, name: str) -> tuple[Cell, ...]:
+    apart = told.apart.get(name)
+    if apart is None:
+        return (Cell(""), Cell(""), Cell("")) if _is_apart(told) else ()
+    ways = (words.decimal(one, 2) for one in (apart.within, apart.between))
+    return (*map(Cell, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
+
+
+def _layer(number: int) -> str:
+    if not number:
+        return translate("family", "input")
+    return translate("family", "layer {number}").format(number=number)

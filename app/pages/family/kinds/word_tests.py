@@ -1,0 +1,63 @@
+"""Word tests: files of analogies, or of likeness as people see it, over which the members are measured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Offer, bold_note, unable
+from app.plots.member_column import Labels
+from app.words import translate
+from engine.family.card import Line
+from engine.family.exam import Row
+from engine.family.questions.word_files import WordFiles
+
+Rows = tuple[Row, ...]
+
+
+class WordTestsKind(Kind[Rows]):
+    """Files, and a row of scores for each."""
+
+    key = "files"
+    has_words = False
+    is_slow = True
+    keeps_answer = True
+    asks_files = True
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        return translate("family", "Word tests"), translate("family", "Tests")
+
+    @property
+    def files_title(self) -> str:
+        return translate("family", "Questions about words")
+
+    def can_be_kept(self, files: object) -> bool:
+        return False
+
+    def question(self, given: Given) -> WordFiles:
+        return WordFiles(given.folder, given.files)
+
+    def lacks(self, question: WordFiles) -> str | None:
+        return None if question.files else ""
+
+    def offer(self, answer: FamilyAnswer[Rows] | None, table: str) -> Offer:
+        said = translate(
+            "family",
+            "Files of analogies (a b c d, a line each), or of likeness to people (word, word, number).",
+        )
+        return Offer(said, translate("family", "Choose files…"))
+
+    def lines(self, answer: FamilyAnswer[Rows]) -> list[Line]:
+        return [
+            Line(
+                row.name,
+                row.source,
+                row.unit,
+                {name: asdict(one) for name, one in row.scores.items()},
+                left_out=row.left_out,
+            )
+            for row in answer.value
+        ]
+
+    def labels(self, answer: FamilyAnswer[Rows]) -> Labels:
+        return Labels(scores=self.said(answer), unable=unable(), note=bold_note())

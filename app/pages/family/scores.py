@@ -1,0 +1,46 @@
+"""Scores of the members as cells: what a row is called, and figures with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from app import words
+from app.plots.member_column import Cell
+from app.words import tr_engine, translate
+from engine.family.card import ANALOGIES, PERCENT, RANKS, Line
+from engine.family.reached import Score
+
+
+def shares_line(scores: Mapping[str, Score | None]) -> Line:
+    """Return shares of the members as a row without a name."""
+    return Line("", "", PERCENT, {name: asdict(one) for name, one in scores.items() if one is not None})
+
+
+def said(line: Line) -> tuple[str, str]:
+    """Return the words of a row: of a file its name, and over how many questions."""
+    count = max((int(one["count"]) for one in line.scores.values()), default=0)
+    if not line.source:
+        name, _, rest = tr_engine(line.name).partition(", ")
+        return name, line.unit or rest
+    many = translate("family", "{unit} of {count}").format(unit=line.unit, count=words.number(count))
+    if line.left_out:
+        many = translate("family", "{many}, {left} left out").format(
+            many=many, left=words.number(line.left_out)
+        )
+    name = line.source if line.unit == RANKS or line.name == ANALOGIES else tr_engine(line.name)
+    return name, many
+
+
+def cell(line: Line, name: str) -> Cell:
+    """Return a score with its interval from low to high."""
+    one = line.scores.get(name)
+    if one is None:
+        return Cell("")
+    times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
+    few = 0 if line.unit != RANKS and times * one["high"] >= 1000 else digits
+    value, low, high = (
+        words.decimal(round(times * one[key], few), few)
+        for key in ("value", "low", "high")  # as in the card
+    )
+    return Cell(value, translate("family", "{low} to {high}").format(low=low, high=high), line.is_best(name))

@@ -1,0 +1,69 @@
+"""Which word belongs into the blank?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from engine.errors import Sentence
+from engine.family.questions.question import FamilyQuestion, Rows, about_document, one_text
+
+if TYPE_CHECKING:
+    from engine.family.ask import Family, Filled
+
+
+@dataclass(frozen=True, slots=True)
+class BlankGuesses:
+    """What the members say of a blank. words: of the text, the blank among them at `place`. limits: an
+    example at which a member fails.
+    """
+
+    filled: Mapping[str, Filled]
+    words: tuple[str, ...]
+    place: int
+    limits: Mapping[str, Sentence]
+
+
+@dataclass(frozen=True)
+class FillBlank(FamilyQuestion[BlankGuesses]):
+    """A text with one [MASK]. right: the word that belongs there, "" for none. count: guesses of each."""
+
+    text: str
+    right: str = ""
+    count: int = 5
+
+    @classmethod
+    def given_by(cls, options: Namespace) -> Self:
+        return cls(options.family, one_text(options), options.answer, max(1, options.count))
+
+    def found(self, family: Family) -> BlankGuesses:
+        from engine.family.limits import limits
+        from engine.family.members import MASK
+
+        filled = family.fill(self.text, self.count, self.right)
+        ids = family.words(self.text)
+        return BlankGuesses(filled, tuple(map(family.token, ids)), ids.index(MASK), limits(family, self.text))
+
+    def document(self, family: Family, found: BlankGuesses) -> Any:
+        document: dict[str, Any] = {
+            name: [{"word": guess.word, one.about.says: guess.value} for guess in one.guesses]
+            for name, one in found.filled.items()
+        }
+        document["about"] = {
+            name: {**about_document(name), **({} if one.rank is None else {"rank": one.rank})}
+            for name, one in found.filled.items()
+        }
+        return document
+
+    def rows(self, family: Family, found: BlankGuesses) -> Rows:
+        rows: Rows = [("member", "may see", "says", "guesses")]
+        for one in found.filled.values():
+            guesses = ", ".join(f"{guess.word} {guess.value:.3f}" for guess in one.guesses)
+            rank = "" if one.rank is None else f"; “{self.right}” is number {one.rank}"
+            rows.append((one.about.said, one.about.seen, one.about.says, guesses + rank))
+        return rows
+
+    def arguments(self) -> list[str]:
+        return [self.text, *(["--answer", self.right] if self.right else [])]

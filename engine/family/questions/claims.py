@@ -1,0 +1,82 @@
+"""What is said of these models: does it hold for this family?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from engine.errors import UserError, marked
+from engine.events import Steps
+from engine.family.questions.question import FamilyQuestion
+
+if TYPE_CHECKING:
+    from engine.family.ask import Family
+    from engine.family.verdicts import Claim, Judged
+
+NO_BERT = marked("engine", "This family has no BERT to compare with.")
+
+
+@dataclass(frozen=True)
+class Claims(FamilyQuestion["list[Claim]"]):
+    """The claims of a family's training; of a table of pairs of sentences those on vectors of sentences."""
+
+    option: ClassVar[str] = "sentences"
+    takes: ClassVar[Mapping[str, Any]] = {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "sentence, sentence, likeness: a table",
+    }
+
+    sentences: Path | None = None
+
+    @classmethod
+    def given_by(cls, options: Namespace) -> Self:
+        return cls(options.family, options.sentences)
+
+    def answer(self, family: Family) -> Steps[list[Claim]]:
+        import numpy as np
+
+        from engine.family.claims import read_sentences, sentence_claims, sentence_cosines
+
+        if self.sentences is None:
+            return []
+        pairs = read_sentences(self.sentences)
+        cosines = yield from sentence_cosines(family, pairs)
+        return sentence_claims(cosines, np.array([one[2] for one in pairs]))
+
+    def reported(self, report: dict[str, Any], found: list[Claim]) -> dict[str, Any]:
+        from engine.family.train import judge
+
+        if self.sentences is None:
+            return report
+        if not found:
+            raise UserError(NO_BERT)
+        said = {one.claim for one in found}
+        report["claims"] = [
+            *(one for one in report["claims"] if one["claim"] not in said),
+            *map(asdict, found),
+        ]
+        judge(report)
+        return report
+
+    def document(self, family: Family, found: list[Claim]) -> Any:
+        from engine.family.verdicts import document_of
+
+        return document_of(self._judged(found))
+
+    def lines(self, family: Family, found: list[Claim]) -> list[str]:
+        from engine.family.card import ONE_TRAINING, claims_lines
+
+        return [*claims_lines(self._judged(found)), ONE_TRAINING] if found else [NO_BERT]
+
+    def _judged(self, found: list[Claim]) -> list[Judged]:
+        from engine.family.train import REPORT, read_family, read_report
+        from engine.family.verdicts import judged
+
+        at_start = ()
+        if (self.folder / REPORT).is_file():
+            at_start = read_report(self.folder).get("at_start", ())
+        return judged(found, informed=read_family(self.folder).family.informed_start, at_start=at_start)

@@ -1,0 +1,52 @@
+"""Does a sentence follow another?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from engine.errors import UserError, marked
+from engine.family.questions.question import FamilyQuestion, Rows, by_member, member_rows
+
+if TYPE_CHECKING:
+    from engine.family.ask import Family
+
+Probabilities = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Follows(FamilyQuestion[Probabilities]):
+    """Two sentences: how probable is it that the second follows the first?"""
+
+    option: ClassVar[str] = "follows"
+    takes: ClassVar[Mapping[str, Any]] = {
+        "action": "store_true",
+        "help": "does the second TEXT follow the first?",
+    }
+
+    first: str
+    second: str
+
+    @classmethod
+    def given_by(cls, options: Namespace) -> Self:
+        if len(options.texts) != 2:
+            raise UserError(marked("engine", "Give two texts: does the second follow the first?"))
+        return cls(options.family, *options.texts)
+
+    def found(self, family: Family) -> Probabilities:
+        from engine.family.bert import Bert
+
+        a, b = family.words(self.first), family.words(self.second)
+        return {name: one.follows(a, b) for name, one in family.members.items() if isinstance(one, Bert)}
+
+    def document(self, family: Family, found: Probabilities) -> Any:
+        return by_member(family, found)
+
+    def rows(self, family: Family, found: Probabilities) -> Rows:
+        said = {name: (f"{p:.3f}",) for name, p in found.items()}
+        return member_rows(family, ("member", "probability that it follows"), said)
+
+    def arguments(self) -> list[str]:
+        return ["--follows", self.first, self.second]

@@ -1,0 +1,72 @@
+"""Does the vector of a word change with its sentence?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from engine.family.questions.question import FamilyQuestion, Rows, by_member, member_rows
+
+if TYPE_CHECKING:
+    from engine.family.ask import Family
+    from engine.family.senses import Apart, Senses
+
+
+@dataclass(frozen=True, slots=True)
+class SensesFound:
+    """What the members make of a word. texts: its sentences; groups: which sense each is of. apart: None
+    where a member has one vector, or there is one sense.
+    """
+
+    texts: tuple[str, ...]
+    groups: tuple[int, ...]
+    senses: Mapping[str, Senses]
+    apart: Mapping[str, Apart | None]
+
+
+@dataclass(frozen=True)
+class WordSenses(FamilyQuestion[SensesFound]):
+    """A word in sentences, each with the sense that it is of. is_strict: a sentence without it is refused."""
+
+    option: ClassVar[str] = "senses"
+    takes: ClassVar[Mapping[str, Any]] = {
+        "metavar": "WORD",
+        "help": "a word in several TEXTs: does its vector change?",
+    }
+
+    word: str
+    grouped: tuple[tuple[str, int], ...]
+    is_strict: bool = False
+
+    @classmethod
+    def given_by(cls, options: Namespace) -> Self:
+        return cls(options.family, options.senses, tuple((text, 0) for text in options.texts), is_strict=True)
+
+    def found(self, family: Family) -> SensesFound:
+        from engine.family.senses import senses, told_apart
+
+        number = family.word(self.word)
+        kept = [one for one in self.grouped if self.is_strict or number in family.words(one[0])]
+        texts, groups = tuple(text for text, _ in kept), tuple(group for _, group in kept)
+        found = senses(family, self.word, texts)
+        return SensesFound(
+            texts, groups, found, {name: told_apart(one, groups) for name, one in found.items()}
+        )
+
+    def document(self, family: Family, found: SensesFound) -> Any:
+        return by_member(
+            family,
+            {
+                name: {"likeness": list(one.likeness), "points": one.points.tolist()}
+                for name, one in found.senses.items()
+            },
+        )
+
+    def rows(self, family: Family, found: SensesFound) -> Rows:
+        said = {name: (" ".join(f"{one:.2f}" for one in its.likeness),) for name, its in found.senses.items()}
+        return member_rows(family, ("member", "likeness of its vectors, layer by layer"), said)
+
+    def arguments(self) -> list[str]:
+        return ["--senses", self.word, *(text for text, _ in self.grouped)]

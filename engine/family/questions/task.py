@@ -1,0 +1,117 @@
+"""The same labelled texts for all members: how many does each answer rightly?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from engine.errors import UserError, marked
+from engine.events import Steps
+from engine.family.questions.question import (
+    AnsweredSoFar,
+    FamilyQuestion,
+    Rows,
+    by_member,
+    member_rows,
+    said_score,
+    score_document,
+)
+
+if TYPE_CHECKING:
+    from engine.family.ask import Family
+    from engine.family.reached import Score
+    from engine.family.tasks import Hits
+    from engine.text.examples import Roles
+    from engine.text.table import Table
+
+WAYS = ("frozen", "fine_tuned", "naive_bayes")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """Shares of test texts that are right. fine_tuned: of those that are done, None for those without
+    weights; None while nobody is asked to. naive_bayes: under the name of the n-gram.
+    """
+
+    frozen: Mapping[str, Score]
+    fine_tuned: Mapping[str, Score | None] | None
+    naive_bayes: Mapping[str, Score]
+
+    def ways(self, name: str) -> dict[str, Score | None]:
+        """Return what a member reached, by each of WAYS; None where it cannot be asked that way."""
+        return {way: (getattr(self, way) or {}).get(name) for way in WAYS}
+
+
+@dataclass(frozen=True)
+class SameTask(FamilyQuestion[TaskScores]):
+    """A table with texts and labels. fine_tune: whether all weights are moved too."""
+
+    option: ClassVar[str] = "task"
+    takes: ClassVar[Mapping[str, Any]] = {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "a table with texts and labels",
+    }
+
+    table: Table | None
+    roles: Roles | None
+    fine_tune: bool = False
+
+    @classmethod
+    def given_by(cls, options: Namespace) -> Self:
+        return cls(
+            options.family, *labelled(options.task, options.text, options.label), fine_tune=options.fine_tune
+        )
+
+    def answer(self, family: Family) -> Steps[TaskScores]:
+        from engine.family.tasks import frozen_hits, parts_of, tuned_hits
+        from engine.text.examples import examples_from
+
+        assert self.table is not None and self.roles is not None
+        learned, asked = parts_of(family, examples_from(self.table, self.roles))
+        hits = yield from frozen_hits(family, learned, asked)
+        done = list[str]()
+        for number, name in enumerate(family.members if self.fine_tune else ()):
+            yield AnsweredSoFar(value=self._scores(hits, done))
+            tuned = yield from tuned_hits(family, name, learned, asked, number)
+            if tuned is not None:
+                hits.fine_tuned[name] = tuned
+            done.append(name)
+        return self._scores(hits, done)
+
+    def _scores(self, hits: Hits, done: list[str]) -> TaskScores:
+        frozen, reached, naive_bayes = hits.scores()
+        tuned = {name: reached.get(name) for name in done} if self.fine_tune else None
+        return TaskScores(frozen, tuned, naive_bayes)
+
+    def document(self, family: Family, found: TaskScores) -> Any:
+        return by_member(
+            family,
+            {
+                name: {way: score_document(score) for way, score in found.ways(name).items()}
+                for name in family.members
+            },
+        )
+
+    def rows(self, family: Family, found: TaskScores) -> Rows:
+        said = {name: tuple(map(said_score, found.ways(name).values())) for name in family.members}
+        head = ("right, vectors frozen", "right, fine-tuned", "right, Naive Bayes over pairs of words")
+        return member_rows(family, ("member", *head), said)
+
+
+def labelled(path: Path, text: str | None, label: str | None) -> tuple[Table, Roles]:
+    """Return a table and its roles. Args: text, label: columns; None: as guessed. Raises: UserError: it
+    has no labels.
+    """
+    from engine.text.examples import Roles, guess_roles
+    from engine.text.table import read_table
+
+    table = read_table(path)
+    guessed = guess_roles(table)
+    roles = Roles(text or guessed.text, "", label or guessed.label)
+    if not roles.label:
+        raise UserError(marked("engine", "Name the column of the labels by --label."))
+    return table, roles
