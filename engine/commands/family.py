@@ -102,7 +102,8 @@ def _add_ask(commands: Any) -> None:
     ask.add_argument("--json", action="store_true", help="print the answers as JSON")
     which = ask.add_mutually_exclusive_group()
     for kind in OPTIONS:
-        which.add_argument(f"--{kind.option.replace('_', '-')}", **kind.takes)
+        if kind.option is not None:
+            which.add_argument(f"--{kind.option.name.replace('_', '-')}", **kind.option.how)
     ask.add_argument(
         "--temperature", type=float, default=0.0, help="of --go-on; 0: the likeliest word each time"
     )

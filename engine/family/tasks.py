@@ -41,15 +41,6 @@ _ASKING = marked("engine", "Asking the family")
 Words = Sequence[tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """Shares of test texts that are right; None where a member cannot be asked that way."""
-
-    frozen: Score | None = None
-    fine_tuned: Score | None = None
-    naive_bayes: Score | None = None
-
-
 @dataclass(frozen=True)
 class Part:
     """Texts and their labels, numbers from 0 on."""
@@ -96,19 +87,6 @@ class Hits:
         ways = (self.frozen, self.fine_tuned, self.naive_bayes)
         frozen, fine_tuned, naive_bayes = (shares(one, self.chance) for one in ways)
         return frozen, fine_tuned, naive_bayes
-
-
-def same_task(
-    family: Family, learned: Part, asked: Part, *, fine_tune: bool = True
-) -> Steps[dict[str, Solved]]:
-    """Return what each member reaches. Args: fine_tune: whether all weights are moved too."""
-    hits = yield from frozen_hits(family, learned, asked)
-    for number, name in enumerate(family.members if fine_tune else ()):
-        tuned = yield from tuned_hits(family, name, learned, asked, number)
-        if tuned is not None:
-            hits.fine_tuned[name] = tuned
-    found = hits.scores()
-    return {name: Solved(*(way.get(name) for way in found)) for name in family.members}
 
 
 def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[Hits]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 from engine.errors import UserError, marked
 from engine.family.questions.nearest import Near, NearQuestion
+from engine.family.questions.question import Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 class Analogy(NearQuestion):
     """Three words, as they are typed. count: answers of each member."""
 
-    option: ClassVar[str] = "analogy"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "nargs": 3,
-        "metavar": ("A", "B", "C"),
-        "help": "what is to C as B is to A, such as man king woman",
-    }
+    option = Option(
+        "analogy", "what is to C as B is to A, such as man king woman", nargs=3, metavar=("A", "B", "C")
+    )
 
     three: tuple[str, ...]
     count: int = 6

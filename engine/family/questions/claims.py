@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engine.errors import UserError, marked
 from engine.events import Steps
-from engine.family.questions.question import FamilyQuestion
+from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -23,12 +22,7 @@ NO_BERT = marked("engine", "This family has no BERT to compare with.")
 class Claims(FamilyQuestion["list[Claim]"]):
     """The claims of a family's training; of a table of pairs of sentences those on vectors of sentences."""
 
-    option: ClassVar[str] = "sentences"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "type": Path,
-        "metavar": "FILE",
-        "help": "sentence, sentence, likeness: a table",
-    }
+    option = Option("sentences", "sentence, sentence, likeness: a table", type=Path, metavar="FILE")
 
     sentences: Path | None = None
 

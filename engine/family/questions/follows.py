@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 from engine.errors import UserError, marked
-from engine.family.questions.question import FamilyQuestion, Rows, by_member, member_rows
+from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -20,11 +20,8 @@ Probabilities = Mapping[str, float]
 class Follows(FamilyQuestion[Probabilities]):
     """Two sentences: how probable is it that the second follows the first?"""
 
-    option: ClassVar[str] = "follows"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "action": "store_true",
-        "help": "does the second TEXT follow the first?",
-    }
+    option = Option("follows", "does the second TEXT follow the first?", action="store_true")
+    head = ("probability that it follows",)
 
     first: str
     second: str
@@ -41,12 +38,11 @@ class Follows(FamilyQuestion[Probabilities]):
         a, b = family.words(self.first), family.words(self.second)
         return {name: one.follows(a, b) for name, one in family.members.items() if isinstance(one, Bert)}
 
-    def document(self, family: Family, found: Probabilities) -> Any:
-        return by_member(family, found)
+    def documents(self, found: Probabilities) -> Probabilities:
+        return found
 
-    def rows(self, family: Family, found: Probabilities) -> Rows:
-        said = {name: (f"{p:.3f}",) for name, p in found.items()}
-        return member_rows(family, ("member", "probability that it follows"), said)
+    def said(self, found: Probabilities) -> Mapping[str, tuple[str, ...]]:
+        return {name: (f"{p:.3f}",) for name, p in found.items()}
 
     def arguments(self) -> list[str]:
         return ["--follows", self.first, self.second]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
-from engine.family.questions.question import FamilyQuestion, Rows, by_member, member_rows, one_text
+from engine.family.questions.question import FamilyQuestion, Option, one_text
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -19,12 +19,8 @@ Written = Mapping[str, str]
 class GoOn(FamilyQuestion[Written]):
     """The beginning of a text. count: words at most. temperature: 0 for the likeliest word each time."""
 
-    option: ClassVar[str] = "go_on"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "type": int,
-        "metavar": "WORDS",
-        "help": "write on after TEXT, as many words at most",
-    }
+    option = Option("go_on", "write on after TEXT, as many words at most", type=int, metavar="WORDS")
+    head = ("writes",)
 
     text: str
     count: int = 12
@@ -39,11 +35,11 @@ class GoOn(FamilyQuestion[Written]):
 
         return go_on(family, self.text, self.count, self.temperature)
 
-    def document(self, family: Family, found: Written) -> Any:
-        return by_member(family, found)
+    def documents(self, found: Written) -> Written:
+        return found
 
-    def rows(self, family: Family, found: Written) -> Rows:
-        return member_rows(family, ("member", "writes"), {name: (one,) for name, one in found.items()})
+    def said(self, found: Written) -> Mapping[str, tuple[str, ...]]:
+        return {name: (one,) for name, one in found.items()}
 
     def arguments(self) -> list[str]:
         return ["--go-on", str(self.count), self.text]

@@ -25,5 +25,9 @@ OPTIONS: tuple[type[FamilyQuestion[Any]], ...] = (
 
 def question_of(options: Namespace) -> FamilyQuestion[Any]:
     """Return what a command line asks: by an option, else to fill a blank. Raises: UserError."""
-    asked = (kind for kind in OPTIONS if getattr(options, kind.option) not in (None, False))
+    asked = (
+        kind
+        for kind in OPTIONS
+        if kind.option is not None and getattr(options, kind.option.name) not in (None, False)
+    )
     return next(asked, FillBlank).given_by(options)

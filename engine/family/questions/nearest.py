@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from engine.family.questions.question import FamilyQuestion, Rows, by_member, member_rows
+from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family, Guess
@@ -19,28 +19,24 @@ Near = Mapping[str, "tuple[Guess, ...]"]
 class NearQuestion(FamilyQuestion[Near]):
     """A question that words answer, each with its likeness."""
 
-    def document(self, family: Family, found: Near) -> Any:
-        return by_member(
-            family,
-            {
-                name: [{"word": one.word, "likeness": one.value} for one in near]
-                for name, near in found.items()
-            },
-        )
+    head = ("nearest words",)
 
-    def rows(self, family: Family, found: Near) -> Rows:
-        said = {
+    def documents(self, found: Near) -> Mapping[str, Any]:
+        return {
+            name: [{"word": one.word, "likeness": one.value} for one in near] for name, near in found.items()
+        }
+
+    def said(self, found: Near) -> Mapping[str, tuple[str, ...]]:
+        return {
             name: (", ".join(f"{one.word} {one.value:.2f}" for one in near),) for name, near in found.items()
         }
-        return member_rows(family, ("member", "nearest words"), said)
 
 
 @dataclass(frozen=True)
 class NearestWords(NearQuestion):
     """A word. count: words of each member."""
 
-    option: ClassVar[str] = "nearest"
-    takes: ClassVar[Mapping[str, Any]] = {"metavar": "WORD", "help": "the words nearest to one"}
+    option = Option("nearest", "the words nearest to one", metavar="WORD")
 
     word: str
     count: int = 6

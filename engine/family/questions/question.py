@@ -31,12 +31,21 @@ class AnsweredSoFar(Event):
     value: Any
 
 
+class Option:
+    """What asks a question on the command line. how: as `add_argument` takes it."""
+
+    def __init__(self, name: str, help: str, **how: Any) -> None:
+        self.name, self.how = name, {"help": help, **how}
+
+
 @dataclass(frozen=True)
 class FamilyQuestion(Generic[T]):
-    """A question to the family in a folder. option: its own of family-ask; "" asks by texts alone."""
+    """A question to the family in a folder. option: its own of family-ask; None asks by texts alone. head:
+    over the columns of its answers.
+    """
 
-    option: ClassVar[str] = ""
-    takes: ClassVar[Mapping[str, Any]] = {}  # how a parser reads the option
+    option: ClassVar[Option | None] = None
+    head: ClassVar[tuple[str, ...]] = ()
 
     folder: Path
 
@@ -58,13 +67,30 @@ class FamilyQuestion(Generic[T]):
         """Return a family's report with what was found now. Raises: UserError."""
         return report
 
-    def document(self, family: Family, found: T) -> Any:
-        """Return an answer as JSON can hold it."""
+    def documents(self, found: T) -> Mapping[str, Any]:
+        """Return answers as JSON can hold them, by member."""
         raise NotImplementedError
 
-    def rows(self, family: Family, found: T) -> Rows:
-        """Return an answer as a table for a person."""
+    def said(self, found: T) -> Mapping[str, tuple[str, ...]]:
+        """Return answers in words, by member, a column each."""
         raise NotImplementedError
+
+    def document(self, family: Family, found: T) -> Any:
+        """Return all as JSON can hold it: null for members that cannot be asked this, and what each is."""
+        given = self.documents(found)
+        return {
+            **{name: given.get(name) for name in family.members},
+            "about": {name: about_document(name) for name in family.members},
+        }
+
+    def rows(self, family: Family, found: T) -> Rows:
+        """Return all as a table for a person; members that cannot be asked this say so."""
+        from engine.family.card import CANNOT
+        from engine.family.members import ABOUT
+
+        said, nothing = self.said(found), (CANNOT, *("" for _ in self.head[1:]))
+        members = ((ABOUT[name].said, *said.get(name, nothing)) for name in family.members)
+        return [("member", *self.head), *members]
 
     def lines(self, family: Family, found: T) -> list[str]:
         """Return an answer as lines for a person."""
@@ -92,9 +118,6 @@ def one_text(options: Namespace) -> str:
     return str(options.texts[0])
 
 
-# ---- by member, for a program and for a person
-
-
 def about_document(name: str) -> dict[str, Any]:
     """Return what a member is."""
     from engine.family.members import ABOUT
@@ -102,23 +125,6 @@ def about_document(name: str) -> dict[str, Any]:
     about = ABOUT[name]
     names = ("said", "year", "paper", "says", "sees", "seen", "cannot")
     return {one: getattr(about, one) for one in names}
-
-
-def by_member(family: Family, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return answers by member, null for those that cannot be asked this, and what they are."""
-    return {
-        **{name: found.get(name) for name in family.members},
-        "about": {name: about_document(name) for name in family.members},
-    }
-
-
-def member_rows(family: Family, head: tuple[str, ...], found: Mapping[str, tuple[str, ...]]) -> Rows:
-    """Return a row for each member; those that cannot be asked this say so."""
-    from engine.family.card import CANNOT
-    from engine.family.members import ABOUT
-
-    nothing = (CANNOT, *("" for _ in head[2:]))
-    return [head, *((ABOUT[name].said, *found.get(name, nothing)) for name in family.members)]
 
 
 def said_score(score: Score | None) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from engine.family.questions.question import FamilyQuestion
+from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 class Results(FamilyQuestion[Mapping[str, Any]]):
     """All that a family's training told of it."""
 
-    option: ClassVar[str] = "scores"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "action": "store_true",
-        "help": "what each reached on the text kept apart",
-    }
+    option = Option("scores", "what each reached on the text kept apart", action="store_true")
 
     @classmethod
     def given_by(cls, options: Namespace) -> Self:

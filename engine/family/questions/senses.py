@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from engine.family.questions.question import FamilyQuestion, Rows, by_member, member_rows
+from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -30,11 +30,8 @@ class SensesFound:
 class WordSenses(FamilyQuestion[SensesFound]):
     """A word in sentences, each with the sense that it is of. is_strict: a sentence without it is refused."""
 
-    option: ClassVar[str] = "senses"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "metavar": "WORD",
-        "help": "a word in several TEXTs: does its vector change?",
-    }
+    option = Option("senses", "a word in several TEXTs: does its vector change?", metavar="WORD")
+    head = ("likeness of its vectors, layer by layer",)
 
     word: str
     grouped: tuple[tuple[str, int], ...]
@@ -55,18 +52,14 @@ class WordSenses(FamilyQuestion[SensesFound]):
             texts, groups, found, {name: told_apart(one, groups) for name, one in found.items()}
         )
 
-    def document(self, family: Family, found: SensesFound) -> Any:
-        return by_member(
-            family,
-            {
-                name: {"likeness": list(one.likeness), "points": one.points.tolist()}
-                for name, one in found.senses.items()
-            },
-        )
+    def documents(self, found: SensesFound) -> Mapping[str, Any]:
+        return {
+            name: {"likeness": list(one.likeness), "points": one.points.tolist()}
+            for name, one in found.senses.items()
+        }
 
-    def rows(self, family: Family, found: SensesFound) -> Rows:
-        said = {name: (" ".join(f"{one:.2f}" for one in its.likeness),) for name, its in found.senses.items()}
-        return member_rows(family, ("member", "likeness of its vectors, layer by layer"), said)
+    def said(self, found: SensesFound) -> Mapping[str, tuple[str, ...]]:
+        return {name: (" ".join(f"{x:.2f}" for x in one.likeness),) for name, one in found.senses.items()}
 
     def arguments(self) -> list[str]:
         return ["--senses", self.word, *(text for text, _ in self.grouped)]

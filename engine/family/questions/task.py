@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.family.questions.question import (
     AnsweredSoFar,
     FamilyQuestion,
-    Rows,
-    by_member,
-    member_rows,
+    Option,
     said_score,
-    score_document,
 )
 
 if TYPE_CHECKING:
@@ -40,21 +37,18 @@ class TaskScores:
     fine_tuned: Mapping[str, Score | None] | None
     naive_bayes: Mapping[str, Score]
 
-    def ways(self, name: str) -> dict[str, Score | None]:
-        """Return what a member reached, by each of WAYS; None where it cannot be asked that way."""
-        return {way: (getattr(self, way) or {}).get(name) for way in WAYS}
+    def by_member(self) -> dict[str, dict[str, Score | None]]:
+        """Return what each member reached, by each of WAYS; None where it cannot be asked that way."""
+        members = {**self.naive_bayes, **self.frozen}
+        return {one: {way: (getattr(self, way) or {}).get(one) for way in WAYS} for one in members}
 
 
 @dataclass(frozen=True)
 class SameTask(FamilyQuestion[TaskScores]):
     """A table with texts and labels. fine_tune: whether all weights are moved too."""
 
-    option: ClassVar[str] = "task"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "type": Path,
-        "metavar": "FILE",
-        "help": "a table with texts and labels",
-    }
+    option = Option("task", "a table with texts and labels", type=Path, metavar="FILE")
+    head = ("right, vectors frozen", "right, fine-tuned", "right, Naive Bayes over pairs of words")
 
     table: Table | None
     roles: Roles | None
@@ -87,19 +81,14 @@ class SameTask(FamilyQuestion[TaskScores]):
         tuned = {name: reached.get(name) for name in done} if self.fine_tune else None
         return TaskScores(frozen, tuned, naive_bayes)
 
-    def document(self, family: Family, found: TaskScores) -> Any:
-        return by_member(
-            family,
-            {
-                name: {way: score_document(score) for way, score in found.ways(name).items()}
-                for name in family.members
-            },
-        )
+    def documents(self, found: TaskScores) -> Mapping[str, Any]:
+        return {
+            name: {way: None if score is None else asdict(score) for way, score in ways.items()}
+            for name, ways in found.by_member().items()
+        }
 
-    def rows(self, family: Family, found: TaskScores) -> Rows:
-        said = {name: tuple(map(said_score, found.ways(name).values())) for name in family.members}
-        head = ("right, vectors frozen", "right, fine-tuned", "right, Naive Bayes over pairs of words")
-        return member_rows(family, ("member", *head), said)
+    def said(self, found: TaskScores) -> Mapping[str, tuple[str, ...]]:
+        return {name: tuple(map(said_score, ways.values())) for name, ways in found.by_member().items()}
 
 
 def labelled(path: Path, text: str | None, label: str | None) -> tuple[Table, Roles]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engine.events import Steps
 from engine.family.questions.question import (
     AnsweredSoFar,
     FamilyQuestion,
+    Option,
     Rows,
-    by_member,
-    member_rows,
     said_score,
-    score_document,
 )
 
 if TYPE_CHECKING:
@@ -31,13 +29,9 @@ Reached = Mapping[str, "Answered"]
 class WordFiles(FamilyQuestion["tuple[Row, ...]"]):
     """Files of either kind, or folders of analogies; a row of scores for each."""
 
-    option: ClassVar[str] = "words"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "type": Path,
-        "nargs": "+",
-        "metavar": "FILE",
-        "help": "files of either kind, or folders of analogies",
-    }
+    option = Option(
+        "words", "files of either kind, or folders of analogies", type=Path, nargs="+", metavar="FILE"
+    )
 
     files: tuple[Path, ...] = ()
 
@@ -61,13 +55,14 @@ class WordFiles(FamilyQuestion["tuple[Row, ...]"]):
 
     def rows(self, family: Family, found: tuple[Row, ...]) -> Rows:
         from engine.family.card import CANNOT
+        from engine.family.members import ABOUT
 
-        head = ("member", *(f"{row.source} {row.unit}" for row in found))
-        said = {
-            name: tuple(said_score(row.scores[name]) if name in row.scores else CANNOT for row in found)
+        said = (
+            (said_score(row.scores[name]) if name in row.scores else CANNOT for row in found)
             for name in family.members
-        }
-        return member_rows(family, head, said)
+        )
+        head = ("member", *(f"{row.source} {row.unit}" for row in found))
+        return [head, *((ABOUT[name].said, *one) for name, one in zip(family.members, said, strict=True))]
 
     def arguments(self) -> list[str]:
         return ["--words", *map(str, self.files)]
@@ -77,41 +72,32 @@ class WordFiles(FamilyQuestion["tuple[Row, ...]"]):
 class _OneFile(FamilyQuestion[Reached]):
     """A file of one kind of question, and what stands above its scores."""
 
-    head: ClassVar[tuple[str, str]]
-
     file: Path
 
     @classmethod
     def given_by(cls, options: Namespace) -> Self:
-        return cls(options.family, getattr(options, cls.option))
+        assert cls.option is not None
+        return cls(options.family, getattr(options, cls.option.name))
 
-    def document(self, family: Family, found: Reached) -> Any:
-        return by_member(
-            family,
-            {
-                name: {"score": score_document(one.score), "left_out": one.left_out}
-                for name, one in found.items()
-            },
-        )
+    def documents(self, found: Reached) -> Mapping[str, Any]:
+        return {
+            name: {"score": None if one.score is None else asdict(one.score), "left_out": one.left_out}
+            for name, one in found.items()
+        }
 
-    def rows(self, family: Family, found: Reached) -> Rows:
-        said = {
+    def said(self, found: Reached) -> Mapping[str, tuple[str, ...]]:
+        return {
             name: (said_score(one.score), str(one.score.count if one.score else 0), str(one.left_out))
             for name, one in found.items()
         }
-        return member_rows(family, ("member", *self.head, "left out"), said)
-
-    def arguments(self) -> list[str]:
-        return [f"--{self.option}", str(self.file)]
 
 
 @dataclass(frozen=True)
 class Analogies(_OneFile):
     """A file of analogies."""
 
-    option: ClassVar[str] = "analogies"
-    takes: ClassVar[Mapping[str, Any]] = {"type": Path, "metavar": "FILE", "help": "a b c d, a line each"}
-    head: ClassVar[tuple[str, str]] = ("analogies right", "asked")
+    option = Option("analogies", "a b c d, a line each", type=Path, metavar="FILE")
+    head = ("analogies right", "asked", "left out")
 
     def found(self, family: Family) -> Reached:
         from engine.family.words import analogies, check_has_vectors, read_analogies
@@ -124,13 +110,8 @@ class Analogies(_OneFile):
 class Similarity(_OneFile):
     """A file of pairs of words with the likeness that people gave."""
 
-    option: ClassVar[str] = "similarity"
-    takes: ClassVar[Mapping[str, Any]] = {
-        "type": Path,
-        "metavar": "FILE",
-        "help": "word, word, likeness, a line each",
-    }
-    head: ClassVar[tuple[str, str]] = ("rank correlation with people", "pairs")
+    option = Option("similarity", "word, word, likeness, a line each", type=Path, metavar="FILE")
+    head = ("rank correlation with people", "pairs", "left out")
 
     def found(self, family: Family) -> Reached:
         from engine.family.words import check_has_vectors, read_pairs, similarities

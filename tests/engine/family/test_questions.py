@@ -19,7 +19,7 @@ from engine.family.members import NUM_SPECIALS, SEP, HasVectors
 from engine.family.reached import correlations, perplexities, perplexity, shares, spearman
 from engine.family.scores import draw_blanks, draw_pairs, known_log, pseudo_logs, scores, sentences
 from engine.family.senses import Senses, read_groups, senses, told_apart, turned
-from engine.family.tasks import Part, same_task
+from engine.family.tasks import Part, frozen_hits, tuned_hits
 from engine.family.train import read_report
 from engine.family.verdicts import BOTH_SIDES, IN_A_ROW, Claim, judged, judged_of
 from engine.family.words import analogies, nearest, similarities
@@ -285,15 +285,14 @@ def test_the_same_task_is_learned_by_all_frozen_and_by_those_with_weights_fine_t
     labels = np.arange(60) % 2
     words = [tuple(int(one) for one in rng.choice(kinds[label], 4)) for label in labels]
     learned, asked = Part(words[:40], labels[:40]), Part(words[40:], labels[40:])
-    found = result_of(same_task(opened, learned, asked))
-    assert set(found) == set(opened.members)
-    assert found["ngram"].fine_tuned is None and found["ngram"].frozen is None
-    assert found["ngram"].naive_bayes is not None and found["ngram"].naive_bayes.value > 0.9
+    hits = result_of(frozen_hits(opened, learned, asked))
+    tuned = {name: result_of(tuned_hits(opened, name, learned, asked)) for name in opened.members}
+    hits.fine_tuned.update({name: one for name, one in tuned.items() if one is not None})
+    frozen, fine_tuned, naive_bayes = hits.scores()
+    assert {*frozen, *naive_bayes} == set(opened.members) and "ngram" not in {*frozen, *fine_tuned}
+    assert [*naive_bayes] == ["ngram"] and naive_bayes["ngram"].value > 0.9
     for name in ("elmo", "gpt", "bert", "nnlm"):
-        tuned = found[name].fine_tuned
-        frozen = found[name].frozen
-        assert frozen is not None and frozen.value > 0.9 and tuned is not None and tuned.count == 20
-        assert found[name].naive_bayes is None
+        assert frozen[name].value > 0.9 and fine_tuned[name].count == 20
     before = opened.members["gpt"].blank(words[0], 1)
     np.testing.assert_array_equal(
         before, Family.open(opened.folder, ("gpt",)).members["gpt"].blank(words[0], 1)
