@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from app.look import theme
 from app.main_window import MainWindow
 from app.plots.figure import Figure, save_figure
-from app.tour.guide import Guide, Step
+from app.tour.guide import Guide, TourStep
 
 SETTLE_S = 0.25  # curves are drawn ten times a second
 NAMES = {"finetune": "fine-tune"}  # pages whose pictures have another name than their key
@@ -44,7 +44,7 @@ class Album:
         guide.raise_()
         guide.take_keyboard()
 
-    def step(self, number: int, step: Step, guide: Guide) -> None:
+    def step(self, number: int, step: TourStep, guide: Guide) -> None:
         """Leave pictures of a step of the tour."""
         name = "words" if step.key == "reasons" else NAMES.get(step.page, step.page)
         self.picture(name, guide, f"tour-{number}-{step.key}")

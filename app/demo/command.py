@@ -130,7 +130,7 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.application import make_application
-    from app.demo.play import Closed, Demo
+    from app.demo.play import WindowGone, Demo
     from app.main_window import MainWindow
     from app.session import Session
     from app.settings import AppSettings
@@ -150,7 +150,7 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
         if not windowless:
             print("The window stays open: try it on texts of your own, or close it to end.")
             application.exec()
-    except Closed:
+    except WindowGone:
         code = 0
     finally:
         window.close()

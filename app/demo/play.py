@@ -35,7 +35,7 @@ PATIENCE_S = 600  # for a step that does not train
 FINISHING_S = 3600  # for a training beyond the time that it is planned for
 
 
-class Closed(Exception):
+class WindowGone(Exception):
     """The person has closed the window."""
 
 
@@ -63,7 +63,7 @@ class Demo:
         session.training.heard.connect(self._tell)
 
     def play(self, chosen: argparse.Namespace) -> int:
-        """Play it; return the exit code. Raises: Closed."""
+        """Play it; return the exit code. Raises: WindowGone."""
         try:
             self._open(chosen)
             self.scenes = DemoScenes(self.window, self.out)
@@ -305,7 +305,7 @@ class Demo:
     def _until(
         self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S, *, must: bool = True
     ) -> bool:
-        """Serve the window until something is so. Raises: Closed; CannotGoOn on an error or time-out."""
+        """Serve the window until something is so. Raises: WindowGone; CannotGoOn on an error or time-out."""
         deadline = time.monotonic() + timeout_s
         loop, timer = QEventLoop(), QTimer(interval=20)
         timer.timeout.connect(loop.quit)
@@ -319,7 +319,7 @@ class Demo:
                 return False
             loop.exec()
             if not self.window.isVisible():
-                raise Closed
+                raise WindowGone
         return True
 
 

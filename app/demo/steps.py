@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.tour.steps import REVIEW, Scenes
-from app.tour.steps_inside import Acting, Host
+from app.tour.steps_inside import Acting, TourHost
 
 SENTENCES = (
     REVIEW,
@@ -20,7 +20,7 @@ SENTENCES = (
 class DemoScenes(Scenes):
     """Adds a file to predict."""
 
-    def __init__(self, window: Host, out: Path) -> None:
+    def __init__(self, window: TourHost, out: Path) -> None:
         super().__init__(window)
         self.sentences = out / "sentences.csv"
         self.answers = out / "sentences-predicted.csv"

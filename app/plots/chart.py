@@ -213,6 +213,19 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
             item.update()
 
 
+def color_curve(
+    curve: pg.PlotDataItem,
+    color: str | QColor,
+    symbol_size: float,
+    style: Qt.PenStyle = Qt.PenStyle.SolidLine,
+) -> None:
+    """Give a curve and its dots a colour; the dots have an edge of the card's."""
+    curve.setPen(pg.mkPen(color, width=2, style=style))
+    curve.setSymbolBrush(pg.mkBrush(color))
+    curve.setSymbolPen(pg.mkPen(theme.current().card, width=1))
+    curve.setSymbolSize(symbol_size)
+
+
 class _Drawing(QGraphicsItem):
     """Paints over the whole of a chart."""
 

@@ -15,9 +15,9 @@ from app.look import theme
 from app.look.inputs import Slider
 from app.look.labels import label
 from app.look.widgets import set_role
-from app.plots.chart import Chart
+from app.plots.chart import Chart, color_curve
 from app.plots.figure import Numbers
-from app.plots.series import Series
+from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
 
 MOST_SYMBOLS = 60  # dots on a long line hide it and are slow to draw
@@ -130,18 +130,12 @@ class CurvePlot(StepsPlot):
         train, validation = self._train, self._validation
         y = self._y_label or self.title
         first, second = f"{self.names[0]} {y}".strip(), f"{self.names[1]} {y}".strip()
-        header: list[str | float | int] = ["step", first, f"{first} smoothed", second]
-        steps = np.union1d(train.steps, validation.steps)
-        table = np.full((len(steps), 3), np.nan)
-        at = np.searchsorted(steps, train.steps)
-        table[at, 0], table[at, 1] = train.values, train.smoothed
-        table[np.searchsorted(steps, validation.steps), 2] = validation.values
-        shown = 3 if self.names[1] else 2
-        rows: Numbers = [header[: shown + 1]]
-        for step, values in zip(steps.tolist(), table[:, :shown].tolist(), strict=True):
-            cells: list[str | float | int] = ["" if np.isnan(value) else value for value in values]
-            rows.append([int(step) if step == int(step) else step, *cells])
-        return rows
+        columns = [
+            (first, train.steps, train.values),
+            (f"{first} smoothed", train.steps, train.smoothed),
+            (second, validation.steps, validation.values),
+        ]
+        return table_by_step(columns if self.names[1] else columns[:2])
 
     def draw(self) -> None:
         faint = self.smoothing > 0
@@ -159,10 +153,7 @@ class CurvePlot(StepsPlot):
         if self.has_chart:
             self._raw_curve.setPen(pg.mkPen(faint, width=1))
             self._train_curve.setPen(pg.mkPen(colors.accent, width=2))
-            self._validation_curve.setPen(pg.mkPen(colors.b, width=2))
-            self._validation_curve.setSymbolBrush(pg.mkBrush(colors.b))
-            self._validation_curve.setSymbolPen(pg.mkPen(colors.card, width=1))
-            self._validation_curve.setSymbolSize(8)
+            color_curve(self._validation_curve, colors.b, 8)
         entries = [(self.names[0], colors.accent, "line")]
         if self.smoothing > 0:
             entries.append((self.tr("each step"), faint, "thin"))

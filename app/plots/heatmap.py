@@ -22,7 +22,7 @@ from app.plots.figure import paint_ring
 from app.plots.layered import dashed_pen, paint_label, paint_levels, paint_scale, whole_pixels
 from app.plots.shown_figure import ShownFigure, spans
 from app.plots.strokes import CENTER, level_line, upright_line, write
-from app.plots.token_labels import Plan
+from app.plots.token_labels import LabelPlan
 from engine.inspect.attention.views import MatrixView
 
 EDGE = 8.0
@@ -40,8 +40,8 @@ VEIL = 0.66  # of the card's colour over the rows that are not locked
 class Frame(CellGrid):
     """Where everything lies: the cells, and how both axes are labelled."""
 
-    rows: Plan = field(kw_only=True)
-    columns: Plan = field(kw_only=True)
+    rows: LabelPlan = field(kw_only=True)
+    columns: LabelPlan = field(kw_only=True)
 
 
 class HeatmapPlot(ShownFigure):
@@ -182,7 +182,7 @@ class HeatmapPlot(ShownFigure):
         side = shown.column_labels, shown.column_places, shown.column_is_special
         plan, most = frame.columns, float(self.width())
         if plan.way == "places":
-            plan, most = Plan("flat", 1, plan.size, plan.depth), most - 14
+            plan, most = LabelPlan("flat", 1, plan.size, plan.depth), most - 14
         for column, said, ink in _written(frame.columns, *side, room, 40):
             painter.setPen(theme.current().color(ink))
             middle = min(frame.area.left() + (column + 0.5) * room, most)
@@ -297,7 +297,7 @@ class HeatmapPlot(ShownFigure):
 
 
 def _written(
-    plan: Plan,
+    plan: LabelPlan,
     labels: Sequence[str],
     places: Sequence[tuple[int, ...]],
     is_special: Sequence[bool],

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.plots.chart import Chart
+from app.plots.chart import Chart, color_curve
 from app.plots.figure import Numbers
-from app.plots.series import Series
+from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
 
 MOST_SYMBOLS = 30  # points up to which each is a dot
@@ -65,15 +65,7 @@ class LinesPlot(StepsPlot):
         self.flush()
 
     def numbers(self) -> Numbers:
-        steps = np.unique(np.concatenate([line.steps for line in self._lines.values()] or [np.zeros(0)]))
-        table = np.full((len(steps), len(self._lines)), np.nan)
-        for column, line in enumerate(self._lines.values()):
-            table[np.searchsorted(steps, line.steps), column] = line.values
-        rows: Numbers = [["step", *self._lines]]
-        for step, values in zip(steps.tolist(), table.tolist(), strict=True):
-            cells: list[str | float | int] = ["" if np.isnan(value) else value for value in values]
-            rows.append([int(step), *cells])
-        return rows
+        return table_by_step([(name, line.steps, line.values) for name, line in self._lines.items()])
 
     def draw(self) -> None:
         for name, line in self._lines.items():
@@ -84,10 +76,7 @@ class LinesPlot(StepsPlot):
         entries = []
         for place, (name, curve) in enumerate(self._curves.items()):
             color = theme.category(place)
-            curve.setPen(pg.mkPen(color, width=2))
-            curve.setSymbolBrush(pg.mkBrush(color))
-            curve.setSymbolPen(pg.mkPen(theme.current().card, width=1))
-            curve.setSymbolSize(6)
+            color_curve(curve, color, 6)
             entries.append((self._said.get(name, name), color, "line"))
         self._legend.set_entries(entries)
 

@@ -273,7 +273,7 @@ class QueryKeyPlot(RowsFigure):
         detail, colors = self.detail, theme.current()
         assert detail is not None
         name = columns["name"]
-        plan = token_labels.Plan("flat", 1, 12, name.width())
+        plan = token_labels.LabelPlan("flat", 1, 12, name.width())
         painter.setPen(colors.color("text"))
         token_labels.paint_row(painter, plan, detail.tokens[place], name.right() + 2, top + ROW / 2)
         self._paint_stripes(painter, columns["key"], top, self._colors["keys"], place)

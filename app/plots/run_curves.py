@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.plots.axes import spread
-from app.plots.chart import Chart
+from app.plots.chart import Chart, color_curve
 from app.plots.figure import Numbers
-from app.plots.series import Series
+from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
 from app.plots.strokes import write
 
@@ -72,14 +72,15 @@ class RunCurvesPlot(StepsPlot):
         self._series = tuple(made)
         self.hover_at(None)
         if self.has_chart or self._lines:
-            for item in self._items:
-                self._chart.removeItem(item)
-            self._items = []
             self._add_items()
             self.show_all()
         self.flush()
 
     def _add_items(self) -> None:
+        """Put the lines there are in the place of those there were."""
+        for item in self._items:
+            self._chart.removeItem(item)
+        self._items = []
         for place, line in enumerate(self._lines):
             color = QColor(theme.category(place))
             if line.spread.any():
@@ -90,11 +91,8 @@ class RunCurvesPlot(StepsPlot):
                 self._chart.addItem(band, ignoreBounds=True)
                 self._items.append(band)
             curve = self._chart.add_curve()
-            curve.setPen(pg.mkPen(color, width=2, style=DASHES[place % len(DASHES)]))
             curve.setData(line.steps, line.mean, symbol="o" if len(line.steps) <= MOST_SYMBOLS else None)
-            curve.setSymbolBrush(pg.mkBrush(color))
-            curve.setSymbolPen(pg.mkPen(theme.current().card, width=1))
-            curve.setSymbolSize(6)
+            color_curve(curve, color, 6, DASHES[place % len(DASHES)])
             self._items.append(curve)
 
     def series(self) -> Sequence[Series]:
@@ -108,9 +106,6 @@ class RunCurvesPlot(StepsPlot):
 
     def restyle(self) -> None:
         if self.has_chart and self._lines:
-            for item in self._items:
-                self._chart.removeItem(item)
-            self._items = []
             self._add_items()
         names = ((line, theme.category(place)) for place, line in enumerate(self._lines))
         self._legend.set_entries(
@@ -118,18 +113,12 @@ class RunCurvesPlot(StepsPlot):
         )
 
     def numbers(self) -> Numbers:
-        header: list[str | float | int] = ["step"]
+        columns = []
         for line in self._lines:
-            header += [f"{line.letter} {line.name} {self._metric}", f"{line.letter} {line.name} spread"]
-        steps = np.unique(np.concatenate([line.steps for line in self._lines] or [np.zeros(0)]))
-        table = np.full((len(steps), 2 * len(self._lines)), np.nan)
-        for column, line in enumerate(self._lines):
-            at = np.searchsorted(steps, line.steps)
-            table[at, 2 * column], table[at, 2 * column + 1] = line.mean, line.spread
-        rows: Numbers = [header]
-        for step, values in zip(steps.tolist(), table.tolist(), strict=True):
-            rows.append([step, *("" if np.isnan(value) else value for value in values)])
-        return rows
+            name = f"{line.letter} {line.name}"
+            columns.append((f"{name} {self._metric}", line.steps, line.mean))
+            columns.append((f"{name} spread", line.steps, line.spread))
+        return table_by_step(columns, as_float=True)
 
     def hover_words(self, step: float) -> str:
         parts = [self.tr("step {step}").format(step=words.number(step))]

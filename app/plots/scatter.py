@@ -20,7 +20,7 @@ from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure
 from app.plots.marks import Classes, Coloring, Values
 from app.plots.pointed import ARROWS
-from app.plots.scatter_legend import Entry, legend_rows, paint_legend
+from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
 from app.plots.strokes import CENTER, write
 
 EDGE = 10.0
@@ -235,17 +235,17 @@ class ScatterPlot(LayeredFigure):
             self.chosen.emit(place)
             self.update()
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[LegendEntry]:
         coloring = self._coloring
         if not isinstance(coloring, Classes):
             return []
         counts = np.bincount(coloring.numbers + 1, minlength=len(coloring.names) + 1)
         entries = [
-            Entry(place, f"{name} · {words.number(int(counts[place + 1]))}")
+            LegendEntry(place, f"{name} · {words.number(int(counts[place + 1]))}")
             for place, name in enumerate(coloring.names)
         ]
         if counts[0]:
-            entries.append(Entry(marks.OTHER, f"{coloring.other} · {words.number(int(counts[0]))}"))
+            entries.append(LegendEntry(marks.OTHER, f"{coloring.other} · {words.number(int(counts[0]))}"))
         return entries
 
     def _area(self) -> QRectF:

@@ -21,17 +21,17 @@ RAMP = 110.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """A class and its name with the number of its points."""
 
     number: int
     text: str
 
 
-def legend_rows(entries: Sequence[Entry], width: float) -> list[list[tuple[float, Entry]]]:
+def legend_rows(entries: Sequence[LegendEntry], width: float) -> list[list[tuple[float, LegendEntry]]]:
     """Return the entries with where each begins, row by row."""
     metrics = QFontMetricsF(theme.ui_font(SIZE))
-    rows: list[list[tuple[float, Entry]]] = []
+    rows: list[list[tuple[float, LegendEntry]]] = []
     x = width + 1
     for entry in entries:
         needed = 16 + min(WIDEST, metrics.horizontalAdvance(entry.text)) + AFTER
@@ -44,7 +44,7 @@ def legend_rows(entries: Sequence[Entry], width: float) -> list[list[tuple[float
 
 
 def paint_legend(
-    painter: QPainter, coloring: Coloring | None, entries: Sequence[Entry], room: QRectF
+    painter: QPainter, coloring: Coloring | None, entries: Sequence[LegendEntry], room: QRectF
 ) -> None:
     """Paint a legend from the room's top left corner on."""
     metrics = QFontMetricsF(theme.ui_font(SIZE))

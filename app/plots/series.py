@@ -1,6 +1,8 @@
-"""Points that only grow, and their exponential mean; no Qt."""
+"""Points that only grow, their exponential mean, and the table of several; no Qt."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -78,3 +80,21 @@ class Series:
             result[start : start + block] = sums / totals
             self._sum, self._weight = float(sums[-1]), float(totals[-1])
         return result
+
+
+def table_by_step(
+    columns: Sequence[tuple[str, np.ndarray, np.ndarray]], *, as_float: bool = False
+) -> list[list[str | float | int]]:
+    """Return columns over one another's steps, with a header; "" where a column has no number.
+
+    Args: columns: name, ascending steps and values of each. as_float: whole steps are written as 1.0, too.
+    """
+    steps = np.unique(np.concatenate([np.zeros(0), *(of for _name, of, _values in columns)]))
+    table = np.full((len(steps), len(columns)), np.nan)
+    for place, (_name, of, values) in enumerate(columns):
+        table[np.searchsorted(steps, of), place] = values
+    rows: list[list[str | float | int]] = [["step", *(name for name, _steps, _values in columns)]]
+    for step, cells in zip(steps.tolist(), table.tolist(), strict=True):
+        written = step if as_float or step != int(step) else int(step)
+        rows.append([written, *("" if np.isnan(cell) else cell for cell in cells)])
+    return rows

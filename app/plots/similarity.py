@@ -24,7 +24,7 @@ from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
 from app.plots.marks import Classes
 from app.plots.pointed import cell_after
-from app.plots.scatter_legend import Entry, legend_rows, paint_legend
+from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
 from app.plots.strokes import CENTER, RIGHT, level_line, upright_line, write
 
 EDGE = 8.0
@@ -122,12 +122,12 @@ class SimilarityPlot(LayeredFigure):
     def current_changed(self) -> None:
         self.hovered.emit(*(self.current or (-1, -1)))
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[LegendEntry]:
         if self._classes is None:
             return []
-        entries = [Entry(place, name) for place, name in enumerate(self._classes.names)]
+        entries = [LegendEntry(place, name) for place, name in enumerate(self._classes.names)]
         if (self._classes.numbers == marks.OTHER).any():
-            entries.append(Entry(marks.OTHER, self._classes.other))
+            entries.append(LegendEntry(marks.OTHER, self._classes.other))
         return entries
 
     def _label_width(self, height: float) -> float:

@@ -25,7 +25,7 @@ LEADING = 1.12  # of stacked characters
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LabelPlan:
     """How an axis is labelled. way: "flat", "tilted", "turned", or "places" (numbers only, tokens by hover).
 
     every: 1 for each label, 2 for every second. size: of the font, px. depth: how far labels reach from the
@@ -55,35 +55,35 @@ def is_right_to_left(text: str) -> bool:
     return False
 
 
-def plan_rows(labels: Sequence[str], room: float, most: float) -> Plan:
+def plan_rows(labels: Sequence[str], room: float, most: float) -> LabelPlan:
     """Return how rows are labelled. Args: room: px from row to row. most: px that labels may reach."""
     for size in SIZES:
         if size + 2 <= room:
-            return Plan("flat", 1, size, _deepest(labels, size, most))
+            return LabelPlan("flat", 1, size, _deepest(labels, size, most))
     every = math.ceil((SIZES[-1] + 2) / max(room, 0.01))
     if every > MOST_SKIPPED:
-        return Plan("places", every, 11, QFontMetricsF(theme.ui_font(11)).horizontalAdvance("512") + GAP)
-    return Plan("flat", every, SIZES[-1], _deepest(labels, SIZES[-1], most))
+        return LabelPlan("places", every, 11, QFontMetricsF(theme.ui_font(11)).horizontalAdvance("512") + GAP)
+    return LabelPlan("flat", every, SIZES[-1], _deepest(labels, SIZES[-1], most))
 
 
-def plan_columns(labels: Sequence[str], room: float, most: float) -> Plan:
+def plan_columns(labels: Sequence[str], room: float, most: float) -> LabelPlan:
     """Return how columns are labelled. Args: room: px from column to column. most: px upwards."""
     every = math.ceil((SIZES[-1] + 2) / max(room, 0.01))
     if every > MOST_SKIPPED:  # before any label is measured: 512 of them take milliseconds
-        return Plan("places", every, 11, QFontMetricsF(theme.ui_font(11)).height() + GAP)
+        return LabelPlan("places", every, 11, QFontMetricsF(theme.ui_font(11)).height() + GAP)
     for size in SIZES[:2]:
         metrics = QFontMetricsF(theme.ui_font(size))
         if max((metrics.horizontalAdvance(text) for text in labels), default=0.0) + 8 <= room:
-            return Plan("flat", 1, size, metrics.height() + GAP)
+            return LabelPlan("flat", 1, size, metrics.height() + GAP)
     stacks = any(is_upright(text) and len(text) > 1 for text in labels)
     for size in SIZES[:2]:
         if not stacks and room >= TILT_ROOM * size:
             depth = min(most, max(_tilted_depth(text, size) for text in labels) + GAP)
-            return Plan("tilted", 1, size, depth)
+            return LabelPlan("tilted", 1, size, depth)
     for size in SIZES:
         if size + 2 <= room:
-            return Plan("turned", 1, size, min(most, _turned_depth(labels, size)))
-    return Plan("turned", every, SIZES[-1], min(most, _turned_depth(labels, SIZES[-1])))
+            return LabelPlan("turned", 1, size, min(most, _turned_depth(labels, size)))
+    return LabelPlan("turned", every, SIZES[-1], min(most, _turned_depth(labels, SIZES[-1])))
 
 
 def nice_places(count: int, room: float, least: float) -> list[int]:
@@ -94,7 +94,7 @@ def nice_places(count: int, room: float, least: float) -> list[int]:
     return [0]
 
 
-def overhang(labels: Sequence[str], plan: Plan, room: float) -> float:
+def overhang(labels: Sequence[str], plan: LabelPlan, room: float) -> float:
     """Return how far tilted labels reach beyond the right edge of the picture."""
     if plan.way != "tilted":
         return 0.0
@@ -106,7 +106,7 @@ def overhang(labels: Sequence[str], plan: Plan, room: float) -> float:
     return max(0.0, *reach) if count else 0.0
 
 
-def paint_row(painter: QPainter, plan: Plan, text: str, right: float, middle: float) -> None:
+def paint_row(painter: QPainter, plan: LabelPlan, text: str, right: float, middle: float) -> None:
     """Paint a row's label, ending GAP before `right`, in the painter's pen."""
     painter.setFont(theme.ui_font(plan.size))
     metrics = QFontMetricsF(painter.font())
@@ -115,7 +115,7 @@ def paint_row(painter: QPainter, plan: Plan, text: str, right: float, middle: fl
     painter.drawText(place, _absolute("right"), cut(metrics, text, width))
 
 
-def paint_column(painter: QPainter, plan: Plan, text: str, middle: float, bottom: float) -> None:
+def paint_column(painter: QPainter, plan: LabelPlan, text: str, middle: float, bottom: float) -> None:
     """Paint a column's label above `bottom`, in the painter's pen."""
     painter.setFont(theme.ui_font(plan.size))
     metrics = QFontMetricsF(painter.font())
@@ -144,7 +144,9 @@ def cut(metrics: QFontMetricsF, text: str, width: float) -> str:
     return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1)
 
 
-def _paint_stack(painter: QPainter, metrics: QFontMetricsF, text: str, plan: Plan, foot: QPointF) -> None:
+def _paint_stack(
+    painter: QPainter, metrics: QFontMetricsF, text: str, plan: LabelPlan, foot: QPointF
+) -> None:
     """Paint characters under each other, the last one at the foot."""
     step = plan.size * LEADING
     parts = (["##"] if text.startswith("##") else []) + list(text.removeprefix("##"))

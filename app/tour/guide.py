@@ -38,7 +38,7 @@ Action = Callable[[], Generator[Wait, None, None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TourStep:
     """One stop of a tour.
 
     page, target: where it is: a page's key and a widget's object name; the whole card that holds it is lit.
@@ -68,7 +68,7 @@ class Guide(QWidget):
     def __init__(
         self,
         window: QWidget,
-        steps: Sequence[Step],
+        steps: Sequence[TourStep],
         *,
         page: Callable[[str], QWidget],
         show_page: Callable[[str], None],
@@ -104,7 +104,7 @@ class Guide(QWidget):
     # ---- from outside
 
     @property
-    def step(self) -> Step:
+    def step(self) -> TourStep:
         """The step that is shown."""
         return self.steps[self.index]
 

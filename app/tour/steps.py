@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.shipped import sample_data_path, starter_model
-from app.tour.guide import Guide, Step
-from app.tour.steps_inside import Acting, Host, InsideScenes
+from app.tour.guide import Guide, TourStep
+from app.tour.steps_inside import Acting, InsideScenes, TourHost
 
 # settings that suit the starter and the sample on any machine: as much of two epochs as fits into the time
 QUICK = {  # as much as can be learned in some minutes on two cores
@@ -34,7 +34,7 @@ class Scenes(InsideScenes):
     trains = False  # a classifier, in this tour
     _has_tried = False
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[TourStep, ...]:
         """Return the tour: with a training, where that touches nothing of the person's own."""
         self.trains = self.will_train
         if self.trains:
@@ -56,8 +56,8 @@ class Scenes(InsideScenes):
 
     # ---- data and training
 
-    def rail(self) -> Step:
-        return Step(
+    def rail(self) -> TourStep:
+        return TourStep(
             key="rail",
             target="rail",
             title=self.tr("What is where"),
@@ -68,8 +68,8 @@ class Scenes(InsideScenes):
             ),
         )
 
-    def data(self) -> Step:
-        return Step(
+    def data(self) -> TourStep:
+        return TourStep(
             key="data",
             page="data",
             target="table_card",
@@ -108,8 +108,8 @@ class Scenes(InsideScenes):
             "Click a column's head to change what it means. “Data doctor” tells what could mislead a model."
         )
 
-    def setup(self) -> Step:
-        return Step(
+    def setup(self) -> TourStep:
+        return TourStep(
             key="setup",
             page="finetune",
             target="setup_card",
@@ -140,8 +140,8 @@ class Scenes(InsideScenes):
             steps=words.number(plan.num_steps), time=setup.time_words()
         )
 
-    def learn(self) -> Step:
-        return Step(
+    def learn(self) -> TourStep:
+        return TourStep(
             key="learn",
             page="finetune",
             target="loss_plot",
@@ -196,7 +196,7 @@ class Scenes(InsideScenes):
         step, num_steps = words.number(state.step.step), words.number(state.num_steps)
         if self.session.training.is_running:
             return self.tr(
-                "Step {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
+                "TourStep {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
                 "orange on rows that are kept apart. Both should fall."
             ).format(step=step, all=num_steps, time=words.duration(state.step.remaining_s))
         return self.tr(
@@ -208,8 +208,8 @@ class Scenes(InsideScenes):
         """Return the best evaluation of the run on the Fine-tune page, None before there is one."""
         return self.page("finetune").charts.advice.best
 
-    def result(self) -> Step:
-        return Step(
+    def result(self) -> TourStep:
+        return TourStep(
             key="result",
             page="finetune",
             target="confusion_plot",
@@ -250,8 +250,8 @@ class Scenes(InsideScenes):
 
     # ---- the result in use
 
-    def ask(self) -> Step:
-        return Step(
+    def ask(self) -> TourStep:
+        return TourStep(
             key="ask",
             page="predict",
             target="text",
@@ -282,8 +282,8 @@ class Scenes(InsideScenes):
             told += " " + answer.format(label=words.shorten(name, 40), share=words.share(value))
         return f"{told} " + self.tr("A whole file goes below: every row gets a label and its probability.")
 
-    def reasons(self) -> Step:
-        return Step(
+    def reasons(self) -> TourStep:
+        return TourStep(
             key="reasons",
             page="attention",
             target="attribution_card",
@@ -322,7 +322,7 @@ class Scenes(InsideScenes):
 class Tour(Guide):
     """The tour of Cloze: `Tour(window).start()`."""
 
-    def __init__(self, window: Host, scenes: Scenes | None = None) -> None:
+    def __init__(self, window: TourHost, scenes: Scenes | None = None) -> None:
         scenes = Scenes(window) if scenes is None else scenes
         super().__init__(cast(QWidget, window), scenes.steps(), page=window.page, show_page=window.show_page)
         scenes.setParent(self)

@@ -20,7 +20,7 @@ from app.pages.probe.question import Question
 from app.pages.tasks.known import VIEWS
 from app.session import Session
 from app.shipped import history_run, starter_model
-from app.tour.guide import Step, Wait
+from app.tour.guide import TourStep, Wait
 from engine.errors import ModelError
 from engine.model.info import read_info
 
@@ -46,7 +46,7 @@ class Link:
     share: float
 
 
-class Host(Protocol):
+class TourHost(Protocol):
     """What the tour needs of the window."""
 
     session: Session
@@ -58,14 +58,14 @@ class Host(Protocol):
 class InsideScenes(QObject):
     """Makes these steps, and does what they do on arrival."""
 
-    def __init__(self, window: Host) -> None:
+    def __init__(self, window: TourHost) -> None:
         super().__init__(cast(QObject, window))
         self.window, self.session = window, window.session
         self.inspector = window.session.inspector
         self.reader = language_model(window.session)
         self._has_hidden = False  # the word of the tour's own sentence
 
-    def inside(self) -> list[Step]:
+    def inside(self) -> list[TourStep]:
         """Return the steps that look inside a model, as far as there is one."""
         if self.reader is not None:
             return [self.hide(), self.guesses(), self.attention(), self.heads()]
@@ -90,8 +90,8 @@ class InsideScenes(QObject):
 
     # ---- masked words
 
-    def hide(self) -> Step:
-        return Step(
+    def hide(self) -> TourStep:
+        return TourStep(
             key="hide",
             page="probe",
             target="probe_sentence",
@@ -113,8 +113,8 @@ class InsideScenes(QObject):
         plot = page.words_view.cards[0].plots[0]
         yield lambda: plot.isVisible() and not (plot.is_empty or plot.is_dim)
 
-    def guesses(self) -> Step:
-        return Step(
+    def guesses(self) -> TourStep:
+        return TourStep(
             key="guesses",
             page="probe",
             target="probe_gap_1",
@@ -150,8 +150,8 @@ class InsideScenes(QObject):
             "layer, or whether one sentence follows another."
         )
 
-    def attention(self) -> Step:
-        return Step(
+    def attention(self) -> TourStep:
+        return TourStep(
             key="attention",
             page="attention",
             target="attention_picture",
@@ -212,8 +212,8 @@ class InsideScenes(QObject):
         names = {"word": found.word, "other": found.other}
         return f"{told} " + template.format(**names, share=words.share(found.share, 0))
 
-    def heads(self) -> Step:
-        return Step(
+    def heads(self) -> TourStep:
+        return TourStep(
             key="heads",
             page="attention",
             target="attention_heads",
@@ -240,8 +240,8 @@ class InsideScenes(QObject):
             end = self.tr("Ctrl+O opens a table of your own, F1 tells the keys.")
         return f"{told} {end}"
 
-    def no_model(self) -> Step:
-        return Step(
+    def no_model(self) -> TourStep:
+        return TourStep(
             key="no_model",
             page="probe",
             target="looking_empty",

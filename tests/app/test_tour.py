@@ -16,7 +16,7 @@ from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session
 from app.settings import AppSettings
 from app.tour.card import place
-from app.tour.guide import Guide, Step, Wait
+from app.tour.guide import Guide, TourStep, Wait
 from app.tour.steps import Tour
 from app.tour.steps_inside import CLOZE, FROM, TO
 from app.words import number, probability
@@ -63,10 +63,10 @@ def pages(qtbot: QtBot) -> TwoPages:
     return window
 
 
-def guide(window: TwoPages, *steps: Step) -> Guide:
+def guide(window: TwoPages, *steps: TourStep) -> Guide:
     both = (
-        Step(key="a", page="one", target="field_one", title="First", words="Type here."),
-        Step(key="b", page="two", target="field_two", title="Second", words="And here."),
+        TourStep(key="a", page="one", target="field_one", title="First", words="Type here."),
+        TourStep(key="b", page="two", target="field_two", title="Second", words="And here."),
     )
     return Guide(window, steps or both, page=lambda key: window.pages[key], show_page=window.show_page)
 
@@ -162,10 +162,10 @@ def test_a_step_acts_when_it_can_and_next_never_waits_for_it(pages: TwoPages, qt
         finally:
             told.append("closed")
 
-    step = Step(
+    step = TourStep(
         key="x", page="one", title="Wait", words=lambda: f"{len(told)} told", action=action, is_long=True
     )
-    last = Step(key="y", title="Last", words="End.")
+    last = TourStep(key="y", title="Last", words="End.")
     tour = guide(pages, step, last)
     tour.start()
     assert tour.card.next_button.text() == "Skip" and told == []
@@ -190,7 +190,9 @@ def test_a_step_with_nothing_to_show_is_passed_over_and_comes_at_the_end_if_it_h
 ) -> None:
     ready: set[str] = set()
     steps = tuple(
-        Step(key=key, title=key, words=key, can_show=(lambda key=key: key in ready) if key in "bc" else None)
+        TourStep(
+            key=key, title=key, words=key, can_show=(lambda key=key: key in ready) if key in "bc" else None
+        )
         for key in "abcd"
     )
     tour = guide(pages, *steps)
