@@ -274,7 +274,7 @@ def _inked(text: str) -> QRectF:
     image = QImage(60, 120, QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
-    token_labels.paint_column(painter, token_labels.Plan("turned", 1, 12, 100), text, 30, 110)
+    token_labels.paint_column(painter, token_labels.LabelPlan("turned", 1, 12, 100), text, 30, 110)
     painter.end()
     dark = [(x, y) for x in range(60) for y in range(120) if image.pixelColor(x, y).lightness() < 160]
     xs, ys = zip(*dark, strict=True)
