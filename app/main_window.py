@@ -234,6 +234,11 @@ class MainWindow(QMainWindow):
         return self._lectures
 
     @property
+    def titles(self) -> dict[str, str]:
+        """What the pages are called, by their keys."""
+        return {key: title for _group, pages in self._groups() for key, title in pages.items()}
+
+    @property
     def pages(self) -> QWidget:
         """All pages, of which one is in view; they lie in `stage`."""
         return self._pages

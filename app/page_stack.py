@@ -207,6 +207,13 @@ def module_of(key: str) -> str:
     return f"app.pages.{key}.page"
 
 
+def is_kept(key: str) -> bool:
+    """Whether there is such a page, and what it shows can be kept as a scene; imports its module."""
+    from app.pages.inside.kept_page import KeptPage  # here: it brings the pictures with it
+
+    return key in PAGES and issubclass(getattr(import_module(module_of(key)), PAGES[key]), KeptPage)
+
+
 def modules_of(key: str) -> list[str]:
     """Return what is imported for a page, step by step: what charts stand on, charts, its folder, itself."""
     page = module_of(key)

@@ -18,7 +18,7 @@ from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, write_
 from app.pages.choose.new_model import vocabularies
 from app.session import Session
 from app.shipped import assets
-from app.work.page_state import PageState
+from app.work.page_state import SceneValues
 from app.work.worker import Channel
 
 UNSAVED = "unsaved-lecture.json"
@@ -86,9 +86,11 @@ class LectureDesk(QObject):
             self._look()
             self.changed.emit()
 
-    def keep(self, title: str, sentence: str, page: str, state: PageState, place: int | None = None) -> None:
-        """Put a page's state into the lecture as a scene; its models are named on a worker."""
-        work = partial(find.scene_of, title, sentence, page, state)
+    def keep(
+        self, title: str, sentence: str, page: str, shown: SceneValues, place: int | None = None
+    ) -> None:
+        """Put what a page shows into the lecture as a scene; its models are named on a worker."""
+        work = partial(find.scene_of, title, sentence, page, shown)
         self._keeping.drop()
         self._keeping.ask(object(), work, heard=partial(self._take_scene, place), refused=self.refused.emit)
 

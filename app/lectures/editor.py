@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,14 @@ from PySide6.QtWidgets import QDialog, QListWidget, QMessageBox, QSplitter, QWid
 from app import words
 from app.lectures.desk import LectureDesk
 from app.lectures.lecture import LONGEST_SENTENCE, LONGEST_TITLE, SUFFIX, Scene
-from app.lectures.pages import page_titles
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, label
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import GAP, PAGE_MARGIN, Card, button, named
 from app.plots.figure_files import file_stem
-from app.words import tr_engine
+from app.words import tr_engine, translate
+from app.work.page_state import texts_of
 
 SIZE = (860, 560)
 LIST_WIDTH = 320
@@ -29,19 +29,22 @@ REST_MS = 400  # after the last letter
 
 
 class LectureEditor(QDialog):
-    """Stands beside the window, so that pages can be prepared and added meanwhile."""
+    """Stands beside the window, so that pages can be prepared and added meanwhile.
+
+    Args: titles: of the pages that can be kept, by their keys.
+    """
 
     add_wanted = Signal(object)  # the open page, at a place or at the end (None)
     look_wanted = Signal(int)  # at a scene, in the window
     show_wanted = Signal(int)  # the lecture, from a scene on
     export_wanted = Signal()
 
-    def __init__(self, desk: LectureDesk, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: LectureDesk, titles: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("lecture_editor")
         self.setWindowFlag(Qt.WindowType.Window)
         self.resize(*SIZE)
-        self._desk = desk
+        self._desk, self._titles = desk, titles
         self._editing = -1  # the scene whose words stand in the fields
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._make()
@@ -62,16 +65,11 @@ class LectureEditor(QDialog):
         self.sentence = named(TextEdit(tabChangesFocus=True), "scene_sentence", self.tr("Sentence"))
         self.facts = label("", "muted", wrap=True, name="scene_facts")
         self.file_words = label("", "muted", wrap=True, name="lecture_file")
-        self.empty = label(
-            self.tr(
-                "No scenes yet. Turn to Tokenizer, Probe, Attention, Embeddings, Anatomy or Family, "
-                "show there what "
-                "you want to speak of, and press “Add this page” (Ctrl+K)."
-            ),
-            "muted",
-            wrap=True,
-            name="lecture_empty",
+        said = self.tr(
+            "No scenes yet. Turn to {pages}, show there what you want to speak of, and press “Add this page” "
+            "(Ctrl+K)."
         )
+        self.empty = label(said.format(pages=either(self._titles)), "muted", wrap=True, name="lecture_empty")
         self.add_button = button(self.tr("Add this page…"), name="scene_add", tool_tip=self.tr("Ctrl+K"))
         self.up_button = button(self.tr("Up"), name="scene_up", tool_tip=self.tr("Ctrl+Up"))
         self.down_button = button(self.tr("Down"), name="scene_down", tool_tip=self.tr("Ctrl+Down"))
@@ -209,12 +207,11 @@ class LectureEditor(QDialog):
 
     def _facts(self, scene: Scene) -> str:
         """Return which page, models and text a scene is of."""
-        lines = [page_titles().get(scene.page, scene.page)]
+        lines = [self._titles.get(scene.page, scene.page)]
         for mark in dict.fromkeys(scene.models.values()):
             said = self.tr("{name}, sha256 {fingerprint}")
             lines.append(said.format(name=mark.name, fingerprint=mark.fingerprint))
-        asked = str(scene.values.get("question", ""))  # of a family
-        lines += [words.shorten(text, 200) for text in (scene.text, scene.text_pair, asked) if text.strip()]
+        lines += [words.shorten(text, 200) for text in texts_of(scene) if text.strip()]
         return "\n".join(lines)
 
     @Slot()
@@ -347,3 +344,9 @@ class LectureEditor(QDialog):
     def closeEvent(self, event: QCloseEvent) -> None:
         self.commit()
         super().closeEvent(event)
+
+
+def either(titles: Mapping[str, str]) -> str:
+    """Return pages in a sentence: one, another or a third."""
+    *others, last = titles.values()
+    return translate("lectures", "{others} or {last}").format(others=", ".join(others), last=last)

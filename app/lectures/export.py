@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.lectures import find
 from app.lectures.lecture import Lecture, Scene
-from app.lectures.pages import KEPT_PAGES, page_titles
 from app.look import theme
-from app.page_stack import PageStack
+from app.page_stack import PageStack, is_kept
+from app.pages.inside.kept_page import KeptPage
 from app.pages.inside.model_bar import model_caption
 from app.plots.figure import Figure, caption_text, save_figure
 from app.plots.figure_files import file_stem
@@ -76,7 +75,7 @@ class Stage:
     def show(self, scene: Scene, found: Mapping[str, Path], size: QSize) -> Iterator[None]:
         """Show a scene and wait until all of it is there. Raises: UserError: it cannot be shown."""
         lacking = find.lacking(scene, found)
-        if scene.page not in KEPT_PAGES:
+        if not is_kept(scene.page):
             raise UserError(marked("engine", "This scene is of a page that this Cloze does not have."))
         if lacking:
             raise UserError(marked("engine", "“{name}” is not on this computer."), name=lacking[0].name)
@@ -84,17 +83,19 @@ class Stage:
             self.pages.resize(size)
         self.pages.show()
         self.pages.show_page(scene.page)
-        page: Any = self.page(scene)
-        page.show_state(find.state_of(scene, found))
+        page = self.page(scene)
+        page.show_scene(find.values_of(scene, found))
         self._calm = 0
         while self._calm < CALM:
             is_calm = self.session.workers.is_idle and page.is_state_shown
             self._calm = self._calm + 1 if is_calm else 0
             yield
 
-    def page(self, scene: Scene) -> QWidget:
+    def page(self, scene: Scene) -> KeptPage[Any]:
         """Return the page of a scene."""
-        return self.pages.page(scene.page)
+        page = self.pages.page(scene.page)
+        assert isinstance(page, KeptPage)  # asked before
+        return page
 
     def close(self) -> None:
         """End what is asked, and let go of the pages."""
@@ -126,10 +127,10 @@ def export(wanted: Wanted, stage: Stage) -> Iterator[int]:
     yield len(shown)
 
 
-def _save(wanted: Wanted, page: Any, scene: Scene, number: int) -> Shown:
+def _save(wanted: Wanted, page: KeptPage[Any], scene: Scene, number: int) -> Shown:
     """Save the figures of a page that shows a scene; the whole page where it shows none."""
     page.setFocus()  # no ring around a figure
-    figures: tuple[Figure, ...] = page.figures_shown()
+    figures = page.figures_shown()
     stem = f"{number:02d}-{file_stem(tr_engine(scene.title))[:LONGEST_NAME].strip('-')}"
     files, captions = [], []
     for place, figure in enumerate(figures, start=1):
@@ -143,7 +144,7 @@ def _save(wanted: Wanted, page: Any, scene: Scene, number: int) -> Shown:
     if not figures:
         name = f"{stem}{wanted.kind}"
         save_figure(page, wanted.folder / name)
-        files, captions = [name], [page_titles()[scene.page]]
+        files, captions = [name], [page.header.title_label.text()]
     return Shown(scene, tuple(files), tuple(captions))
 
 

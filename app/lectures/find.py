@@ -10,7 +10,7 @@ from pathlib import Path
 from app import shipped
 from app.lectures.lecture import Lecture, ModelMark, Scene
 from app.pages.family.requests import families
-from app.work.page_state import PageState
+from app.work.page_state import SceneValues
 from app.work.titles import model_title
 from engine.errors import UserError
 from engine.family.train import REPORT
@@ -118,13 +118,13 @@ def lacking(scene: Scene, found: Mapping[str, Path]) -> tuple[ModelMark, ...]:
     return tuple(mark for mark in dict.fromkeys(scene.models.values()) if mark.fingerprint not in found)
 
 
-def state_of(scene: Scene, found: Mapping[str, Path]) -> PageState:
+def values_of(scene: Scene, found: Mapping[str, Path]) -> SceneValues:
     """Return what a page is to show; every model of the scene is among those found."""
     models = {role: found[mark.fingerprint] for role, mark in scene.models.items()}
-    return PageState(scene.values, models, scene.text, scene.text_pair)
+    return SceneValues(scene.values, models, scene.text, scene.text_pair)
 
 
-def scene_of(title: str, sentence: str, page: str, state: PageState) -> Scene:
-    """Return a page's state as a scene. Raises: UserError: a model of it cannot be read."""
-    marks = {role: mark_of(path) for role, path in state.models.items()}
-    return Scene(title, sentence, page, marks, state.text, state.text_pair, dict(state.values))
+def scene_of(title: str, sentence: str, page: str, shown: SceneValues) -> Scene:
+    """Return what a page shows as a scene. Raises: UserError: a model of it cannot be read."""
+    marks = {role: mark_of(path) for role, path in shown.models.items()}
+    return Scene(title, sentence, page, marks, shown.text, shown.text_pair, dict(shown.values))

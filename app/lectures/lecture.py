@@ -35,7 +35,7 @@ class ModelMark:
 class Scene:
     """What a page showed, with what is to be said of it. models: by what the page uses them for.
 
-    values: the page's own, see `PageState`.
+    values: the page's own, see `SceneValues`.
     """
 
     title: str

@@ -7,7 +7,7 @@ page back at the end. An error in an event filter would end the process, so none
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -29,13 +29,15 @@ from app.lectures import find
 from app.lectures.bar import SIZES, LectureBar
 from app.lectures.desk import LectureDesk
 from app.lectures.lecture import ModelMark, Scene
-from app.lectures.pages import KEPT_PAGES
 from app.look.files import ask_folder
-from app.look.widgets import EmptyState, Page
+from app.look.widgets import EmptyState
 from app.look.zoom import ZoomView
+from app.page_stack import is_kept
 from app.pages.choose.model_box import FolderQuestion
+from app.pages.inside.kept_page import KeptPage
 from app.session import Session
 from app.words import tr_engine
+from app.work.page_state import FAMILIES, VOCABULARIES, kind_of_model
 from engine.errors import UserError, marked
 from engine.family.train import REPORT
 
@@ -52,6 +54,8 @@ class Host(Protocol):
 
     session: Session
 
+    @property
+    def titles(self) -> Mapping[str, str]: ...  # of the pages, by their keys
     @property
     def stage(self) -> QBoxLayout: ...  # where the pages lie
     @property
@@ -78,7 +82,7 @@ class LectureMode(QObject):
         self._wanted = 0  # the one that is asked for; 0: as fits the screen
         self._before = ""  # the page that was open
         self._state_before = Qt.WindowState.WindowNoState
-        self._bare: list[Page] = []  # those that are shown without title and actions
+        self._bare: list[KeptPage[Any]] = []  # those that are shown without title and actions
         self._asked: ModelMark | None = None  # whose folder is asked for
         self.bar = LectureBar(self.window)
         self.zoom = ZoomView(self.window)
@@ -234,7 +238,7 @@ class LectureMode(QObject):
         """Show a scene, or why it cannot be shown."""
         self._asked = None
         lacking = find.lacking(scene, self._desk.found)
-        if scene.page not in KEPT_PAGES:
+        if not is_kept(scene.page):
             self._show_hole(
                 self.tr("This scene is of a page that this Cloze does not have. Go on to the next.")
             )
@@ -254,12 +258,13 @@ class LectureMode(QObject):
 
     def _show_page(self, scene: Scene) -> None:
         self._host.show_page(scene.page)
-        page: Any = self._host.page(scene.page)
-        if isinstance(page, Page) and page not in self._bare:
+        page = self._host.page(scene.page)
+        assert isinstance(page, KeptPage)  # asked before
+        if page not in self._bare:
             page.set_bare(True)
             self._bare.append(page)
         try:
-            page.show_state(find.state_of(scene, self._desk.found))
+            page.show_scene(find.values_of(scene, self._desk.found))
         except UserError as error:
             self._show_hole(words.say_error(error))
 
@@ -283,12 +288,16 @@ class LectureMode(QObject):
 
     @Slot()
     def _ask_folder(self) -> None:
-        page = self._desk.lecture.scenes[self.place].page
-        if page == "family":
+        scene = self._desk.lecture.scenes[self.place]
+        page = self._host.page(scene.page)
+        assert isinstance(page, KeptPage)  # else there is nothing to ask for
+        role = next((role for role, mark in scene.models.items() if mark == self._asked), "")
+        kind = kind_of_model(page.state_kind, role)
+        if kind == FAMILIES:
             title = self.tr("Choose the family's folder")
             ask_folder(self.window, title, self._take_family, name="lecture_family_dialog")
         else:
-            (self.vocabulary_question if page == "tokenizer" else self.question).ask()
+            (self.vocabulary_question if kind == VOCABULARIES else self.question).ask()
 
     def _take_family(self, folder: str) -> None:
         if (Path(folder) / REPORT).is_file():

@@ -13,18 +13,18 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.lectures import find
 from app.lectures.desk import LectureDesk
-from app.lectures.editor import LectureEditor
+from app.lectures.editor import LectureEditor, either
 from app.lectures.export_dialog import ExportDialog
 from app.lectures.keep_dialog import KeepDialog
 from app.lectures.lecture import SUFFIX
 from app.lectures.mode import Host, LectureMode
-from app.lectures.pages import KEPT_PAGES
 from app.look.error_dialog import show_error
 from app.look.files import ask_file
 from app.look.labels import PART
-from app.look.widgets import Page
+from app.page_stack import is_kept
+from app.pages.inside.kept_page import KeptPage
 from app.words import tr_engine
-from app.work.page_state import PageState
+from app.work.page_state import SceneValues, texts_of
 from engine.errors import UserError, marked
 
 LONGEST_SUGGESTION = 80  # characters
@@ -49,21 +49,19 @@ class Lectures(QObject):
 
     # ---- keeping
 
-    def state_here(self) -> PageState:
-        """Return what the open page shows. Raises: UserError: it is none that can be kept, or not now."""
-        key = self._host.current_page
-        if key not in KEPT_PAGES:
-            raise UserError(
-                marked(
-                    "engine",
-                    "This page is not kept as a scene. Turn to Tokenizer, Probe, Attention, Embeddings, "
-                    "Anatomy or "
-                    "Family.",
-                )
-            )
-        page: Any = self._host.page(key)
-        state: PageState = page.page_state()
-        return state
+    @property
+    def page_here(self) -> KeptPage[Any]:
+        """The open page. Raises: UserError: it is none that can be kept."""
+        page = self._host.page(self._host.current_page)
+        if isinstance(page, KeptPage):
+            return page
+        said = marked("engine", "This page is not kept as a scene. Turn to {pages}.")
+        raise UserError(said, pages=either(self._titles))
+
+    @property
+    def _titles(self) -> dict[str, str]:
+        """What the pages are called that can be kept."""
+        return {key: title for key, title in self._host.titles.items() if is_kept(key)}
 
     @Slot()
     def ask_to_keep(self, place: int | None = None) -> None:
@@ -72,31 +70,28 @@ class Lectures(QObject):
             self._then = partial(self.ask_to_keep, place)
             return
         try:
-            state = self.state_here()
+            shown = self.page_here.as_scene()
         except UserError as error:
             self._refuse(error)
             return
         count = len(self.desk.lecture.scenes)
         at = count if place is None else place
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        dialog = KeepDialog(self._suggested(state), at + 1, tr_engine(self.desk.lecture.title), holder)
-        dialog.kept.connect(partial(self._keep, self._host.current_page, state, place))
+        dialog = KeepDialog(self._suggested(shown), at + 1, tr_engine(self.desk.lecture.title), holder)
+        dialog.kept.connect(partial(self._keep, self._host.current_page, shown, place))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _keep(self, page: str, state: PageState, place: int | None, title: str, sentence: str) -> None:
-        self.desk.keep(title, sentence, page, state, place)
+    def _keep(self, page: str, shown: SceneValues, place: int | None, title: str, sentence: str) -> None:
+        self.desk.keep(title, sentence, page, shown, place)
 
-    def _suggested(self, state: PageState) -> str:
+    def _suggested(self, shown: SceneValues) -> str:
         """Return a title for what is shown: its picture's, and its text."""
-        page: Any = self._host.page(self._host.current_page)
+        page = self.page_here
         figures = page.figures_shown()
         name = figures[0].title if figures else ""
-        if not name and isinstance(page, Page):
-            name = page.header.title_label.text()
-        asked = str(state.values.get("question", ""))  # of a family
-        texts = (state.text, state.text_pair, asked)
-        text = PART.join(" ".join(one.split()) for one in texts if one.strip())
+        name = name or page.header.title_label.text()
+        text = PART.join(" ".join(one.split()) for one in texts_of(shown) if one.strip())
         return words.shorten(f"{name}: {text}" if text else name, LONGEST_SUGGESTION)
 
     # ---- the editor
@@ -105,7 +100,7 @@ class Lectures(QObject):
     def edit(self) -> None:
         """Open the editor beside the window."""
         if self.editor is None:
-            self.editor = LectureEditor(self.desk, self.window)
+            self.editor = LectureEditor(self.desk, self._titles, self.window)
             self.editor.add_wanted.connect(self.ask_to_keep)
             self.editor.show_wanted.connect(self.start)
             self.editor.look_wanted.connect(self.look_at)
@@ -119,14 +114,13 @@ class Lectures(QObject):
         """Show a scene on its page, in the window as it is."""
         scene = self.desk.lecture.scenes[place]
         lacking = find.lacking(scene, self.desk.found)
-        if lacking or scene.page not in KEPT_PAGES:
+        if lacking or not is_kept(scene.page):
             said = marked("engine", "“{name}” is not on this computer, so this scene cannot be shown.")
             self._refuse(UserError(said, name=lacking[0].name if lacking else scene.page))
             return
         self._host.show_page(scene.page)
-        page: Any = self._host.page(scene.page)
         try:
-            page.show_state(find.state_of(scene, self.desk.found))
+            self.page_here.show_scene(find.values_of(scene, self.desk.found))
         except UserError as error:
             self._refuse(error)
 

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.pages.probe.question import Question
+from app.pages.probe.masked_text import MaskedText
 from app.pages.tasks.known import VIEWS
 from app.session import Session
 from app.shipped import history_run, starter_model
@@ -107,8 +107,8 @@ class InsideScenes(QObject):
         page = self.page("probe")
         yield from self._open_reader()
         page.tabs.setCurrentIndex(0)
-        yield lambda: page.state.about is self.inspector.about
-        page.state.go(Question(CLOZE, "", (HIDDEN,)))
+        yield lambda: page.draft.about is self.inspector.about
+        page.draft.go(MaskedText(CLOZE, "", (HIDDEN,)))
         self._has_hidden = True
         plot = page.words_view.cards[0].plots[0]
         yield lambda: plot.isVisible() and not (plot.is_empty or plot.is_dim)

@@ -21,11 +21,9 @@ from PySide6.QtWidgets import QApplication
 from app.lectures.find import scene_of
 from app.lectures.lecture import Scene
 from app.main_window import MainWindow
-from app.pages.family.state import FAMILY
-from app.pages.tokenizer.kept import VOCABULARY
 from app.session import Session
 from app.settings import AppSettings
-from app.work.page_state import MODEL, PageState
+from app.work.page_state import MODEL, SceneValues
 
 REST_S = 0.3  # longer than any page lets typing or choosing rest
 LONGEST_S = 300.0
@@ -83,11 +81,11 @@ class Stage:
             self.window.session.inspector.set_text(text, text_pair)
         self.rest()
         shown: Any = self.window.page(page)
-        role = {"family": FAMILY, "tokenizer": VOCABULARY}.get(page, MODEL)
-        values: Mapping[str, Any] = {} if page in ("family", "embeddings") else shown.page_state().values
-        shown.show_state(PageState({**values, **changes}, {role: folder}, text, text_pair))
+        role = {"family": "family", "tokenizer": "vocabulary"}.get(page, MODEL)
+        values: Mapping[str, Any] = {} if page in ("family", "embeddings") else shown.as_scene().values
+        shown.show_scene(SceneValues({**values, **changes}, {role: folder}, text, text_pair))
         self.rest()
-        state = shown.page_state()
+        state = shown.as_scene()
         for name, value in changes.items():
             told(state.values[name] == value, f"{title}: {name}")
         self.scenes.append(scene_of(title, sentence, page, state))

@@ -48,10 +48,16 @@ def read_value(kind: type[Kind], document: Any, *, lacking: bool = False) -> Kin
         key = about.key or field.name
         if about.kind == "given":
             continue
-        if lacking and isinstance(document, Mapping) and key not in document and _has_default(field):
+        if about.kind == "inline":
+            values[field.name] = read_value(types_of(kind)[field.name], document, lacking=lacking)
+            continue
+        may_lack = lacking or about.kind == "spare"
+        if may_lack and isinstance(document, Mapping) and key not in document and _has_default(field):
             continue
         try:
             value = _object(document)[key]
+            if isinstance(value, list) and len(value) > about.most:
+                raise ValueError  # before anything is made of it
             form = about.form
             found = form.back(value) if form else as_kind(types_of(kind)[field.name], value, lacking=lacking)
             _check_limits(about, found)
@@ -201,6 +207,8 @@ def plain(value: Any) -> Any:
 def _plain_fields(value: Any) -> Iterator[tuple[str, Any]]:
     for field in dataclasses.fields(value):
         about = field.metadata.get("setting", _ANY)
-        if about.kind != "given":
-            found = getattr(value, field.name)
+        found = getattr(value, field.name)
+        if about.kind == "inline":
+            yield from _plain_fields(found)
+        elif about.kind != "given" and not (about.kind == "spare" and found == field.default):
             yield about.key or field.name, plain(found) if about.form is None else about.form.plain(found)

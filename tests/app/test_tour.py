@@ -288,7 +288,7 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     assert f"{number(80)} rows" in said["data"] and "“label”" in said["data"]
     probe = window.page("probe")
     plot = probe.words_view.cards[0].plots[0]
-    assert probe.state.written == CLOZE.replace("were", "[MASK]")
+    assert probe.draft.written == CLOZE.replace("were", "[MASK]")
     for guess in plot.guesses[:3]:
         assert f"{guess.text} {probability(guess.probability)}" in said["guesses"]
     attention = window.page("attention")

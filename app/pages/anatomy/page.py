@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -22,12 +21,12 @@ from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
 from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
-from app.pages.anatomy import kept, requests, steps, vectors
+from app.pages.anatomy import requests, steps, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.pictures import answer_words, step_of
 from app.pages.anatomy.requests import Asked, Found
-from app.pages.anatomy.state import ORDER, STEPS, Walk
+from app.pages.anatomy.state import ORDER, STEPS, AnatomyState, ChangesRows, Walk
 from app.pages.anatomy.sums import Told, tell
 from app.pages.anatomy.what_if import WhatIfCard, changes_words
 from app.pages.inside.model_bar import model_caption
@@ -39,7 +38,6 @@ from app.plots.figure import Figure
 from app.plots.step_chips import StepChips
 from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
-from app.work.page_state import PageState, Read
 from app.work.worker import Channel
 from engine.commands.anatomy import anatomy_command
 from engine.errors import UserError
@@ -56,8 +54,10 @@ LEAST_PICTURE = 240
 NARROW = 860  # px of the page
 
 
-class AnatomyPage(LookingPage):
+class AnatomyPage(LookingPage[AnatomyState]):
     """The strip of steps; the picture; what happens; what if."""
+
+    state_kind = AnatomyState
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
@@ -317,17 +317,16 @@ class AnatomyPage(LookingPage):
 
     # ---- what is shown, kept and shown again
 
-    def own_values(self) -> dict[str, Any]:
-        return kept.values_of(self.walk)
+    @property
+    def state(self) -> AnatomyState:
+        model, inspector, walk = self.model_shown, self.inspector, self.walk
+        return AnatomyState(model, inspector.text, inspector.text_pair, walk, ChangesRows.of(walk.changes))
 
-    def check_own(self, state: PageState) -> None:
-        kept.read(Read(state.values))
-
-    def take_own(self, state: PageState) -> None:
+    def take_state(self, state: AnatomyState) -> None:
         about, inspector = self._about, self.inspector
         assert about is not None  # it is there before this is called
         num_pieces = len(about.encode(inspector.text, inspector.pair).input_ids)
-        self._wanted = kept.fitted(kept.read(Read(state.values)), about.config, num_pieces)
+        self._wanted = state.walk.wholly(about.config, num_pieces)
         self._ask()
         if not self._asked.is_asking and self.found is not None:
             self._take(self.found)

@@ -6,9 +6,13 @@ Nothing here knows Qt. Layers and heads count from 1, pieces and numbers from 0.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from engine.inspect.anatomy.changes import AS_IT_IS, Changes
+from app.work.page_state import PageState, limited, model_field
+from engine.errors import UserError, marked
+from engine.inspect.anatomy.changes import AS_IT_IS, RESIDUALS, Changes
+from engine.model.config import BertConfig
 
 EMBEDDINGS, LAYER, HEAD = "embeddings", "layer", "head"
 STEPS = {  # key -> group
@@ -34,6 +38,8 @@ STEPS = {  # key -> group
     "loss": HEAD,
 }
 ORDER = tuple(STEPS)
+MOST, MOST_SCALE = 1_000_000, 100  # of a scene
+LONGEST_NAME = 200
 WIDTHS = ("head", "width", "inner")  # vectors of a head, of the model, of the feed-forward part
 
 
@@ -47,19 +53,19 @@ class Walk:
     for. said: its answer, by its key; -1: the likeliest. target: the word that stood at the [MASK].
     """
 
-    shape: tuple[int, int] = (1, 1)
-    num_pieces: int = 1
-    step: str = "text"
-    layer: int = 1
-    head: int = 1
-    piece: int = 1
-    key: int = -1
-    vector: str = ""
-    numbers: tuple[int, int, int] = (-1, -1, -1)
-    answer: str = ""
-    said: int = -1
-    target: str = ""
-    changes: Changes = AS_IT_IS
+    shape: tuple[int, int] = limited((1, 1), kind="given")
+    num_pieces: int = limited(1, kind="given")
+    step: str = limited("text", choices=ORDER)
+    layer: int = limited(1, minimum=1, maximum=MOST)
+    head: int = limited(1, minimum=1, maximum=MOST)
+    piece: int = limited(1, minimum=0, maximum=MOST)
+    key: int = limited(-1, minimum=-1, maximum=MOST)
+    vector: str = limited("", longest=LONGEST_NAME)
+    numbers: tuple[int, int, int] = limited((-1, -1, -1), minimum=-1, maximum=MOST)
+    answer: str = limited("", longest=LONGEST_NAME)
+    said: int = limited(-1, minimum=-1, maximum=MOST)
+    target: str = limited("", longest=LONGEST_NAME)
+    changes: Changes = limited(AS_IT_IS, kind="given")
 
     @property
     def place(self) -> int:
@@ -89,6 +95,20 @@ class Walk:
             numbers=(-1, -1, -1) if is_other else self.numbers,
             said=-1 if is_other else self.said,
         )
+
+    def wholly(self, config: BertConfig, num_pieces: int) -> Walk:
+        """Return the walk in this model and a text of so many pieces. Raises: UserError: it leads
+        elsewhere.
+        """
+        layers, heads = config.num_hidden_layers, config.num_attention_heads
+        if self.layer > layers or self.head > heads or max(self.piece, self.key) >= num_pieces:
+            raise UserError(
+                marked(
+                    "engine", "This scene shows a layer, head or piece that this model and text do not have."
+                )
+            )
+        self.changes.check(config, num_pieces)
+        return replace(self, shape=(layers, heads), num_pieces=num_pieces)
 
     def stepped(self, by: int) -> Walk:
         """Return the step before or after; behind a layer's last comes the next layer, as calculated."""
@@ -133,3 +153,56 @@ class Walk:
     def changed(self, **values: Any) -> Walk:
         """Return it with other values of some fields."""
         return replace(self, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesRows:
+    """What is otherwise in the model, as rows. scales: layer, head, scale. no_residual: layer, which one.
+    positions, segments: of a piece, in place of its own.
+    """
+
+    scales: tuple[tuple[int, int, float], ...] = limited((), minimum=0, maximum=MOST)
+    no_residual: tuple[tuple[int, str], ...] = limited((), minimum=1, maximum=MOST, choices=RESIDUALS)
+    positions: tuple[tuple[int, int], ...] = limited((), minimum=0, maximum=MOST)
+    segments: tuple[tuple[int, int], ...] = limited((), minimum=0, maximum=MOST)
+
+    @classmethod
+    def of(cls, changes: Changes) -> ChangesRows:
+        """Return changes as rows."""
+        scales = tuple((layer, head, scale) for (layer, head), scale in changes.scales)
+        return cls(scales, tuple(sorted(changes.no_residual)), changes.positions, changes.segments)
+
+    @property
+    def changes(self) -> Changes:
+        scales = tuple(((layer, head), scale) for layer, head, scale in self.scales)
+        return Changes(scales, frozenset(self.no_residual), self.positions, self.segments)
+
+    def misfit(self) -> str:
+        """Return the rows that cannot be, or name something twice; "" where all can."""
+        if any(layer < 1 or head < 1 or scale > MOST_SCALE for layer, head, scale in self.scales):
+            return "scales"
+        changed: dict[str, list[Any]] = {
+            "scales": [(layer, head) for layer, head, _scale in self.scales],
+            "positions": [piece for piece, _position in self.positions],
+            "segments": [piece for piece, _segment in self.segments],
+        }
+        return next((name for name, found in changed.items() if len(set(found)) < len(found)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class AnatomyState(PageState):
+    """Everything that decides what the page shows of one text in one model."""
+
+    model: Path = model_field()
+    text: str = ""
+    text_pair: str = ""
+    here: Walk = limited(Walk(), kind="inline")
+    changes: ChangesRows = limited(ChangesRows())
+
+    def misfit(self) -> str:
+        return self.changes.misfit()
+
+    @property
+    def walk(self) -> Walk:
+        """The walk with what is otherwise in it."""
+        return self.here.changed(changes=self.changes.changes)

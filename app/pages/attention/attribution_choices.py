@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -15,6 +13,7 @@ from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import named
 from app.pages.attention.requests import Wanted
+from app.pages.attention.state import AskedAttribution
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS
 from engine.inspect.attribution.path import BASELINES, MASK
 from engine.inspect.attribution.target import (
@@ -166,27 +165,25 @@ class AttributionChoices(QWidget):
             target, self.method.currentData(), self.baseline.currentData(), self.measure.currentData()
         )
 
-    def values(self) -> dict[str, str]:
-        """Return what is chosen, as plain values; the question with the place of its [MASK], or the
-        word hidden.
-        """
+    def state(self) -> AskedAttribution:
+        """Return what is chosen."""
         question, place = self.question.currentData() or ("", -1)
         hidden = self._hidden if question == MASKED_WORDS and place < 0 else None
-        return {
-            "question": f"{question}:{place}:{-1 if hidden is None else hidden}",
-            "answer": str(self.answer.currentData() or ""),
-            "against": str(self.against.currentData() or ""),
-            "word": self.word.text(),
-            "other_word": self.other_word.text(),
-            "method": str(self.method.currentData()),
-            "baseline": str(self.baseline.currentData()),
-            "measure": str(self.measure.currentData()),
-            "unit": self.unit.current,
-        }
+        return AskedAttribution(
+            question=f"{question}:{place}:{-1 if hidden is None else hidden}",
+            answer=str(self.answer.currentData() or ""),
+            against=str(self.against.currentData() or ""),
+            word=self.word.text(),
+            other_word=self.other_word.text(),
+            method=str(self.method.currentData()),
+            baseline=str(self.baseline.currentData()),
+            measure=str(self.measure.currentData()),
+            unit=self.unit.current,
+        )
 
-    def put(self, values: Mapping[str, str]) -> None:
-        """Choose what `values` gave, as far as this model and text have it, and ask for it."""
-        question, _, rest = values["question"].partition(":")
+    def take_state(self, state: AskedAttribution) -> None:
+        """Choose this, as far as this model and text have it, and ask for it."""
+        question, _, rest = state.question.partition(":")
         place, _, hidden = rest.partition(":")
         wanted = (question, int(place) if place.lstrip("-").isdigit() else -1)
         if hidden.isdigit() and any(int(hidden) in word.pieces for word in self._words):
@@ -196,19 +193,19 @@ class AttributionChoices(QWidget):
                 self.question.setItemText(here, self._hidden_words())
         self.question.setCurrentIndex(max(0, self._row_of(wanted)) if self.question.count() else -1)
         self._show_answers()
-        for name, line in (("word", self.word), ("other_word", self.other_word)):
-            line.setText(values[name])
-            line.setProperty("taken", values[name])
-        for name, box in (
-            ("answer", self.answer),
-            ("against", self.against),
-            ("method", self.method),
-            ("baseline", self.baseline),
-            ("measure", self.measure),
+        for text, line in ((state.word, self.word), (state.other_word, self.other_word)):
+            line.setText(text)
+            line.setProperty("taken", text)
+        for data, box in (
+            (state.answer, self.answer),
+            (state.against, self.against),
+            (state.method, self.method),
+            (state.baseline, self.baseline),
+            (state.measure, self.measure),
         ):
-            box.setCurrentIndex(max(0, box.findData(values[name])) if box.count() else -1)
-        if values["unit"] in self.unit.buttons:
-            self.unit.set_current(values["unit"])
+            box.setCurrentIndex(max(0, box.findData(data)) if box.count() else -1)
+        if state.unit in self.unit.buttons:
+            self.unit.set_current(state.unit)
         self._choice_made()
 
     @property

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app import words
 from app.pages.attention import requests
 from app.pages.attention.captions import watched_words
-from app.pages.attention.heads import IMPORTANCE, POSITION, RANKING, HeadsCard, HeadValues
+from app.pages.attention.heads import HeadsCard, HeadValues
 from app.pages.attention.requests import Asked
-from app.pages.attention.state import Chosen
+from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, Chosen
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress

@@ -40,7 +40,7 @@ from app.look.layout import row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
-from app.pages.attention.state import Chosen, Head
+from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, Chosen, Head
 from app.plots.attention_image import MosaicPicture
 from app.plots.buttons import yield_to_layout
 from app.plots.mosaic import MosaicPlot
@@ -51,7 +51,6 @@ VALUE_WIDTH = 66  # px, beside the bar
 PATTERN_WIDTH = 126  # px
 LEAST_LIST = 350  # px; below, the last column is left out
 ROW_HEIGHT = 26  # px
-POSITION, RANKING, IMPORTANCE = "position", "ranking", "importance"
 HALF = int(Qt.ItemDataRole.UserRole) + 1  # how far the interval goes to either side
 LEAST_MOSAIC = 96  # px high
 LOW = 280  # px high; below, the keys are not told
@@ -398,12 +397,6 @@ class HeadsCard(Card):
     def is_over_table(self) -> bool:
         chosen = self.over.currentData() == "table" and self.measure not in (POSITION, RANKING)
         return chosen or self.measure == IMPORTANCE
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """By what heads can be sorted, over one text."""
-        known = [str(self.sort.itemData(place)) for place in range(self.sort.count())]
-        return tuple(one for one in known if one != IMPORTANCE)
 
     def sort_as(self, measure: str, *, is_listed: bool, is_ascending: bool) -> None:
         """Sort by what a measure says of this text, and show the heads as a list or as a mosaic."""

@@ -7,11 +7,9 @@ not there yet. Pictures are composed on a worker; this thread only paints them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
@@ -22,7 +20,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, button
-from app.pages.attention import captions, kept, requests
+from app.pages.attention import captions, requests
 from app.pages.attention.ablation import EffectsCard, HeadAblation
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog
@@ -30,7 +28,7 @@ from app.pages.attention.head_search import HeadSearch
 from app.pages.attention.heads import HeadsCard
 from app.pages.attention.picture import PictureCard
 from app.pages.attention.requests import Asked, Drawn
-from app.pages.attention.state import PICTURES, Chosen, Comparison
+from app.pages.attention.state import IMPORTANCE, PICTURES, AttentionState, Chosen, Comparison
 from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
 from app.plots.attention_image import MosaicPicture
@@ -38,10 +36,9 @@ from app.plots.figure import Figure
 from app.remembered import keep_heads, kept_heads
 from app.session import Session
 from app.work.inspector import AnatomyPlace
-from app.work.page_state import PageState
 from app.work.worker import Channel
 from engine.commands.inspect import attention_command
-from engine.errors import UserError
+from engine.errors import UserError, marked
 from engine.inspect.attention.views import BlockMasses, block_masses
 from engine.inspect.attention.weights import AttentionMaps, Detail
 from engine.inspect.loaded_model import ModelSummary
@@ -54,8 +51,10 @@ LEAST_RIGHT, MOST_RIGHT = 288, 640  # px
 NARROW = 960  # px of the page; below, the picture takes what the right side does not need
 
 
-class AttentionPage(LookingPage):
+class AttentionPage(LookingPage[AttentionState]):
     """The text above; the picture at the left; all heads and the effects of switching at the right."""
+
+    state_kind = AttentionState
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
@@ -486,22 +485,34 @@ class AttentionPage(LookingPage):
 
     # ---- what is shown, kept and shown again
 
-    def own_values(self) -> dict[str, Any]:
-        return kept.values_of(self)
+    @property
+    def state(self) -> AttentionState:
+        model, heads, inspector = self.model_shown, self.heads, self.inspector
+        if heads.is_over_table or heads.measure == IMPORTANCE:
+            raise UserError(
+                marked(
+                    "engine",
+                    "The heads are sorted by what they do over a table, which a scene does not hold. Sort "
+                    "them by this text.",
+                )
+            )
+        return AttentionState(
+            model=model,
+            text=inspector.text,
+            text_pair=inspector.text_pair,
+            chosen=self.chosen,
+            is_line=self.picture.is_line,
+            measure=heads.measure,
+            is_listed=heads.is_list,
+            is_ascending=heads.list.is_ascending,
+            asked=self.attribution.choices.state(),
+        )
 
-    def other_models(self) -> Mapping[str, Path]:
-        against = self.chosen.comparison
-        return {} if against is None or against.folder is None else {kept.OTHER: against.folder}
-
-    def check_own(self, state: PageState) -> None:
-        kept.read(state, self.heads.measures)
-
-    def take_own(self, state: PageState) -> None:
-        found = kept.read(state, self.heads.measures)
-        self.picture.set_line(found.is_line)
-        self.attribution.choices.put(found.asked)
-        self._choose(kept.fitted(found.chosen, self.chosen.shape))
-        self.heads.sort_as(found.measure, is_listed=found.is_listed, is_ascending=found.is_ascending)
+    def take_state(self, state: AttentionState) -> None:
+        self.picture.set_line(state.is_line)
+        self.attribution.choices.take_state(state.asked)
+        self._choose(state.chosen.wholly(self.chosen.shape))
+        self.heads.sort_as(state.measure, is_listed=state.is_listed, is_ascending=state.is_ascending)
 
     def figures_shown(self) -> tuple[Figure, ...]:
         figure = self.picture.current_figure()

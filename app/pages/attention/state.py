@@ -5,44 +5,96 @@ Nothing here knows Qt. Layers and heads count from 0 in here and in files; peopl
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from app.work.page_state import PageState, limited, model_field, other_model
+from engine.errors import UserError, marked
+from engine.inspect.attention.head_measures import MEASURES
 from engine.inspect.attention.views import View
+from engine.settings.values import as_kind
 
 Head = tuple[int, int]  # layer, head
 
 PICTURES = ("heatmap", "arcs", "query_key", "heads", "attribution")
+OF = ("heads", "layer", "model", "rollout")
+SPECIALS = ("show", "hide", "renormalise")
+UNITS = ("pieces", "words")
+BLOCKS = ("all", "aa", "ab", "ba", "bb")
+COMPARED = ("head", "text", "model")
+POSITION, RANKING, IMPORTANCE = "position", "ranking", "importance"
+SORTED = (POSITION, *MEASURES, RANKING)  # by which heads can be sorted, over one text
+MOST = 1000  # layers, or heads of one
+
+
+class HeadForm:
+    """A head in a scene: from 1 there, and no head is an empty list."""
+
+    def plain(self, head: Head | None) -> list[int]:
+        return [] if head is None else [head[0] + 1, head[1] + 1]
+
+    def back(self, value: Any) -> Head | None:
+        if value == []:
+            return None
+        layer, head = as_kind(Head, value)
+        if not (1 <= layer <= MOST and 1 <= head <= MOST):
+            raise ValueError
+        return layer - 1, head - 1
+
+
+class HeadsForm:
+    """Heads in a scene, each once. Args: kind: what they are here."""
+
+    def __init__(self, kind: Callable[[Iterable[Head]], Collection[Head]] = tuple) -> None:
+        self._kind = kind
+
+    def plain(self, heads: Collection[Head]) -> list[list[int]]:
+        in_order = heads if isinstance(heads, tuple) else sorted(heads)
+        return [HeadForm().plain(head) for head in in_order]
+
+    def back(self, value: Any) -> Collection[Head]:
+        heads = [HeadForm().back(one) for one in value]
+        if None in heads or len(set(heads)) < len(heads):
+            raise ValueError
+        return self._kind(head for head in heads if head is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What the shown attention is compared with: another head, another text, or another model."""
 
-    kind: str  # "head", "text" or "model"
-    head: Head | None = None
+    kind: str = limited(choices=COMPARED)
+    head: Head | None = limited(None, form=HeadForm())
     text: str = ""
     text_pair: str = ""
-    folder: Path | None = None
+    folder: Path | None = other_model("other")
     name: str = ""  # of the model or checkpoint
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is a head where one is meant, and a model."""
+        has_head, has_folder = self.head is not None, self.folder is not None
+        return (self.kind == "head") == has_head and (self.kind == "model") == has_folder
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """Everything that decides what the page shows of one text in one model."""
 
-    shape: tuple[int, int] = (1, 1)  # L layers, H heads of the model
-    picture: str = "heatmap"
-    heads: tuple[Head, ...] = ((0, 0),)  # the first is the current one; the others are averaged with it
-    of: str = "heads"  # whose attention is shown: "heads", "layer", "model" or "rollout"
-    specials: str = "show"
-    unit: str = "pieces"
-    block: str = "all"
-    top_share: float = 1.0
-    locked: int = -1  # the token whose row is locked, as its place in the encoding
-    off: frozenset[Head] = frozenset()
-    comparison: Comparison | None = None
+    shape: tuple[int, int] = limited((1, 1), kind="given")  # L layers, H heads of the model
+    picture: str = limited("heatmap", key="view", choices=PICTURES)
+    # the first is the current one; the others are averaged with it
+    heads: tuple[Head, ...] = limited(((0, 0),), form=HeadsForm())
+    of: str = limited("heads", choices=OF)  # whose attention is shown
+    specials: str = limited("show", choices=SPECIALS)
+    unit: str = limited("pieces", choices=UNITS)
+    block: str = limited("all", choices=BLOCKS)
+    top_share: float = limited(1.0, key="share", minimum=0.001, maximum=1.0)
+    locked: int = limited(-1, minimum=-1, maximum=1_000_000)  # the token whose row is, by its place
+    off: frozenset[Head] = limited(frozenset(), form=HeadsForm(frozenset))
+    comparison: Comparison | None = limited(None, key="against")
 
     @property
     def layer(self) -> int:
@@ -70,6 +122,20 @@ class Chosen:
         if against is not None and against.head is not None:
             against = against if against.head[0] < layers and against.head[1] < heads else None
         return replace(self, shape=shape, heads=kept or ((0, 0),), off=off, comparison=against)
+
+    def wholly(self, shape: tuple[int, int]) -> Chosen:
+        """Return the same choice for a model of this shape. Raises: UserError: it has not all of it."""
+        result = self.fitted(shape)
+        if (result.heads, result.off, result.comparison) != (self.heads, self.off, self.comparison):
+            raise UserError(
+                marked(
+                    "engine",
+                    "This scene shows heads that the model does not have: it has {layers} × {heads}.",
+                ),
+                layers=shape[0],
+                heads=shape[1],
+            )
+        return result
 
     def choose(self, layer: int, head: int) -> Chosen:
         """Return the choice of one head alone; an average over the layer stays one."""
@@ -120,3 +186,43 @@ class Chosen:
             block=self.block if has_pair else "all",
             top_share=self.top_share,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAttribution:
+    """What is chosen of the attribution. question: with the place of its [MASK], or of the word hidden."""
+
+    question: str
+    answer: str
+    against: str
+    word: str
+    other_word: str
+    method: str
+    baseline: str
+    measure: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionState(PageState):
+    """Everything that decides what the page shows of one text in one model.
+
+    is_line: the arcs stand over one line. measure, is_listed, is_ascending: how the heads beside the picture
+    are sorted.
+    """
+
+    model: Path = model_field()
+    text: str = limited()
+    text_pair: str = limited()
+    chosen: Chosen = limited(kind="inline")
+    is_line: bool = limited(key="line")
+    measure: str = limited(key="sorted", choices=SORTED)
+    is_listed: bool = limited(key="list")
+    is_ascending: bool = limited(key="ascending")
+    asked: AskedAttribution = limited()
+
+    def misfit(self) -> str:
+        against = self.chosen.comparison
+        if against is not None and not against.is_whole:
+            return "against"
+        return "" if self.chosen.heads else "heads"

@@ -5,10 +5,7 @@ Vectors are computed when asked for; then pooling, layer, map and colours follow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
@@ -19,15 +16,15 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, named, set_role
-from app.pages.embeddings import kept, requests
+from app.pages.embeddings import requests
 from app.pages.embeddings.requests import WORD, Source, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
+from app.pages.embeddings.state import EmbeddingsState, lines_of
 from app.pages.embeddings.tabs import BUNDLED, OWN, TABS, Views
 from app.pages.embeddings.texts import TYPED, SourceCard
 from app.pages.inside.page import LookingPage
 from app.plots.figure import Figure
 from app.session import Session
-from app.work.page_state import PageState
 from app.work.worker import Channel
 from engine.commands.command_line import embed_command, word_command
 from engine.errors import UserError, marked
@@ -40,10 +37,10 @@ WORD_FILE = "word.npz"
 NARROW = 860  # px; below, the buttons of the header are short of room
 
 
-class EmbeddingsPage(LookingPage):
+class EmbeddingsPage(LookingPage[EmbeddingsState]):
     """Settings at the left; map, similarity, layers, poolings and two models as tabs."""
 
-    shows_text = False  # it has texts of its own
+    state_kind = EmbeddingsState
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
@@ -54,7 +51,7 @@ class EmbeddingsPage(LookingPage):
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
         self._about: ModelSummary | None = None
         self._is_stale = False
-        self._kept: kept.Kept | None = None  # what is to be shown of the vectors that are on their way
+        self._coming: tuple[Source, EmbeddingsState] | None = None  # of the vectors that are on their way
         self._make_parts()
         self._lay_out()
         self._connect()
@@ -174,14 +171,15 @@ class EmbeddingsPage(LookingPage):
         self.vectors_card.set_word(bool(vectors.spans))
         same_columns = before is not None and before.columns.keys() == vectors.columns.keys()
         wanted = "" if same_columns else self._first_column(vectors)
-        again, self._kept = self._kept, None
-        if again is not None and again.source is vectors.source:
+        coming, self._coming = self._coming, None
+        again = coming[1] if coming is not None and coming[0] is vectors.source else None
+        if again is not None:
             wanted = next(iter(vectors.columns), "")
         self.map_settings.set_vectors(vectors, wanted)
-        if again is not None and again.source is vectors.source and not again.is_colored:
+        if again is not None and not again.is_colored:
             self.map_settings.color_by_nothing()
         self.views.set_vectors(vectors)
-        if again is not None and again.source is vectors.source:
+        if again is not None:
             self.views.similarity_card.set_order(again.by_group)
             self.views.refresh()
             self.views.choose_place(again.point)
@@ -193,32 +191,51 @@ class EmbeddingsPage(LookingPage):
 
     # ---- what is shown, kept and shown again
 
-    def own_values(self) -> dict[str, Any]:
-        return kept.values_of(self)
+    @property
+    def state(self) -> EmbeddingsState:
+        model, vectors, views, card = self.model_shown, self.vectors, self.views, self.vectors_card
+        if vectors is None:
+            raise UserError(marked("engine", "There is nothing to keep here yet. Compute vectors first."))
+        source, column, other = vectors.source, self.map_settings.column, views.pair_card.other
+        state = EmbeddingsState(
+            model=model,
+            other=other if views.currentWidget() is views.pair_card else None,
+            tab=TABS[views.currentIndex()],
+            kind=WORD if vectors.spans else TYPED,
+            texts=lines_of(vectors, column),
+            group=column or source.group,
+            word=source.word,
+            longest=source.max_length,
+            of=source.words,
+            pooling=str(card.kind_box.currentData()),
+            layer=card.layer,
+            method=self.map_settings.method,
+            perplexity=self.map_settings.perplexity.value(),
+            seed=self.map_settings.seed.value(),
+            is_colored=bool(column),
+            by_group=views.similarity_card.is_by_group,
+            point=views.map_card.chosen_place,
+            compared=views.compared,
+        )
+        state.check()
+        return state
 
-    def other_models(self) -> Mapping[str, Path]:
-        other = self.views.pair_card.other
-        is_shown = other is not None and self.views.currentWidget() is self.views.pair_card
-        return {kept.OTHER: other} if other is not None and is_shown else {}
-
-    def check_own(self, state: PageState) -> None:
-        kept.read(state)
-
-    def take_own(self, state: PageState) -> None:
-        found, about = kept.read(state), self._about
+    def take_state(self, state: EmbeddingsState) -> None:
+        about = self._about
         assert about is not None  # it is there before this is called
-        if found.layer > about.config.num_hidden_layers or found.pooling not in kinds_of(about):
+        if state.layer > about.config.num_hidden_layers or state.pooling not in kinds_of(about):
             raise UserError(
                 marked("engine", "This scene shows a layer, or a pooling, that the model does not have.")
             )
-        self._kept = found
-        self.source_card.put(found.source)
-        self.vectors_card.put(found.pooling, found.layer)
-        self.map_settings.put(found.method, found.perplexity, found.seed)
-        if kept.OTHER in state.models:
-            self.views.pair_card.set_other(state.models[kept.OTHER])
-        self.views.setCurrentIndex(TABS.index(found.tab))
-        self._compute(found.source)
+        source = state.source
+        self._coming = (source, state)
+        self.source_card.put(source)
+        self.vectors_card.put(state.pooling, state.layer)
+        self.map_settings.put(state.method, state.perplexity, state.seed)
+        if state.other is not None:
+            self.views.pair_card.set_other(state.other)
+        self.views.setCurrentIndex(TABS.index(state.tab))
+        self._compute(source)
         self._is_stale = False
 
     def figures_shown(self) -> tuple[Figure, ...]:

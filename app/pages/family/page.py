@@ -31,20 +31,21 @@ from app.look.files import ask_files
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, WholeLabel, label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, Card, EmptyState, Page, Pane, button, named, set_role
+from app.look.widgets import GAP, Card, EmptyState, Pane, button, named, set_role
 from app.pages.family.action import Action
+from app.pages.family.draft import FamilyDraft
 from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, Kind, Typed
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.learning import Learning
 from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, families
-from app.pages.family.state import FAMILY, FamilyState
+from app.pages.family.state import FamilyState
 from app.pages.family.tabs import KindTabs
 from app.pages.family.train_dialog import TrainDialog
+from app.pages.inside.kept_page import KeptPage
 from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
 from app.plots.member_column import Labels
 from app.session import Session
-from app.work.page_state import PageState
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import Event, Progress
@@ -57,20 +58,21 @@ PATIENCE_MS = 500  # after which it is said that an answer takes a while
 BOX = 300  # px
 
 
-class FamilyPage(Page):
+class FamilyPage(KeptPage[FamilyState]):
     """Tabs of questions; the question; the columns, or the claims."""
 
+    state_kind = FamilyState
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.setObjectName("family_page")
         self.header.title_label.setText(self.tr("Family"))
         self.header.set_sentence(
             self.tr("One question to several generations of language models, all trained on the same text.")
         )
         self.session, self._opened = session, OpenFamilies()
-        self.state = FamilyState()
+        self.draft = FamilyDraft()
         self.answered: FamilyAnswer[Any] | None = None  # what is shown
-        self._to_show: PageState | None = None  # until it is known which families there are
         self._is_found = False
         self._done: FamilyAnswer[Any] | None = None  # what took long, kept
         self._found = Channel(self, session.workers.files)
@@ -228,11 +230,11 @@ class FamilyPage(Page):
         self._is_found = True
         self.views.setCurrentIndex(1 if places else 0)
         self._choose_family(self.box.currentData())
-        self._take_state()
+        self.take_up()
 
     @Slot(object)
     def _choose_family(self, folder: Path | None) -> None:
-        is_chinese = self.state.is_chinese if folder is None else self._chinese.get(folder, False)
+        is_chinese = self.draft.is_chinese if folder is None else self._chinese.get(folder, False)
         self.show_question(replace(self._as_typed(), folder=folder).speak(is_chinese))
 
     # the question
@@ -240,21 +242,21 @@ class FamilyPage(Page):
     @property
     def kind(self) -> Kind[Any]:
         """The kind of question that is shown."""
-        return self.state.kind
+        return self.draft.kind
 
     @Slot(int)
     def choose_tab(self, place: int) -> None:
         """Show another kind of question; each keeps its own words."""
         self.show_question(self._as_typed().choose(KINDS[place]))
 
-    def show_question(self, state: FamilyState) -> None:
+    def show_question(self, draft: FamilyDraft) -> None:
         """Show a question and ask it: the one way in, for a tab, an example and a scene alike."""
-        is_another = state.kind is not self.kind
-        self.state = state
+        is_another = draft.kind is not self.kind
+        self.draft = draft
         self._show_typed()
         if is_another:
             with QSignalBlocker(self.tabs):
-                self.tabs.setCurrentIndex(KINDS.index(state.kind))
+                self.tabs.setCurrentIndex(KINDS.index(draft.kind))
             self._show_kind()
         self.ask()
 
@@ -266,7 +268,7 @@ class FamilyPage(Page):
                 widget.setVisible(name in kind.fields)
         for widget in (self.question_label, self.question):
             widget.setVisible(kind.has_words)
-        self.examples.setVisible(bool(kind.examples(self.state.is_chinese)))
+        self.examples.setVisible(bool(kind.examples(self.draft.is_chinese)))
         self.copy_button.setVisible(kind.has_command)
         self.save_button.setVisible(not kind.is_in_words)
         self.question_label.setText(kind.label)
@@ -275,29 +277,29 @@ class FamilyPage(Page):
         self._forget()
 
     def _show_typed(self) -> None:
-        typed = self.state.typed
+        typed = self.draft.typed
         self.question.setText(typed.question)
         self.answer.setText(typed.answer)
         self.second.setText(typed.second)
         with QSignalBlocker(self.sentences):
             self.sentences.setPlainText(typed.sentences)
 
-    def _as_typed(self) -> FamilyState:
-        """Return the state with what stands in the fields."""
+    def _as_typed(self) -> FamilyDraft:
+        """Return the question with what stands in the fields."""
         fields = (self.question.text(), self.answer.text(), self.second.text(), self.sentences.toPlainText())
-        return replace(self.state, typed=Typed(*fields))
+        return replace(self.draft, typed=Typed(*fields))
 
     @property
     def asked(self) -> FamilyQuestion[Any] | None:
         """What is to be asked now, None without a family."""
-        given = self.state.given(self.session.data.table, self.session.data.roles)
+        given = self.draft.given(self.session.data.table, self.session.data.roles)
         return None if given is None else self.kind.question(given)
 
     @Slot()
     def ask(self) -> None:
         """Put the question to the family."""
         self._pause.stop()
-        self.state = self._as_typed()
+        self.draft = self._as_typed()
         question = self.asked
         if question is None or not self.isVisible():
             return
@@ -349,31 +351,20 @@ class FamilyPage(Page):
 
     # what is shown, kept and shown again
 
-    def page_state(self) -> PageState:
-        """Return what the page shows. Raises: UserError: there is nothing yet, or it is of a table."""
-        return self._as_typed().to_keep(self.last_row())
-
-    def show_state(self, state: PageState) -> None:
-        """Show what was kept, once families are known. Raises: UserError: it is not what this page keeps."""
-        self.state.kept_in(state)
-        self._to_show = state
-        self._take_state()
-
     @property
-    def is_state_shown(self) -> bool:
-        """Whether what was to be shown has been taken up."""
-        return self._to_show is None
+    def state(self) -> FamilyState:
+        return self._as_typed().state(self.last_row())
+
+    def is_open(self, state: FamilyState) -> bool:
+        return self._is_found  # which families there are
 
     def figures_shown(self) -> tuple[Figure, ...]:
         """Return the pictures that say what the page shows; none where it is told in words."""
         found = (self.columns, *self.learning.findChildren(Figure))
         return tuple(one for one in found if one.isVisible() and not one.is_empty)
 
-    def _take_state(self) -> None:
-        if self._to_show is None or not self.isVisible() or not self._is_found:
-            return
-        to_show, self._to_show = self._to_show, None
-        folder = to_show.models[FAMILY]
+    def take_state(self, state: FamilyState) -> None:
+        folder = state.family
         places = [self.box.itemData(place) for place in range(self.box.count())]
         if folder not in places:
             self.box.add_choice(folder.name, folder, folder)
@@ -381,7 +372,7 @@ class FamilyPage(Page):
         self.box.setCurrentIndex(places.index(folder))
         self.views.setCurrentIndex(1)
         now = self._as_typed().speak(self._chinese.get(folder, False))
-        self.show_question(now.kept_in(to_show))
+        self.show_question(now.take(state))
         QTimer.singleShot(0, self, self._reveal_row)  # of an answer that is there already
 
     # what takes long
@@ -402,20 +393,20 @@ class FamilyPage(Page):
             )
             return
         if self.answered is not None:
-            self.state = self.state.tune(self.session.data.table)
+            self.draft = self.draft.tune(self.session.data.table)
         self.ask()
 
     @Slot()
     def stop(self) -> None:
         """Stop what takes long; what was found stays."""
         self._asked.drop()
-        self.state = replace(self.state, tuned=None)
+        self.draft = replace(self.draft, tuned=None)
         self.banner.hide()
         self._show_action()
 
     def take_files(self, kind: Kind[Any], files: list[str]) -> None:
         """Ask from files."""
-        self.state = self.state.take_files(kind, tuple(map(Path, files)))
+        self.draft = self.draft.take_files(kind, tuple(map(Path, files)))
         self.ask()
 
     def _wait(self, event: Event) -> None:
@@ -445,7 +436,7 @@ class FamilyPage(Page):
         ]
         for figure in self.learning.findChildren(Figure):
             figure.set_caption(lines)
-        asked = zip((self.tr("Question"), self.tr("Answer")), kind.caption(self.state.typed), strict=True)
+        asked = zip((self.tr("Question"), self.tr("Answer")), kind.caption(self.draft.typed), strict=True)
         self.columns.set_caption([*lines, *(line for line in asked if line[1])])
         self.columns.set_columns(kind.columns(answered), kind.labels(answered))
         QTimer.singleShot(0, self, self._reveal_row)  # once there is room for the columns
@@ -468,7 +459,7 @@ class FamilyPage(Page):
 
     def _refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))
-        self.state = self.state.take_files(self.kind, ())  # what cannot be read is not asked again
+        self.draft = self.draft.take_files(self.kind, ())  # what cannot be read is not asked again
         self._forget()
 
     @Slot(str)
@@ -481,19 +472,19 @@ class FamilyPage(Page):
     @Slot()
     def _offer_examples(self) -> None:
         menu = QMenu(self)
-        for one in self.kind.examples(self.state.is_chinese):
+        for one in self.kind.examples(self.draft.is_chinese):
             menu.addAction(one.title, partial(self.take, one.typed))
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.examples.mapToGlobal(self.examples.rect().bottomLeft()))
 
     def take(self, typed: Typed) -> None:
         """Ask as if it were typed."""
-        self.show_question(replace(self.state, typed=typed))
+        self.show_question(replace(self.draft, typed=typed))
 
     @Slot()
     def copy_command(self) -> None:
         """Copy the line that asks the same in a terminal."""
-        self.state = self._as_typed()
+        self.draft = self._as_typed()
         if self.asked is not None:
             self.copy_button.copy(self.asked.command())
 

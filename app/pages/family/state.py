@@ -1,115 +1,28 @@
-"""What the Family page shows: a question to a family, as an immutable value; and as a scene keeps it."""
+"""What the Family page shows, as a plain value."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from app.pages.family.kinds.kind import Given, Kind, Typed
-from app.pages.family.kinds.known import KIND_OF, KINDS
-from app.work.page_state import PageState, Read
-from engine.errors import UserError, marked
-from engine.text.examples import Roles
-from engine.text.table import Table
+from app.pages.family.kinds.known import KINDS
+from app.work.page_state import FAMILIES, PageState, limited, model_field
+from engine.errors import marked
 
-FAMILY = "family"  # the role of the family's folder
-LONGEST = 20_000  # characters of a question
+KEPT = tuple(kind.key for kind in KINDS if kind.can_be_kept(()))
+NO_FAMILY = marked("engine", "This scene cannot be shown: it names no family.")
 
 
 @dataclass(frozen=True, slots=True)
-class SeenRow:
-    """The last row that is seen where the columns are moved up, and of which question."""
-
-    name: str
-    key: str
-    question: str
-
-
-@dataclass(frozen=True)
-class FamilyState:
-    """A question. typed: for the kind that is shown. kept: what others were asked last. files: that kinds are
-    asked from. tuned: the family and the table that are fine-tuned. is_chinese: what the questions are in.
+class FamilyState(PageState):
+    """A question. answer: of a blank. second: sentence of a pair. sentences: of a word. row: the last that
+    is seen where the columns are moved up; "" where they are not.
     """
 
-    folder: Path | None = None
-    kind: Kind[Any] = KINDS[0]
-    typed: Typed = field(default_factory=lambda: KINDS[0].begun(False))
-    kept: Mapping[str, Typed] = field(default_factory=lambda: {one.key: one.begun(False) for one in KINDS})
-    files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
-    tuned: tuple[Path, Table | None] | None = None
-    is_chinese: bool = False
-    row: SeenRow | None = None
-
-    def choose(self, kind: Kind[Any]) -> FamilyState:
-        """Turn to another kind; each keeps its own words."""
-        before = self.kept[self.kind.key]
-        typed = replace(self.typed, question=self.typed.question or before.question)
-        kept = {**self.kept, self.kind.key: typed}
-        return replace(self, kind=kind, kept=kept, typed=kept[kind.key])
-
-    def speak(self, is_chinese: bool) -> FamilyState:
-        """Put the questions that nobody has changed into the language of a family."""
-        if is_chinese == self.is_chinese:
-            return self
-        kept = {key: KIND_OF[key].translated(typed, self.is_chinese) for key, typed in self.kept.items()}
-        typed = self.kind.translated(self.typed, self.is_chinese)
-        return replace(self, is_chinese=is_chinese, kept=kept, typed=typed)
-
-    def take_files(self, kind: Kind[Any], files: tuple[Path, ...]) -> FamilyState:
-        """Ask a kind from files; none: from nothing."""
-        return replace(self, files={**self.files, kind.key: kind.files_taken(files)})
-
-    def tune(self, table: Table | None) -> FamilyState:
-        """Have the family fine-tuned on a table, too."""
-        return replace(self, tuned=None if self.folder is None else (self.folder, table))
-
-    def given(self, table: Table | None, roles: Roles | None) -> Given | None:
-        """Return what the question is made of, None without a family. Args: table, roles: what is open."""
-        if self.folder is None:
-            return None
-        files = self.files.get(self.kind.key, ())
-        return Given(self.folder, self.typed, files, table, roles, self.tuned == (self.folder, table))
-
-    @property
-    def wanted_row(self) -> str:
-        """The row that a scene wants to be seen, while its question is shown; else ""."""
-        row = self.row
-        is_its = row is not None and (row.key, row.question) == (self.kind.key, self.typed.question)
-        return row.name if row is not None and is_its else ""
-
-    # ---- in a scene
-
-    def to_keep(self, row: str) -> PageState:
-        """Return what is kept. Args: row: the last that is seen. Raises: UserError: it is of a table or of
-        files, or there is no family.
-        """
-        if self.folder is None:
-            raise UserError(marked("engine", "There is no family to ask yet. Train one first."))
-        if not self.kind.can_be_kept(self.files.get(self.kind.key, ())):
-            raise UserError(
-                marked(
-                    "engine",
-                    "What is shown is of a table, which a scene does not hold. Turn to a question.",
-                )
-            )
-        fields = {name: getattr(self.typed, name) for name in self.kind.fields}
-        values = {"kind": self.kind.key, "question": self.typed.question}
-        values |= {name: fields.get(name, "") for name in ("answer", "second", "sentences")}
-        return PageState({**values, **({"row": row} if row else {})}, {FAMILY: self.folder})
-
-    def kept_in(self, state: PageState) -> FamilyState:
-        """Return this with what was kept. Raises: UserError."""
-        if FAMILY not in state.models:
-            raise UserError(marked("engine", "This scene cannot be shown: it names no family."))
-        values = Read(state.values)
-        kind = KIND_OF[values.choice("kind", [one.key for one in KINDS if one.can_be_kept(())])]
-        question, *beside = (
-            values.text(name, LONGEST) for name in ("question", "answer", "second", "sentences")
-        )
-        row = values.text("row", LONGEST) if "row" in state.values else ""
-        found = self.choose(kind).take_files(kind, ())
-        given = dict(zip(("answer", "second", "sentences"), beside, strict=True))
-        typed = replace(found.typed, question=question, **{name: given[name] for name in kind.fields})
-        return replace(found, folder=state.models[FAMILY], typed=typed, row=SeenRow(row, kind.key, question))
+    family: Path = model_field("family", lacking=NO_FAMILY, of=FAMILIES)
+    kind: str = limited(KEPT[0], choices=KEPT)
+    question: str = ""
+    answer: str = ""
+    second: str = ""
+    sentences: str = ""
+    row: str = limited("", kind="spare")

@@ -1,16 +1,13 @@
 """What the looking-inside pages are made of: a page that waits for a model and says what it lacks.
 
 A page overrides `model_ready` and `text_ready`; both are called on the window's thread, only while the page
-is on screen, and only when there is something new. What it shows can be kept and shown again: of that it says
-its own part (`own_values`, `other_models`), and takes it back (`take_own`).
+is on screen, and only when there is something new. A state is taken up after both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
@@ -18,30 +15,27 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
 from app.look.banner import Banner
-from app.look.widgets import GAP, Card, EmptyState, Page, button
+from app.look.widgets import GAP, Card, EmptyState, button
+from app.pages.inside.kept_page import KeptPage
 from app.pages.inside.model_bar import SubjectBar
-from app.plots.figure import Figure
 from app.session import Session
-from app.work.page_state import MODEL, PageState
+from app.work.page_state import State
 from engine.errors import ModelError, UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 
 
-class LookingPage(Page):
+class LookingPage(KeptPage[State]):
     """Header, the row that chooses the model, and `work`: the page's own, once a fitting model is open.
 
     Args: needs: "masked_words", "next_sentence" or "labels" if the page is nothing without that head.
     """
 
-    shows_text = True  # the one that the pages share
-
     def __init__(self, session: Session, *, needs: str = "", parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.session, self.inspector = session, session.inspector
         self._needs = needs
         self._shown: ModelSummary | None = None
         self._studied: tuple[str, str] | None = None
-        self._to_show: PageState | None = None  # until its model is open
         self.subject_bar = SubjectBar(session)
         self.banner = Banner(name="looking_banner")
         self.empty = EmptyState("", self.tr("Choose a model folder…"))
@@ -88,67 +82,30 @@ class LookingPage(Page):
 
     # ---- what is shown, kept and shown again
 
-    def page_state(self) -> PageState:
-        """Return what the page shows. Raises: UserError: there is nothing yet, or nothing that can be
-        kept.
-        """
-        about, inspector = self.inspector.about, self.inspector
+    @property
+    def model_shown(self) -> Path:
+        """The model that is looked into, for a state. Raises: UserError: there is none yet."""
+        about = self.inspector.about
         if about is None or self._lacking():
             raise UserError(marked("engine", "There is nothing to keep here yet. Choose a model first."))
-        texts = (inspector.text, inspector.text_pair) if self.shows_text else ("", "")
-        return PageState(self.own_values(), {MODEL: about.folder, **self.other_models()}, *texts)
-
-    def show_state(self, state: PageState) -> None:
-        """Show what was kept, as soon as its model is open. Raises: UserError: it is not what this
-        page keeps.
-        """
-        folder = state.models.get(MODEL)
-        if folder is None:
-            raise UserError(marked("engine", "This scene cannot be shown: it names no model."))
-        self.check_own(state)
-        self._to_show = state
-        if folder != self.inspector.folder or self.inspector.refusal is not None:
-            self.inspector.choose(folder)
-        if self.shows_text:
-            self.inspector.set_text(state.text, state.text_pair)
-        self._catch_up()
+        return about.folder
 
     @property
     def is_state_shown(self) -> bool:
-        """Whether what was to be shown has been taken up, or was refused."""
-        return self._to_show is None or bool(self._lacking())
+        return super().is_state_shown or bool(self._lacking())
 
-    def own_values(self) -> dict[str, Any]:
-        """Return what the page shows beside model and text, as JSON has it. Raises: UserError: it
-        cannot be kept.
-        """
-        return {}
+    def open_state(self, state: State) -> None:
+        model: Path = state.model  # type: ignore[attr-defined]  # every page of these has one
+        if model != self.inspector.folder or self.inspector.refusal is not None:
+            self.inspector.choose(model)
+        if hasattr(state, "text"):
+            self.inspector.set_text(state.text, getattr(state, "text_pair", ""))
+        self._catch_up()
 
-    def other_models(self) -> Mapping[str, Path]:
-        """Return the models beside the one that is looked into, by what they are for."""
-        return {}
-
-    def check_own(self, state: PageState) -> None:
-        """Refuse what this page did not keep. Raises: UserError."""
-
-    def take_own(self, state: PageState) -> None:
-        """Show what `own_values` gave; its model and its text are there. Raises: UserError: they do
-        not fit.
-        """
-
-    def figures_shown(self) -> tuple[Figure, ...]:
-        """Return the pictures that say what the page shows, the first first."""
-        return ()
-
-    def _take_state(self) -> None:
-        state = self._to_show
-        if state is None or self.inspector.folder != state.models[MODEL]:
-            return
-        self._to_show = None
-        try:
-            self.take_own(state)
-        except UserError as error:
-            self.refuse(error)
+    def is_open(self, state: State) -> bool:
+        inspector = self.inspector
+        is_there = inspector.about is not None and not self._lacking()
+        return is_there and inspector.folder == state.model  # type: ignore[attr-defined]  # as above
 
     # ---- the frame
 
@@ -197,7 +154,7 @@ class LookingPage(Page):
         if (inspector.text, inspector.text_pair) != self._studied:
             self._studied = (inspector.text, inspector.text_pair)
             self.text_ready()
-        self._take_state()
+        self.take_up()
 
     def _lacking(self) -> str:
         """Return why there is nothing to show, or nothing."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.pages.probe.draft import ProbeDraft
+from app.pages.probe.masked_text import with_masks
 from app.pages.probe.over_table import PAIRS, OverTable
-from app.pages.probe.question import with_masks
-from app.pages.probe.state import ProbeState
 from app.words import translate
 from engine.commands.command_line import how_read
 from engine.commands.inspect import inspect_command
@@ -26,50 +26,50 @@ class Offer:
     lacking: str = ""
 
 
-def words_offer(state: ProbeState, top_k: int) -> Offer:
+def words_offer(draft: ProbeDraft, top_k: int) -> Offer:
     """Return the line that guesses the hidden words, which stand as [MASK] in the texts."""
-    about, masked = state.about, state.masked
+    about, masked = draft.about, draft.masked
     if about is None or masked is None:
-        return Offer(lacking=state.refusal or translate("probe", "Hide a word first."))
-    text, pair = with_masks(state.question, masked, every_piece=True)
-    read = about.wordpiece.encode(text, pair if state.question.pair is not None else None)
+        return Offer(lacking=draft.refusal or translate("probe", "Hide a word first."))
+    text, pair = with_masks(draft.question, masked, every_piece=True)
+    read = about.wordpiece.encode(text, pair if draft.question.pair is not None else None)
     if tuple(read.input_ids) != masked.input_ids:
         return Offer(
             lacking=translate(
                 "probe", "A piece within a word is hidden, which a text cannot say. Hide whole words."
             )
         )
-    texts = (text, pair if state.question.pair is not None else None)
+    texts = (text, pair if draft.question.pair is not None else None)
     said = translate("probe", "The command prints the guesses for each [MASK].")
     return Offer(FillMask(ModelName(about.folder), *texts, top_k=top_k).command(), said)
 
 
-def surprise_offer(state: ProbeState) -> Offer:
+def surprise_offer(draft: ProbeDraft) -> Offer:
     """Return the line that measures each piece of the sentence."""
-    about, encoding = state.about, state.encoding
-    if about is None or encoding is None or not state.words:
-        return Offer(lacking=state.refusal or translate("probe", "Type a sentence first."))
+    about, encoding = draft.about, draft.encoding
+    if about is None or encoding is None or not draft.words:
+        return Offer(lacking=draft.refusal or translate("probe", "Type a sentence first."))
     if about.wordpiece.mask_id in encoding.input_ids:
         return Offer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
-    texts = (state.question.text, state.question.pair)
+    texts = (draft.question.text, draft.question.pair)
     said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
     return Offer(inspect_command("perplexity", about.folder, *texts), said)
 
 
-def next_offer(state: ProbeState) -> Offer:
+def next_offer(draft: ProbeDraft) -> Offer:
     """Return the line that says whether B follows A."""
-    about, question = state.about, state.question
-    if about is None or state.refusal or question.pair is None:
-        return Offer(lacking=state.refusal or translate("probe", "Type a second sentence in B first."))
+    about, question = draft.about, draft.question
+    if about is None or draft.refusal or question.pair is None:
+        return Offer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
     said = translate("probe", "The command prints whether B follows A, and how sure the model is.")
     return Offer(inspect_command("next-sentence", about.folder, question.text, question.pair), said)
 
 
-def templates_offer(state: ProbeState, requests: Sequence[TemplateRequest], file: Path | None) -> Offer:
+def templates_offer(draft: ProbeDraft, requests: Sequence[TemplateRequest], file: Path | None) -> Offer:
     """Return the line that scores a template, or those of a file."""
-    if state.about is None or not requests:
+    if draft.about is None or not requests:
         return Offer(lacking=translate("probe", "There are no scores yet."))
-    folder, targets = state.about.folder, requests[0].targets
+    folder, targets = draft.about.folder, requests[0].targets
     said = translate("probe", "The command prints the score of each word in each sentence.")
     if file is not None:
         return Offer(inspect_command("templates", folder, data=file), said)
@@ -79,11 +79,11 @@ def templates_offer(state: ProbeState, requests: Sequence[TemplateRequest], file
     return Offer(inspect_command("templates", folder, template=template, targets="|".join(targets)), said)
 
 
-def over_table_offer(state: ProbeState, asked: OverTable | None, overrides: Mapping[str, str]) -> Offer:
+def over_table_offer(draft: ProbeDraft, asked: OverTable | None, overrides: Mapping[str, str]) -> Offer:
     """Return the line that asks the same of every text of the open table."""
-    if state.about is None or asked is None:
+    if draft.about is None or asked is None:
         return Offer(lacking=translate("probe", "Choose what is to be asked first."))
-    folder, path = state.about.folder, asked.table.path
+    folder, path = draft.about.folder, asked.table.path
     if asked.kind == PAIRS:
         first, second = asked.columns
         said = translate("probe", "The command prints how often the first sentence is likelier.")
@@ -94,11 +94,11 @@ def over_table_offer(state: ProbeState, asked: OverTable | None, overrides: Mapp
     return Offer(f"{line} {how_read(overrides)}".rstrip(), said)
 
 
-def layers_offer(state: ProbeState) -> Offer:
+def layers_offer(draft: ProbeDraft) -> Offer:
     """Return the line that asks each layer for the hidden words."""
-    about, masked, question = state.about, state.masked, state.question
+    about, masked, question = draft.about, draft.masked, draft.question
     if about is None or masked is None:
-        return Offer(lacking=state.refusal or translate("probe", "Hide a word first."))
+        return Offer(lacking=draft.refusal or translate("probe", "Hide a word first."))
     if question.pieces:
         return Offer(
             lacking=translate("probe", "A piece within a word is hidden. The command hides whole words.")

@@ -13,8 +13,8 @@ from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, button, named
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.requests import deal_rounds, play_round
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.guesses import Guess, GuessesPlot
 from app.plots.tally import PlayedRound, TallyPlot
@@ -28,9 +28,9 @@ BLANK = " ▁▁▁▁ "
 class GameView(QWidget):
     """A sentence with a blank; after the person's guess the model's; below, what each side knew."""
 
-    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._state = inspector, state
+        self._inspector, self._draft = inspector, draft
         self._dealing = Channel(self, inspector.workers.models)
         self._playing = Channel(self, inspector.workers.models)
         self._of: object = None  # the model that the rounds were dealt for
@@ -88,7 +88,7 @@ class GameView(QWidget):
 
     def refresh(self) -> None:
         """Deal for the model that is open, if its rounds are not there yet."""
-        about = self._state.about
+        about = self._draft.about
         if about is None:
             return
         if self._of != about.fingerprint:
@@ -114,7 +114,7 @@ class GameView(QWidget):
             self._answer(self.guess.text())
 
     def _answer(self, said: str, _checked: bool = False) -> None:
-        one, about = self.round, self._state.about
+        one, about = self.round, self._draft.about
         if one is None or about is None or self._is_open:
             return
         work = partial(play_round, self._inspector.open_models, about.folder, one, said)
@@ -157,7 +157,7 @@ class GameView(QWidget):
         self.guesses.set_guesses(*self._bars(last)) if last is not None else self.guesses.clear()
         self.card.set_hint(self._score())
         self.tally.show_rows(_played(*one) for one in enumerate(self.verdicts, start=1))
-        self.tally.set_caption(self._state.caption() if self._state.about is not None else ())
+        self.tally.set_caption(self._draft.caption() if self._draft.about is not None else ())
 
     def _written(self, one: Round | None, last: Verdict | None) -> str:
         if one is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from app.pages.probe.question import Question
+from app.pages.probe.masked_text import MaskedText
 from app.settings import AppSettings
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import run_of
@@ -15,10 +15,10 @@ LONGEST = 2_000  # characters of a question that is kept
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PastQuestion:
     """A question with how it reads and the first guess for each gap."""
 
-    question: Question
+    question: MaskedText
     written: str
     guesses: str
 
@@ -30,9 +30,9 @@ class QuestionHistory:
         run = run_of(about.folder)
         self._settings = settings
         self._key = f"probe_history/{run.name if run is not None else about.fingerprint}"
-        self.asked: list[Asked] = self._read()
+        self.asked: list[PastQuestion] = self._read()
 
-    def add(self, asked: Asked) -> None:
+    def add(self, asked: PastQuestion) -> None:
         """Put a question first."""
         if len(asked.question.text) + len(asked.question.text_pair) > LONGEST:
             return
@@ -51,14 +51,14 @@ class QuestionHistory:
         ]
         self._settings.set_value(self._key, json.dumps(rows, ensure_ascii=False))
 
-    def _read(self) -> list[Asked]:
+    def _read(self) -> list[PastQuestion]:
         try:
             rows = json.loads(self._settings.value(self._key, "[]"))
         except ValueError:
             return []
         asked = []
         for row in rows if isinstance(rows, list) else []:
-            question = Question.from_json(row)
+            question = MaskedText.from_json(row)
             if question is not None:
-                asked.append(Asked(question, str(row.get("written", "")), str(row.get("guesses", ""))))
+                asked.append(PastQuestion(question, str(row.get("written", "")), str(row.get("guesses", ""))))
         return asked[:MOST_KEPT]

@@ -11,8 +11,8 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.widgets import Card
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.requests import ask_layers
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
 from app.work.inspector import Inspector
@@ -25,9 +25,9 @@ LEAST_HEIGHT = 160
 class LayersView(QWidget):
     """One gap at a time, a row a layer."""
 
-    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._state = inspector, state
+        self._inspector, self._draft = inspector, draft
         self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
         self._wanted = -1  # the gap to show of the next answer
@@ -63,17 +63,17 @@ class LayersView(QWidget):
 
     def refresh(self) -> None:
         """Ask every layer, if that has not been asked."""
-        state = self._state
-        if state.about is None or state.masked is None:
+        draft = self._draft
+        if draft.about is None or draft.masked is None:
             self._layers.drop()
             self._lens = None
             self._show_nothing(
-                state.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
+                draft.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
             )
             return
-        asked = (state.about.fingerprint, state.about.folder, state.question)
+        asked = (draft.about.fingerprint, draft.about.folder, draft.question)
         models = self._inspector.open_models
-        work = partial(ask_layers, models, state.about.folder, state.question)
+        work = partial(ask_layers, models, draft.about.folder, draft.question)
         if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
             self.plot.set_empty_text(self.tr("Asking each layer…"))
             self.plot.set_dim(True)
@@ -126,4 +126,4 @@ class LayersView(QWidget):
                 layers.append(Layer(guesses, original.probability, original.rank))
         self.plot.set_layers(layers, word)
         self.plot.setMaximumHeight(max(LEAST_HEIGHT, self.plot.sizeHint().height()))
-        self.plot.set_caption([*self._state.caption(), ("gap", str(place + 1))])
+        self.plot.set_caption([*self._draft.caption(), ("gap", str(place + 1))])

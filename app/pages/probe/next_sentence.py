@@ -12,9 +12,9 @@ from app.look import theme
 from app.look.labels import label, tip
 from app.look.widgets import GAP, Card, button, set_role
 from app.pages.inside.texts import TextPair
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.parts import Scroller
 from app.pages.probe.requests import NextAnswer, ask_next
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.guesses import Guess, GuessesPlot
 from app.plots.word_strip import RatedWord, WordStrip
@@ -29,10 +29,10 @@ from engine.train.run.kept import name_of
 class NextView(Scroller):
     """A and B, the answer in words and per cent, and each word's part in it."""
 
-    def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._inspector = session.inspector
-        self._state = state
+        self._draft = draft
         self._answers = Channel(self, session.workers.models)
         self.column.addWidget(self._make_bench(session))
         self.column.addWidget(self._make_influence())
@@ -100,20 +100,20 @@ class NextView(Scroller):
 
     def refresh(self) -> None:
         """Ask whether B follows A, if both are there and that has not been asked."""
-        state, about = self._state, self._state.about
-        question = state.question
-        if about is None or state.refusal or question.pair is None:
+        draft, about = self._draft, self._draft.about
+        question = draft.question
+        if about is None or draft.refusal or question.pair is None:
             self._answers.drop()
             self._show_nothing(
-                state.refusal or self.tr("Type a second sentence in B. The model then says if it follows A.")
+                draft.refusal or self.tr("Type a second sentence in B. The model then says if it follows A.")
             )
             return
-        asked = (about.fingerprint, about.folder, question.text, question.text_pair, state.beside)
+        asked = (about.fingerprint, about.folder, question.text, question.text_pair, draft.beside)
         work = partial(
             ask_next,
             self._inspector.open_models,
             folder=about.folder,
-            beside=state.beside,
+            beside=draft.beside,
             a=question.text,
             b=question.text_pair,
             others=tuple(one.pair for one in sample_sentences() if one.pair),
@@ -171,13 +171,13 @@ class NextView(Scroller):
         self.bars.set_guesses(rows)
         self.bars.setFixedHeight(self.bars.content_height + 8)
         self.bars.show()
-        self.bars.set_caption(self._state.caption())
+        self.bars.set_caption(self._draft.caption())
         self._show_beside(answer.beside)
 
     def _show_beside(self, beside: Follows | UserError | None) -> None:
         self.beside.setVisible(beside is not None)
         if isinstance(beside, Follows):
-            folder = self._state.beside
+            folder = self._draft.beside
             name = name_of(folder) if folder is not None else ""
             self.beside.setText(
                 self.tr("{model}: {answer} · swapped {swapped}").format(
@@ -196,7 +196,7 @@ class NextView(Scroller):
             note = self.tr("without it: {share}").format(share=words.probability(one.without))
             rated.append(RatedWord(one.word.text, one.word.segment, change, said, note=note))
         self.strip.set_words(rated)
-        self.strip.set_caption(self._state.caption())
+        self.strip.set_caption(self._draft.caption())
         self.sum.setText(sum_words(found))
         self.influence_card.show()
 

@@ -25,8 +25,8 @@ from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.requests import Foreseen, Likelier, compare_pairs, foresee_table
-from app.pages.probe.state import ProbeState
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
@@ -57,9 +57,9 @@ class OverTableView(QWidget):
     sentence_wanted = Signal(str)
     asked_changed = Signal()
 
-    def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session, self._state = session, state
+        self._session, self._draft = session, draft
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
         self._found: Found | None = None
@@ -164,7 +164,7 @@ class OverTableView(QWidget):
 
     def refresh(self) -> None:
         """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""
-        about, found = self._state.about, self._found
+        about, found = self._draft.about, self._found
         if found is not None and (about is None or found.fingerprint != about.fingerprint):
             self._clear()
 
@@ -215,7 +215,7 @@ class OverTableView(QWidget):
     @Slot()
     def measure(self) -> None:
         """Ask; takes a pass through the model for each word."""
-        about, asked = self._state.about, self.asked
+        about, asked = self._draft.about, self.asked
         if about is None or asked is None:
             return
         models = self._session.inspector.open_models

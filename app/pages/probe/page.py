@@ -5,10 +5,8 @@ An answer to an older question is never shown; while a newer one is on its way t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QDir, QTimer, Slot
 from PySide6.QtWidgets import (
@@ -28,7 +26,6 @@ from app.look.labels import label, tip
 from app.look.widgets import GAP, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
-from app.pages.probe import kept
 from app.pages.probe.command import (
     Offer,
     layers_offer,
@@ -38,16 +35,17 @@ from app.pages.probe.command import (
     templates_offer,
     words_offer,
 )
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.game import GameView
-from app.pages.probe.history import Asked, QuestionHistory
+from app.pages.probe.history import PastQuestion, QuestionHistory
 from app.pages.probe.layers import LayersView
+from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.next_sentence import NextView
 from app.pages.probe.over_table import OverTableView
 from app.pages.probe.parts import NeedsView, icon_button
-from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
-from app.pages.probe.state import ProbeState
+from app.pages.probe.state import TABS, ProbeState
 from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
@@ -55,7 +53,7 @@ from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
-from app.work.page_state import PageState
+from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
 
@@ -63,18 +61,20 @@ TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
-TAB, TABS = "probe/tab", kept.TABS  # kept for the next start
+TAB = "probe/tab"  # kept for the next start
 
 
-class ProbePage(LookingPage):
+class ProbePage(LookingPage[ProbeState]):
     """One tab a kind of question; the sentence, where the question is about one; the answers below it."""
+
+    state_kind = ProbeState
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
         self.setObjectName("probe_page")
         self.header.title_label.setText(self.tr("Probe"))
         self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
-        self.state = ProbeState(self.inspector, self)
+        self.draft = ProbeDraft(self.inspector, self)
         self._history: QuestionHistory | None = None
         self._answered: GapsAnswer | None = None
         self._remember = QTimer(self, singleShot=True, interval=REMEMBER_MS)
@@ -114,14 +114,14 @@ class ProbePage(LookingPage):
         self.beside_row.hide()
 
     def _make_views(self) -> None:
-        self.sentence = SentenceCard(self.session, self.state)
-        self.words_view = WordsView(self.inspector, self.state)
-        self.layers_view = LayersView(self.inspector, self.state)
-        self.surprise_view = SurpriseView(self.inspector, self.state)
-        self.next_view = NextView(self.session, self.state)
-        self.templates_view = TemplatesView(self.inspector, self.state)
-        self.over_table_view = OverTableView(self.session, self.state)
-        self.game_view = GameView(self.inspector, self.state)
+        self.sentence = SentenceCard(self.session, self.draft)
+        self.words_view = WordsView(self.inspector, self.draft)
+        self.layers_view = LayersView(self.inspector, self.draft)
+        self.surprise_view = SurpriseView(self.inspector, self.draft)
+        self.next_view = NextView(self.session, self.draft)
+        self.templates_view = TemplatesView(self.inspector, self.draft)
+        self.over_table_view = OverTableView(self.session, self.draft)
+        self.game_view = GameView(self.inspector, self.draft)
         self.tabs = QTabBar(drawBase=False, expanding=False)
         self.tabs.setObjectName("probe_tabs")
         self.tabs.setAccessibleName(self.tr("Kind of question"))
@@ -169,8 +169,8 @@ class ProbePage(LookingPage):
 
     def _connect(self) -> None:
         self.sentence.make_shortcuts(self)
-        self.state.changed.connect(self.refresh)
-        self.state.beside_changed.connect(self._show_beside)
+        self.draft.changed.connect(self.refresh)
+        self.draft.beside_changed.connect(self._show_beside)
         self.tabs.currentChanged.connect(self._choose_tab)
         self.top.activated.connect(self._choose_top)
         self.beside_close.clicked.connect(self._drop_beside)
@@ -194,30 +194,30 @@ class ProbePage(LookingPage):
         self.sentence.history = self._history
         for view in self.views:
             view.take_model(about)
-        self.state.take_model(about)
+        self.draft.take_model(about)
 
     def text_ready(self) -> None:
-        self.state.take_text()
-        is_first = self.state.question == Question(FIRST_TEXT) and not self.state.steps.can_undo
-        about, past = self.state.about, self._history
+        self.draft.take_text()
+        is_first = self.draft.question == MaskedText(FIRST_TEXT) and not self.draft.steps.can_undo
+        about, past = self.draft.about, self._history
         can_guess = about is not None and about.has_masked_words
         if is_first and can_guess and past is not None and not past.asked:
-            self.state.begin(FIRST_WORDS)
-        elif can_guess and past is not None and past.asked and not self.state.steps.can_undo:
+            self.draft.begin(FIRST_WORDS)
+        elif can_guess and past is not None and past.asked and not self.draft.steps.can_undo:
             last = past.asked[0].question  # as it was left
-            now, known = self.state.question, range(len(self.state.words))
+            now, known = self.draft.question, range(len(self.draft.words))
             is_same = (last.text, last.text_pair) == (now.text, now.text_pair)
             if is_same and last.words and not now.words and all(word in known for word in last.words):
-                self.state.begin(last.words)
+                self.draft.begin(last.words)
 
     @Slot()
     def refresh(self) -> None:
         """Ask what the open tab asks, if that is new."""
-        if not self.isVisible() or self.state.about is None:
+        if not self.isVisible() or self.draft.about is None:
             return
         self.accept()
-        if self.state.refused is not None and "most" in self.state.refused.sentence.values:
-            self.offer_beginning(self.state.refused)
+        if self.draft.refused is not None and "most" in self.draft.refused.sentence.values:
+            self.offer_beginning(self.draft.refused)
         view = self.views[self.tabs.currentIndex()]
         if view.currentIndex() == 0:
             view.content.refresh()  # type: ignore[attr-defined]  # every content has it
@@ -256,21 +256,21 @@ class ProbePage(LookingPage):
 
     def _offer(self) -> Offer:
         """Return the command for the open tab."""
-        tab, state = self.tabs.currentIndex(), self.state
+        tab, draft = self.tabs.currentIndex(), self.draft
         view = self.views[tab]
         if self.inspector.about is None:
             return Offer(lacking=self.tr("Choose a model first."))
         if view.currentIndex() == 1:
             return Offer(lacking=view.empty.label.text())
         if tab == TEMPLATES:
-            return templates_offer(state, self.templates_view.scored, self.templates_view.path)
+            return templates_offer(draft, self.templates_view.scored, self.templates_view.path)
         if tab == GAME:
             return Offer(lacking=self.tr("A game has no command. Hide words on the tab Words to copy one."))
         if tab == OVER_TABLE:
-            return over_table_offer(state, self.over_table_view.asked, self.session.data.overrides)
+            return over_table_offer(draft, self.over_table_view.asked, self.session.data.overrides)
         if tab == WORDS:
-            return words_offer(state, self.words_view.top_k)
-        return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](state)
+            return words_offer(draft, self.words_view.top_k)
+        return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](draft)
 
     @Slot()
     def _offer_command(self) -> None:
@@ -296,25 +296,61 @@ class ProbePage(LookingPage):
     def remember(self) -> None:
         """Keep the question that was answered last with its model."""
         answer, self._answered = self._answered, None
-        if answer is None or self._history is None or answer.question != self.state.question:
+        if answer is None or self._history is None or answer.question != self.draft.question:
             return
         guesses = ", ".join(found.guesses[0].word for found in answer.probed.answers[:8] if found.guesses)
-        self._history.add(Asked(answer.question, self.state.written, guesses))
+        self._history.add(PastQuestion(answer.question, self.draft.written, guesses))
 
     # ---- what is shown, kept and shown again
 
-    def own_values(self) -> dict[str, Any]:
-        return kept.values_of(self)
+    @property
+    def state(self) -> ProbeState:
+        tab, templates, view = TABS[self.tabs.currentIndex()], self.templates_view, self.words_view
+        model, question = self.model_shown, self.draft.question
+        if tab == TABS[OVER_TABLE] or (tab == TABS[TEMPLATES] and templates.path is not None):
+            raise UserError(
+                marked(
+                    "engine",
+                    "What is shown is of a table, which a scene does not hold. Turn to one text, or type a "
+                    "template.",
+                )
+            )
+        if tab == TABS[GAME]:
+            raise UserError(marked("engine", "A game is played, not kept. Hide words on the tab Words."))
+        return ProbeState(
+            model=model,
+            beside=self.draft.beside,
+            text=self.inspector.text,
+            text_pair=self.inspector.text_pair,
+            tab=tab,
+            words=question.words,
+            pieces=question.pieces,
+            by_pieces=self.draft.by_pieces,
+            top=view.top_k,
+            gap=max(0, self.layers_view.gaps.currentIndex()),
+            own=tuple(sorted(view.own_words().items())),
+            template=templates.written,
+        )
 
-    def other_models(self) -> Mapping[str, Path]:
-        return {} if self.state.beside is None else {kept.BESIDE: self.state.beside}
-
-    def check_own(self, state: PageState) -> None:
-        kept.read(state)
-
-    def take_own(self, state: PageState) -> None:
-        self.state.set_beside(state.models.get(kept.BESIDE))
-        kept.show(self, kept.read(state))
+    def take_state(self, state: ProbeState) -> None:
+        draft = self.draft
+        draft.set_beside(state.beside)
+        num_pieces = len(draft.encoding.tokens) if draft.encoding is not None else 0
+        known = all(word < len(draft.words) for word in state.words)
+        if not known or any(place >= num_pieces for place in state.pieces):
+            raise UserError(
+                marked(
+                    "engine", "This scene hides words that its text does not have. It cannot be shown whole."
+                )
+            )
+        self.choose_top(state.top)
+        self.tabs.setCurrentIndex(TABS.index(state.tab))
+        draft.set_by_pieces(state.by_pieces)
+        self.words_view.expect_words(dict(state.own))
+        draft.go(state.question)
+        self.layers_view.choose_gap(state.gap)
+        self.words_view.show_words(dict(state.own))
+        self.templates_view.put(*state.template)
 
     def figures_shown(self) -> tuple[Figure, ...]:
         view = self.views[self.tabs.currentIndex()]
@@ -339,20 +375,20 @@ class ProbePage(LookingPage):
         self.beside_menu.addAction(self.tr("Choose a folder…"), self.beside_question.ask)
 
     def _offer_beside(self, menu: QMenu, name: str, path: Path) -> None:
-        action = menu.addAction(name.replace("&", "&&"), partial(self.state.set_beside, path))
+        action = menu.addAction(name.replace("&", "&&"), partial(self.draft.set_beside, path))
         action.setToolTip(tip(QDir.toNativeSeparators(str(path))))
 
     @Slot(str)
     def _take_beside(self, folder: str) -> None:
-        self.state.set_beside(Path(folder).absolute())
+        self.draft.set_beside(Path(folder).absolute())
 
     @Slot()
     def _drop_beside(self) -> None:
-        self.state.set_beside(None)
+        self.draft.set_beside(None)
 
     @Slot()
     def _show_beside(self) -> None:
-        folder = self.state.beside
+        folder = self.draft.beside
         self.beside_row.setVisible(folder is not None)
         if folder is not None:
             self.beside_name.setText(self.tr("Beside it: {name}").format(name=name_of(folder)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app import words
-from app.pages.probe.question import Question
+from app.pages.probe.masked_text import MaskedText
 from app.shipped import sample_passages
 from app.work.models import OpenModels
 from app.work.worker import Answer, Steps
@@ -28,8 +28,7 @@ from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
 from engine.model.model_name import ModelName
-from engine.questions.question import Models, asked
-from engine.questions.question import Question as ModelQuestion
+from engine.questions.question import Models, Question, asked
 from engine.text.examples import Roles
 from engine.text.table import Table
 from engine.train.run.kept import Kept
@@ -47,7 +46,7 @@ MOST_JOINT = 12  # [MASK]s that are filled together: each is another pass over t
 class GapsAnswer:
     """The guesses of one model, and of the one beside it. yours: gap -> the score of a word, or why not."""
 
-    question: Question
+    question: MaskedText
     probed: Probed
     beside: Probed | UserError | None = None
     yours: Mapping[int, WordScore | UserError | None] = field(default_factory=dict)
@@ -57,7 +56,7 @@ class GapsAnswer:
 class JointAnswer:
     """All gaps filled together."""
 
-    question: Question
+    question: MaskedText
     joint: Joint
 
 
@@ -65,7 +64,7 @@ class JointAnswer:
 class LearnedAnswer:
     """One checkpoint's answer."""
 
-    question: Question
+    question: MaskedText
     step: int
     probed: Probed
 
@@ -162,13 +161,13 @@ def compare_pairs(models: OpenModels, folder: Path, table: Table, first: str, se
 
 
 @dataclass(frozen=True)
-class GuessGaps(ModelQuestion["GapsAnswer | JointAnswer"]):
+class GuessGaps(Question["GapsAnswer | JointAnswer"]):
     """Every gap guessed, then the words that a person asked for scored, then all gaps filled together.
 
     yours: gap -> word; it is asked anew by itself.
     """
 
-    question: Question = asked()
+    question: MaskedText = asked()
     beside: ModelName | None = asked(None)
     top_k: int = asked(6)
     yours: Mapping[int, str] = asked(None, compare=False)
@@ -212,7 +211,7 @@ def can_fill_jointly(masked: Masked) -> bool:
 
 
 def score_word(
-    models: OpenModels, *, folder: Path, question: Question, gap: int, word: str
+    models: OpenModels, *, folder: Path, question: MaskedText, gap: int, word: str
 ) -> WordScore | UserError:
     """Return how probable a word of the person's own is in one gap, or why that cannot be said."""
     subject = models.subject(folder)
@@ -220,7 +219,7 @@ def score_word(
     return _score(subject, masked, gap, word)
 
 
-def ask_kept(kept: Sequence[Kept], question: Question) -> Iterator[Event]:
+def ask_kept(kept: Sequence[Kept], question: MaskedText) -> Iterator[Event]:
     """Ask the weights that a run kept, one after the other: a `LearnedAnswer` each."""
     steps = {one.path: one.step for one in kept}
     asked = over_checkpoints(
@@ -236,14 +235,14 @@ def ask_kept(kept: Sequence[Kept], question: Question) -> Iterator[Event]:
             yield Answer(value=LearnedAnswer(question, steps[event.folder], event.probed))
 
 
-def ask_layers(models: OpenModels, folder: Path, question: Question) -> Lens:
+def ask_layers(models: OpenModels, folder: Path, question: MaskedText) -> Lens:
     """Return what every layer would put into the gaps."""
     subject = models.subject(folder)
     masked = mask(subject.about, question.text, question.pair, words=question.words, pieces=question.pieces)
     return lens(subject, masked)
 
 
-def measure_surprise(models: OpenModels, folder: Path, question: Question) -> Steps[PseudoPerplexity]:
+def measure_surprise(models: OpenModels, folder: Path, question: MaskedText) -> Steps[PseudoPerplexity]:
     """Hide each token in turn; return how probable each was, and what that comes to."""
     return (yield from pseudo_perplexity(models.subject(folder), question.text, question.pair))
 
@@ -274,7 +273,7 @@ def score_grids(
     return grids, contrasts(grids)
 
 
-def _probe(subject: LoadedModel, question: Question, top_k: int) -> Probed:
+def _probe(subject: LoadedModel, question: MaskedText, top_k: int) -> Probed:
     return probe(
         subject, question.text, question.pair, words=question.words, pieces=question.pieces, top_k=top_k
     )

@@ -11,9 +11,9 @@ from app.look.labels import tip
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card
 from app.pages.inside.texts import TextPair
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.history import QuestionHistory
 from app.pages.probe.parts import icon_button
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.word_chips import MaskableWord, WordChips
 from app.session import Session
@@ -25,11 +25,11 @@ IS_OPEN = "probe_text_is_open"  # in the settings: whether the boxes for the tex
 class SentenceCard(Card):
     """Chips of the words or pieces; a click hides one. The text itself is edited above them."""
 
-    def __init__(self, session: Session, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("probe_sentence")
         self.set_title(self.tr("Sentence"))
-        self._state, self._settings = state, session.settings
+        self._draft, self._settings = draft, session.settings
         self._places: list[int] = []  # of each chip: a word's number, or a piece's position
         self.history: QuestionHistory | None = None
         self.texts = TextPair(session, name="probe")
@@ -41,7 +41,7 @@ class SentenceCard(Card):
         self.edit.setChecked(self._settings.value(IS_OPEN, True))
         self.texts.setVisible(self.edit.isChecked())
         self.chips.word_chosen.connect(self._toggle)
-        state.changed.connect(self.refresh)
+        draft.changed.connect(self.refresh)
         self.refresh()
 
     def _make_corner(self) -> None:
@@ -63,9 +63,9 @@ class SentenceCard(Card):
         self.past_menu.aboutToShow.connect(self._fill_menu)
         self.past.setMenu(self.past_menu)
         self.switch.chosen.connect(self._switched)
-        self.undo.clicked.connect(self._state.undo)
-        self.redo.clicked.connect(self._state.redo)
-        self.clear_button.clicked.connect(self._state.clear)
+        self.undo.clicked.connect(self._draft.undo)
+        self.redo.clicked.connect(self._draft.redo)
+        self.clear_button.clicked.connect(self._draft.clear)
         self.edit.toggled.connect(self._show_texts)
         self.edit.clicked.connect(self._edit_clicked)
         for each in (self.switch, self.undo, self.redo, self.clear_button, self.edit, self.past):
@@ -75,9 +75,9 @@ class SentenceCard(Card):
     def make_shortcuts(self, page: QWidget) -> None:
         """Let Ctrl+Z and its opposite work anywhere on a page; a box that is typed in keeps its own."""
         for keys, call in (
-            ("Ctrl+Z", self._state.undo),
-            ("Ctrl+Shift+Z", self._state.redo),
-            ("Ctrl+Y", self._state.redo),
+            ("Ctrl+Z", self._draft.undo),
+            ("Ctrl+Shift+Z", self._draft.redo),
+            ("Ctrl+Y", self._draft.redo),
         ):
             shortcut = QShortcut(QKeySequence(keys), page)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -86,31 +86,31 @@ class SentenceCard(Card):
     @Slot()
     def refresh(self) -> None:
         """Show the question as it stands."""
-        state = self._state
-        self.switch.set_current("pieces" if state.by_pieces else "words")
-        chips = self._piece_chips() if state.by_pieces else self._word_chips()
-        can = state.about is not None and state.about.has_masked_words
+        draft = self._draft
+        self.switch.set_current("pieces" if draft.by_pieces else "words")
+        chips = self._piece_chips() if draft.by_pieces else self._word_chips()
+        can = draft.about is not None and draft.about.has_masked_words
         self.chips.set_chips(chips, can_hide=can)
         self.chips.setVisible(bool(chips))
-        self.chips.set_caption(state.caption())
-        if state.about is not None and not chips and not self.edit.isChecked():
+        self.chips.set_caption(draft.caption())
+        if draft.about is not None and not chips and not self.edit.isChecked():
             self.edit.setChecked(True)
-        self.undo.setEnabled(state.steps.can_undo)
-        self.redo.setEnabled(state.steps.can_redo)
-        self.clear_button.setEnabled(bool(state.question.words or state.question.pieces))
+        self.undo.setEnabled(draft.steps.can_undo)
+        self.redo.setEnabled(draft.steps.can_redo)
+        self.clear_button.setEnabled(bool(draft.question.words or draft.question.pieces))
         self.set_hint(self.tr("click a word to mask it") if can else "")
 
     def _gap_of(self, place: int) -> int:
         """Return the number of the gap that a token is in, 0 for none."""
-        masked = self._state.masked
+        masked = self._draft.masked
         gaps = masked.gaps if masked is not None else ()
         return next((number for number, gap in enumerate(gaps, start=1) if place in gap.places), 0)
 
     def _word_chips(self) -> list[MaskableWord]:
-        encoding = self._state.encoding
-        self._places = list(range(len(self._state.words)))
+        encoding = self._draft.encoding
+        self._places = list(range(len(self._draft.words)))
         chips = []
-        for word in self._state.words:
+        for word in self._draft.words:
             assert encoding is not None
             pieces = [encoding.tokens[place] for place in word.pieces]
             note = ""
@@ -125,7 +125,7 @@ class SentenceCard(Card):
         return chips
 
     def _piece_chips(self) -> list[MaskableWord]:
-        encoding = self._state.encoding
+        encoding = self._draft.encoding
         if encoding is None:
             return []
         self._places = list(range(len(encoding.tokens)))
@@ -138,14 +138,14 @@ class SentenceCard(Card):
 
     @Slot(int)
     def _toggle(self, index: int) -> None:
-        if self._state.by_pieces:
-            self._state.toggle_piece(self._places[index])
+        if self._draft.by_pieces:
+            self._draft.toggle_piece(self._places[index])
         else:
-            self._state.toggle_word(self._places[index])
+            self._draft.toggle_word(self._places[index])
 
     @Slot(str)
     def _switched(self, key: str) -> None:
-        self._state.set_by_pieces(key == "pieces")
+        self._draft.set_by_pieces(key == "pieces")
 
     @Slot(bool)
     def _show_texts(self, wanted: bool) -> None:
@@ -165,7 +165,7 @@ class SentenceCard(Card):
             text = words.shorten(one.written, 70).replace("&", "&&")
             action = self.past_menu.addAction(f"{text}    {words.shorten(one.guesses, 30)}")
             action.setObjectName(f"probe_past_{number}")
-            action.triggered.connect(lambda _=False, question=one.question: self._state.go(question))
+            action.triggered.connect(lambda _=False, question=one.question: self._draft.go(question))
         if not asked:
             self.past_menu.addAction(self.tr("Nothing has been asked of this model yet")).setEnabled(False)
             return

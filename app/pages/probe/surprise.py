@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app import words
 from app.look.labels import label, tip
 from app.look.widgets import GAP, Card
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.requests import measure_surprise
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.word_strip import RatedWord, WordStrip
 from app.work.inspector import Inspector
@@ -25,9 +25,9 @@ FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compar
 class SurpriseView(QWidget):
     """The words shaded by their surprise; above it what that comes to."""
 
-    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._state = inspector, state
+        self._inspector, self._draft = inspector, draft
         self._surprise = Channel(self, inspector.workers.models)
         self.value = label("", "big")
         self.value.setObjectName("probe_perplexity")
@@ -63,15 +63,15 @@ class SurpriseView(QWidget):
 
     def refresh(self) -> None:
         """Ask for the sentence as it is written; what is hidden in it does not matter."""
-        state = self._state
-        if state.about is None or not state.words:
+        draft = self._draft
+        if draft.about is None or not draft.words:
             self._surprise.drop()
-            self._say(state.refusal or self.tr("Type a sentence above to measure it."))
+            self._say(draft.refusal or self.tr("Type a sentence above to measure it."))
             return
-        texts = (state.question.text, state.question.text_pair)
-        asked = (state.about.fingerprint, state.about.folder, texts)
+        texts = (draft.question.text, draft.question.text_pair)
+        asked = (draft.about.fingerprint, draft.about.folder, texts)
         models = self._inspector.open_models
-        work = partial(measure_surprise, models, state.about.folder, state.question)
+        work = partial(measure_surprise, models, draft.about.folder, draft.question)
         if self._surprise.ask(
             asked, work, heard=self._show, refused=self._refuse, progress=self._hear_progress
         ):
@@ -94,7 +94,7 @@ class SurpriseView(QWidget):
         self.explained.setToolTip("")
 
     def _show(self, found: PseudoPerplexity) -> None:
-        types = self._state.encoding.token_type_ids if self._state.encoding is not None else []
+        types = self._draft.encoding.token_type_ids if self._draft.encoding is not None else []
         rated = []
         for place, score in zip(found.places, found.scores, strict=True):
             bits = -score.log_probability / math.log(2)
@@ -105,7 +105,7 @@ class SurpriseView(QWidget):
             rated.append(RatedWord(score.piece, segment, bits, words.decimal(bits, 1), note=note))
         self.strip.show()
         self.strip.set_words(rated)
-        self.strip.set_caption(self._state.caption())
+        self.strip.set_caption(self._draft.caption())
         self.value.setText(words.decimal(found.perplexity, 1 if found.perplexity < 1000 else 0))
         self.value.show()
         bits = -found.log_likelihood / len(found.scores) / math.log(2)

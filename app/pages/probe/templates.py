@@ -28,9 +28,9 @@ from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button
 from app.pages.inside.model_bar import model_caption
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
 from app.pages.probe.requests import score_grids
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon
 from app.plots.slope import SlopePlot
 from app.work.inspector import Inspector
@@ -59,9 +59,9 @@ class TemplatesView(QWidget):
 
     shown = Signal()
 
-    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._state = inspector, state
+        self._inspector, self._draft = inspector, draft
         self._scores = Channel(self, inspector.workers.models)
         self._files = Channel(self, inspector.workers.files)
         self._scored: tuple[TemplateRequest, ...] = ()
@@ -189,7 +189,7 @@ class TemplatesView(QWidget):
     def refresh(self) -> None:
         """Score what is typed, or what was read from a file, if that has not been done."""
         self._rest.stop()
-        about = self._state.about
+        about = self._draft.about
         if about is None:
             return
         try:
@@ -212,10 +212,15 @@ class TemplatesView(QWidget):
         self.choice.hide()
         self.template.setText(template)
         self.targets.setText(targets)
-        self.what.set_current(score)
+        self.what.set_current(score if score in (PROBABILITY, CORRECTED) else PROBABILITY)
         self._show()
         if self.isVisible():
             self.refresh()
+
+    @property
+    def written(self) -> tuple[str, str, str]:
+        """Template, words and which score, as `put` takes them."""
+        return self.template.text(), self.targets.text(), self.what.current
 
     @property
     def scored(self) -> tuple[TemplateRequest, ...]:
@@ -297,7 +302,7 @@ class TemplatesView(QWidget):
         is_whole = len(columns) == values.shape[1] and len(variants) == values.shape[0]
         hint = "" if is_whole else self.tr("the {count} words that move most").format(count=len(columns))
         self.slope_card.set_hint(hint)
-        about = self._state.about
+        about = self._draft.about
         lines = model_caption(about.name, about.fingerprint) if about is not None else []
         self.slopes.set_caption([*lines, (self.tr("template"), grid.template.text), (self.tr("score"), what)])
 

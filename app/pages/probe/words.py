@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from app import words
 from app.look.labels import label
 from app.look.widgets import GAP, Card, EmptyState
+from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.gaps import GapCard, JointCard
+from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.parts import Scroller
-from app.pages.probe.question import Question
 from app.pages.probe.requests import (
     MOST_JOINT,
     GapsAnswer,
@@ -26,7 +27,6 @@ from app.pages.probe.requests import (
     can_fill_jointly,
     score_word,
 )
-from app.pages.probe.state import ProbeState
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.learned import LearnedPlot
 from app.work.inspector import Inspector
@@ -48,9 +48,9 @@ class WordsView(Scroller):
     refused = Signal(object)  # an error
     step_chosen = Signal(int)
 
-    def __init__(self, inspector: Inspector, state: ProbeState, parent: QWidget | None = None) -> None:
+    def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._state = inspector, state
+        self._inspector, self._draft = inspector, draft
         self._kept: tuple[Kept, ...] = ()
         worker = inspector.workers.models
         self._gaps, self._kept_weights = Channel(self, worker), Channel(self, worker)
@@ -58,7 +58,7 @@ class WordsView(Scroller):
         self.answer: GapsAnswer | None = None
         self._yours: dict[int, str] = {}
         self._learned: dict[int, LearnedAnswer] = {}
-        self._learned_of: Question | None = None
+        self._learned_of: MaskedText | None = None
         self._places: dict[Card, tuple[int, int, int]] = {}
         self.top_k = 6
         self.cards: list[GapCard] = []
@@ -88,17 +88,17 @@ class WordsView(Scroller):
 
     def refresh(self) -> None:
         """Ask what stands in the gaps now, if that has not been asked."""
-        state = self._state
+        draft = self._draft
         self._arrange()
-        if state.about is None or state.masked is None:
+        if draft.about is None or draft.masked is None:
             for channel in (self._gaps, self._kept_weights, *self._words.values()):
                 channel.drop()
             self.answer = None
             return
-        num_gaps = len(state.masked.gaps)
+        num_gaps = len(draft.masked.gaps)
         yours = {gap: word for gap, word in self._yours.items() if gap < num_gaps}
-        beside = None if state.beside is None else ModelName(state.beside)
-        asked = GuessGaps(state.about.named, state.question, beside, self.top_k, yours)
+        beside = None if draft.beside is None else ModelName(draft.beside)
+        asked = GuessGaps(draft.about.named, draft.question, beside, self.top_k, yours)
         if self._gaps.ask(asked, heard=self._hear, refused=self._refuse, ended=self._ask_kept):
             self._set_dim(True)
 
@@ -132,20 +132,20 @@ class WordsView(Scroller):
 
     @Slot()
     def _ask_kept(self) -> None:
-        state = self._state
-        if not self._kept or state.masked is None or self._gaps.is_asking:
+        draft = self._draft
+        if not self._kept or draft.masked is None or self._gaps.is_asking:
             return
         self._show_cursor()
-        if state.question == self._learned_of:
+        if draft.question == self._learned_of:
             return
-        self._learned, self._learned_of = {}, state.question
-        work = partial(ask_kept, self._kept, state.question)
-        self._kept_weights.ask((self._kept, state.question), work, heard=self._hear, refused=self._refuse)
+        self._learned, self._learned_of = {}, draft.question
+        work = partial(ask_kept, self._kept, draft.question)
+        self._kept_weights.ask((self._kept, draft.question), work, heard=self._hear, refused=self._refuse)
 
     @Slot(int, str)
     def _ask_word(self, gap: int, word: str) -> None:
         self._yours.pop(gap, None)
-        state, about, answer = self._state, self._state.about, self.answer
+        draft, about, answer = self._draft, self._draft.about, self.answer
         if gap not in self._words:
             self._words[gap] = Channel(self, self._inspector.workers.models)
         channel = self._words[gap]
@@ -154,34 +154,34 @@ class WordsView(Scroller):
             self._yours[gap] = word
             models = self._inspector.open_models
             work = partial(
-                score_word, models, folder=about.folder, question=state.question, gap=gap, word=word
+                score_word, models, folder=about.folder, question=draft.question, gap=gap, word=word
             )
-            heard = partial(self._hear_word, state.question, gap)
-            channel.ask((about.folder, state.question, word), work, heard=heard, refused=self._refuse)
+            heard = partial(self._hear_word, draft.question, gap)
+            channel.ask((about.folder, draft.question, word), work, heard=heard, refused=self._refuse)
         elif answer is not None and answer.yours.get(gap) is not None:
             self._show_gaps(replace(answer, yours={**answer.yours, gap: None}))
 
     # ---- answers
 
-    def _hear_word(self, question: Question, gap: int, score: WordScore | UserError) -> None:
-        if question == self._state.question and self.answer is not None:
+    def _hear_word(self, question: MaskedText, gap: int, score: WordScore | UserError) -> None:
+        if question == self._draft.question and self.answer is not None:
             self._show_gaps(replace(self.answer, yours={**self.answer.yours, gap: score}))
 
     def _hear(self, answer: GapsAnswer | JointAnswer | LearnedAnswer) -> None:
-        if answer.question != self._state.question:
+        if answer.question != self._draft.question:
             return
         if isinstance(answer, GapsAnswer):
             self._show_gaps(answer)
             self.answered.emit(answer)
         elif isinstance(answer, JointAnswer):
-            self.joint.show_answer(answer.joint, self._state.caption())
+            self.joint.show_answer(answer.joint, self._draft.caption())
         else:
             self._learned[answer.step] = answer
             self._show_learned()
 
     def _show_gaps(self, answer: GapsAnswer) -> None:
         self.answer = answer
-        captions = self._state.caption()
+        captions = self._draft.caption()
         for card, _gap in zip(self.cards, answer.probed.answers, strict=False):
             card.show_answer(answer, captions)
 
@@ -195,7 +195,7 @@ class WordsView(Scroller):
         self.joint.set_dim(dim)
 
     def _show_learned(self) -> None:
-        masked = self._state.masked
+        masked = self._draft.masked
         if masked is None:
             return
         steps = sorted(self._learned)
@@ -207,11 +207,11 @@ class WordsView(Scroller):
             if any(score is not None for score in scores):
                 name = f"{place + 1} {gap.text}" if len(masked.gaps) > 1 else gap.text
                 lines[name] = [float("nan") if score is None else score.probability for score in scores]
-        self.learned.show_lines(steps, lines, self._state.caption())
+        self.learned.show_lines(steps, lines, self._draft.caption())
         self._show_cursor()
 
     def _show_cursor(self) -> None:
-        about = self._state.about
+        about = self._draft.about
         here = [one.step for one in self._kept if about is not None and one.path == about.folder]
         self.learned.plot.set_cursor(here[0] if here else None)
 
@@ -219,7 +219,7 @@ class WordsView(Scroller):
 
     def _arrange(self) -> None:
         """Show a card for each gap, in columns."""
-        masked = self._state.masked
+        masked = self._draft.masked
         gaps = masked.gaps if masked is not None else ()
         count = min(len(gaps), MOST_GAPS)
         while len(self.cards) < count:
@@ -233,7 +233,7 @@ class WordsView(Scroller):
             card.plots[0].clear()
         self._place(shown)
         self.nothing.setVisible(not gaps)
-        self.empty.set_text(self._state.refusal or self._invitation)
+        self.empty.set_text(self._draft.refusal or self._invitation)
         self._say_more(count, len(gaps), self.joint in shown)
 
     def _say_more(self, count: int, num_gaps: int, is_joint: bool) -> None:
@@ -251,16 +251,16 @@ class WordsView(Scroller):
     def _add_card(self) -> None:
         card = GapCard(len(self.cards) + 1, self.widget())
         card.word_asked.connect(self._ask_word)
-        card.guess_chosen.connect(self._state.fill)
+        card.guess_chosen.connect(self._draft.fill)
         self.cards.append(card)
 
     def _place(self, shown: list[Card]) -> None:
         """Put cards side by side, what was learned under them all, or beside a card that is alone."""
-        masked = self._state.masked
+        masked = self._draft.masked
         is_known = masked is not None and any(gap.original for gap in masked.gaps)
         with_learned = bool(self._kept) and bool(shown) and is_known
         is_alone = with_learned and len(shown) == 1
-        width = CARD_WIDTH if self._state.beside is None else TWICE_WIDTH
+        width = CARD_WIDTH if self._draft.beside is None else TWICE_WIDTH
         room = max(1, (self.viewport().width() + GAP) // (width + GAP))
         columns = min(3, room, len(shown) + is_alone) or 1
         places = {card: (number // columns, number % columns, 1) for number, card in enumerate(shown)}

@@ -10,15 +10,15 @@ from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import GAP, Page, button
-from app.pages.tokenizer import kept
+from app.look.widgets import GAP, button
+from app.pages.inside.kept_page import KeptPage
 from app.pages.tokenizer.learn import LearnDialog
+from app.pages.tokenizer.state import TokenizerState
 from app.pages.tokenizer.table import TableMeasures
 from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.plots.figure import Figure
 from app.session import Session
-from app.work.page_state import PageState
 from engine.commands.inspect import inspect_command
 from engine.errors import UserError, marked
 
@@ -26,11 +26,13 @@ VIEWS = ("text", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
 
-class TokenizerPage(Page):
+class TokenizerPage(KeptPage[TokenizerState]):
     """Two views: one text step by step, and the open table as a whole."""
 
+    state_kind = TokenizerState
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.setObjectName("tokenizer_page")
         self.header.title_label.setText(self.tr("Tokenizer"))
         self.header.set_sentence(self.tr("See how text becomes ids."))
@@ -41,7 +43,6 @@ class TokenizerPage(Page):
         self.table_view = TableMeasures(session, self.bar)
         self._seen: object = None
         self._is_stale = True
-        self._to_show: PageState | None = None  # until its vocabularies are read
         self.views = QStackedWidget()
         self.views.addWidget(self.text_view)
         self.views.addWidget(self.table_view)
@@ -111,7 +112,7 @@ class TokenizerPage(Page):
         super().showEvent(event)
         self.bar.start()
         self._catch_up()
-        self._take_state()
+        self.take_up()
 
     @Slot()
     def _text_changed(self) -> None:
@@ -127,7 +128,7 @@ class TokenizerPage(Page):
         self._is_stale = True
         self._catch_up()
         self.table_view.catch_up()
-        self._take_state()
+        self.take_up()
 
     def _catch_up(self) -> None:
         if self._is_stale and self.isVisible():
@@ -142,58 +143,55 @@ class TokenizerPage(Page):
 
     # ---- what is shown, kept and shown again
 
-    def page_state(self) -> PageState:
-        """Return what the page shows. Raises: UserError: there is nothing yet, or it is of a table."""
+    @property
+    def state(self) -> TokenizerState:
         if self.views.currentWidget() is self.table_view:
             raise UserError(
                 marked(
                     "engine", "What is shown is of a table, which a scene does not hold. Turn to “This text”."
                 )
             )
-        first, second, inspector = self.bar.first, self.bar.second, self.session.inspector
-        if first is None or self.text_view.found is None:
+        first, second, inspector, view = (
+            self.bar.first,
+            self.bar.second,
+            self.session.inspector,
+            self.text_view,
+        )
+        if first is None or view.found is None:
             raise UserError(marked("engine", "There is nothing to keep here yet. Type a text first."))
-        models = {kept.VOCABULARY: first.path, **({kept.SECOND: second.path} if second is not None else {})}
-        return PageState(kept.values_of(self.text_view), models, inspector.text, inspector.text_pair)
+        return TokenizerState(
+            vocabulary=first.path,
+            second=None if second is None else second.path,
+            text=inspector.text,
+            text_pair=inspector.text_pair,
+            step=view.strip.current,
+            row=max(0, view.chosen_row),
+            most=view.max_length.value(),
+            truncation=view.truncation.currentData(),
+            padding=view.padding.currentData(),
+        )
 
-    def show_state(self, state: PageState) -> None:
-        """Show what was kept, once its vocabularies are read. Raises: UserError: it is not what this
-        page keeps.
-        """
-        kept.read(state)
-        self._to_show = state
+    def open_state(self, state: TokenizerState) -> None:
         self.show_view(0)
-        first, second = state.models[kept.VOCABULARY], state.models.get(kept.SECOND)
-        inspector = self.session.inspector
+        first, inspector = state.vocabulary, self.session.inspector
         if first.is_dir() and first != inspector.folder:
             inspector.choose(first)  # the other pages look into it too
         if self.bar.first is None or self.bar.first.path != first:
             self.bar.choose(first)
-        if (None if self.bar.second is None else self.bar.second.path) != second:
-            self.bar.choose_second(second)
+        if (None if self.bar.second is None else self.bar.second.path) != state.second:
+            self.bar.choose_second(state.second)
         inspector.set_text(state.text, state.text_pair)
-        self._take_state()
 
-    @property
-    def is_state_shown(self) -> bool:
-        """Whether what was to be shown has been taken up, or was refused."""
-        return self._to_show is None
+    def is_open(self, state: TokenizerState) -> bool:
+        there = [None if one is None else one.path for one in (self.bar.first, self.bar.second)]
+        return there == [state.vocabulary, state.second]
+
+    def take_state(self, state: TokenizerState) -> None:
+        self.text_view.take_state(state)
 
     def figures_shown(self) -> tuple[Figure, ...]:
-        """Return the pictures that say what the page shows, the first first."""
-        view = self.text_view
-        found = (view.plot, view.detail.ladder)
+        found = (self.text_view.plot, self.text_view.detail.ladder)
         return tuple(one for one in found if one.isVisible() and not one.is_empty)
-
-    def _take_state(self) -> None:
-        state, bar = self._to_show, self.bar
-        if state is None or not self.isVisible():
-            return
-        there = [None if one is None else one.path for one in (bar.first, bar.second)]
-        if there == [state.models[kept.VOCABULARY], state.models.get(kept.SECOND)]:
-            self._to_show = None
-            found = kept.read(state)
-            self.text_view.put(found.step, found.row, found.most, found.truncation, found.padding)
 
     @Slot()
     def _learn(self) -> None:

@@ -16,6 +16,7 @@ from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card, button
 from app.pages.tokenizer.requests import Tokenization
 from app.pages.tokenizer.rows import LinesModel, RowsView
+from app.pages.tokenizer.state import STEPS
 from app.pages.tokenizer.words import (
     change_words,
     changes_words,
@@ -33,7 +34,6 @@ from app.plots.buttons import save_icon
 from app.plots.pieces_ladder import LadderPlot
 from engine.text.trace import TracedWord
 
-STEPS = ("clean", "split", "match", "frame", "rows")
 MATCH = "match"
 BESIDE = 34  # px around the words of a step
 

@@ -25,6 +25,7 @@ from app.look.widgets import GAP, Card, tidy_spin
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Tokenization, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsModel, RowsView
+from app.pages.tokenizer.state import LONGEST, PADDINGS, TokenizerState
 from app.pages.tokenizer.steps import StepCard, StepStrip
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.pages.tokenizer.words import summary
@@ -37,8 +38,6 @@ from engine.text.wordpiece import TRUNCATIONS
 
 QUICK = 20_000  # characters that do not wait for a model's answer
 REST_MS = 150  # after the last turn at a spin box
-LONGEST = 4096
-PADDINGS = ("", "multiple", "maximum")
 DETAIL_WIDTH, NARROW_DETAIL = 340, 300
 NARROW = 900  # px of the page's width, below which a column of the rows gives way
 WIDTHS, NARROW_WIDTHS = (78, 124, 68, 84, 62, 96), (78, 96, 58, 82, 60, 96)
@@ -132,15 +131,15 @@ class TextView(QWidget):
         """The row of the piece that is shown everywhere; -1 for none."""
         return self._row
 
-    def put(self, step: str, row: int, most: int, truncation: str, padding: str) -> None:
+    def take_state(self, state: TokenizerState) -> None:
         """Look at the shared text cut in this way, at one step and one row."""
         with QSignalBlocker(self.max_length):
-            self.max_length.setValue(most)
-        self.truncation.setCurrentIndex(self.truncation.findData(truncation))
-        self.padding.setCurrentIndex(self.padding.findData(padding))
-        self.strip.set_current(step)
-        self.detail.show_step(step)
-        self._wanted_row = row
+            self.max_length.setValue(state.most)
+        self.truncation.setCurrentIndex(self.truncation.findData(state.truncation))
+        self.padding.setCurrentIndex(self.padding.findData(state.padding))
+        self.strip.set_current(state.step)
+        self.detail.show_step(state.step)
+        self._wanted_row = state.row
         self.ask()
         if self.found is not None and not (self._quick.is_asking or self._long.is_asking):
             self._show(self.found)

@@ -324,8 +324,9 @@ def test_a_page_without_a_state_says_which_pages_have_one(
 ) -> None:
     window = open_window(settings)
     window.show_page("runs")
-    with pytest.raises(UserError, match="Turn to Tokenizer"):
-        window.lectures.state_here()
+    said = "Turn to Tokenizer, Probe, Attention, Embeddings, Anatomy or Family."
+    with pytest.raises(UserError, match=said):
+        _ = window.lectures.page_here
 
 
 @pytest.mark.slow

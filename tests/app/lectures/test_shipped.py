@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app import shipped
 from app.lectures.find import fingerprint_of
 from app.lectures.lecture import read_lecture
-from app.lectures.pages import KEPT_PAGES
+from app.page_stack import is_kept
 from app.settings import AppSettings
 from assets.lectures import make_counting, make_reading
 from tests.app.hand import Hand, OpenWindow
@@ -72,8 +72,8 @@ def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
 
             qtbot.waitUntil(is_still)
             said = f"{path.name}, {place + 1}: {scene.title}"
-            assert scene.page in KEPT_PAGES and not lectures.mode.hole.isVisible(), said
-            state = page.page_state()
+            assert is_kept(scene.page) and not lectures.mode.hole.isVisible(), said
+            state = page.as_scene()
             assert seen(state.values) == seen(scene.values), said
             assert (state.text, state.text_pair) == (scene.text, scene.text_pair), said
             assert lectures.mode.bar.title.text() == scene.title

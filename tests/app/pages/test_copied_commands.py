@@ -64,9 +64,9 @@ def vocabulary(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
 
 def words(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     page = probe(session, qtbot)
-    hidden = [n for n, word in enumerate(page.state.words) if word.text in ("film", "playing")]
+    hidden = [n for n, word in enumerate(page.draft.words) if word.text in ("film", "playing")]
     for place in hidden:
-        page.state.toggle_word(place)
+        page.draft.toggle_word(place)
     view = page.words_view
     qtbot.waitUntil(lambda: view.answer is not None and page.inspector.workers.is_idle)
     assert view.answer is not None and len(view.answer.probed.answers) == 3
@@ -77,8 +77,8 @@ def words(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
 
 def layers(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
     page = probe(session, qtbot)
-    for place in [n for n, word in enumerate(page.state.words) if word.text in ("film", "playing")]:
-        page.state.toggle_word(place)
+    for place in [n for n, word in enumerate(page.draft.words) if word.text in ("film", "playing")]:
+        page.draft.toggle_word(place)
     page.tabs.setCurrentIndex(LAYERS)
     view = page.layers_view
     qtbot.waitUntil(lambda: not view.plot.is_empty and page.inspector.workers.is_idle)
@@ -166,7 +166,7 @@ def word_in_table(session: Session, qtbot: QtBot) -> tuple[QWidget, Lines]:
 
 def probe(session: Session, qtbot: QtBot, tab: int = 0) -> ProbePage:
     page = shown(ProbePage(session), qtbot)
-    qtbot.waitUntil(lambda: bool(page.state.words))
+    qtbot.waitUntil(lambda: bool(page.draft.words))
     page.tabs.setCurrentIndex(tab)
     return page
 
@@ -244,8 +244,8 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     page.tabs.setCurrentIndex(LAYERS)
     assert "Hide a word" in lacking(page)
     page.tabs.setCurrentIndex(0)
-    inside = next(word for word in page.state.words if word.text == "playing").pieces[0]
-    page.state.toggle_piece(inside)
+    inside = next(word for word in page.draft.words if word.text == "playing").pieces[0]
+    page.draft.toggle_piece(inside)
     assert "A piece within a word" in lacking(page)
     page.tabs.setCurrentIndex(LAYERS)
     assert "A piece within a word" in lacking(page)

@@ -134,13 +134,13 @@ def test_what_a_member_cannot_is_shown_by_an_example_that_was_asked_of_it(page: 
 
 def test_a_scene_moves_the_columns_up_to_the_row_that_it_speaks_of(page: FamilyPage, qtbot: QtBot) -> None:
     page.area.setFixedHeight(200)
-    state, bar = page.page_state(), page.area.verticalScrollBar()
-    page.show_state(replace(state, values={**state.values, "row": "shown"}))
+    state, bar = page.as_scene(), page.area.verticalScrollBar()
+    page.show_scene(replace(state, values={**state.values, "row": "shown"}))
     qtbot.waitUntil(lambda: bar.value() > 0)
     assert page.columns.end_of("shown") <= bar.value() + page.area.viewport().height()
-    assert page.page_state().values["row"] == "shown"
+    assert page.as_scene().values["row"] == "shown"
     assert "row" not in state.values
-    page.show_state(state)  # as of a lecture made before rows were kept
+    page.show_scene(state)  # as of a lecture made before rows were kept
     assert page.is_state_shown
 
 

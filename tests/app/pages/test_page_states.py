@@ -23,13 +23,14 @@ from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.family.kinds.kind import Typed
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
+from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
-from app.pages.probe.question import Question
 from app.pages.tokenizer.page import TokenizerPage
+from app.pages.tokenizer.state import TokenizerState
 from app.plots.figure_files import picture_bytes
 from app.session import Session
 from app.shipped import shipped_family
-from app.work.page_state import PageState
+from app.work.page_state import SceneValues
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from tests.app.hand import ShowPage
@@ -83,40 +84,40 @@ def seen(page: Any) -> list[Any]:
 
 def comes_again(
     page: Any, change: Callable[[], None], rest: Callable[[], None], *, to_the_pixel: bool = True
-) -> PageState:
+) -> SceneValues:
     """Keep what a page shows, change everything, show what was kept: it is the same."""
     rest()
-    state = page.page_state()
+    state = page.as_scene()
     kept, before = replace(state, values=json.loads(json.dumps(dict(state.values)))), seen(page)
     change()
     rest()
-    assert page.page_state() != kept
-    page.show_state(kept)
+    assert page.as_scene() != kept
+    page.show_scene(kept)
     rest()
     assert page.is_state_shown
-    assert page.page_state() == kept
+    assert page.as_scene() == kept
     again = seen(page)
     assert [one[:3] for one in again] == [one[:3] for one in before]
     assert again == before or not to_the_pixel
     return kept
 
 
-def is_robust(page: Any, kept: PageState, rest: Callable[[], None]) -> None:
+def is_robust(page: Any, kept: SceneValues, rest: Callable[[], None]) -> None:
     """Show a state with each value missing, and with junk in its place: refused in one sentence, or shown."""
     for name in kept.values:
         missing = {key: value for key, value in kept.values.items() if key != name}
         bad = [missing, *({**kept.values, name: junk} for junk in JUNK)]
         for values in bad:
             try:
-                page.show_state(replace(kept, values=values))
+                page.show_scene(replace(kept, values=values))
             except UserError as error:
                 assert words.say_error(error).endswith(("Cloze.", "."))
         with pytest.raises(UserError):
-            page.show_state(replace(kept, values=missing))
+            page.show_scene(replace(kept, values=missing))
     rest()
-    page.show_state(kept)
+    page.show_scene(kept)
     rest()
-    assert page.page_state() == kept
+    assert page.as_scene() == kept
 
 
 @pytest.mark.slow
@@ -128,9 +129,9 @@ def test_probe_shows_again_what_was_kept(
     page.inspector.set_text(SENTENCE)
     rest()
     page.choose_top(10)
-    page.state.set_by_pieces(True)
-    page.state.go(Question(SENTENCE, "", (1,), (5,)))
-    page.state.set_beside(models[1])
+    page.draft.set_by_pieces(True)
+    page.draft.go(MaskedText(SENTENCE, "", (1,), (5,)))
+    page.draft.set_beside(models[1])
     rest()
     page.words_view.cards[0].field.setText("river")
     page.words_view.cards[0].field.returnPressed.emit()
@@ -138,8 +139,8 @@ def test_probe_shows_again_what_was_kept(
     def change() -> None:
         page.inspector.choose(models[1])
         page.inspector.set_text(*PAIR)
-        page.state.set_beside(None)
-        page.state.set_by_pieces(False)
+        page.draft.set_beside(None)
+        page.draft.set_by_pieces(False)
         page.choose_top(6)
         page.tabs.setCurrentIndex(NEXT)
 
@@ -169,10 +170,10 @@ def test_what_needs_a_table_is_not_kept_and_says_so(
         place = next(n for n in range(page.tabs.count()) if page.tabs.tabText(n) == tab)
         page.tabs.setCurrentIndex(place)
         with pytest.raises(UserError) as refused:
-            page.page_state()
+            page.as_scene()
         assert str(refused.value).endswith(".")
     page.tabs.setCurrentIndex(WORDS)
-    assert page.page_state().text
+    assert page.as_scene().text
 
 
 @pytest.mark.slow
@@ -243,7 +244,7 @@ def test_anatomy_shows_again_what_was_kept(
     assert (kept.values["step"], kept.values["layer"], kept.values["head"]) == ("mixed", 2, 3)
     assert page.walk.changes == changes
     is_robust(page, kept, rest)
-    page.show_state(replace(kept, values={**kept.values, "layer": 9}))  # the model has three
+    page.show_scene(replace(kept, values={**kept.values, "layer": 9}))  # the model has three
     rest()
     assert "do not have" in page.banner.text() and page.is_state_shown
 
@@ -259,20 +260,20 @@ def test_the_tokenizer_shows_again_what_was_kept(
     page.bar.choose_second(second)
     page.session.inspector.set_text(*PAIR)
     rest()
-    page.text_view.put("match", 6, 11, "head", "maximum")
+    page.text_view.take_state(TokenizerState(Path(), None, *PAIR, "match", 6, 11, "head", "maximum"))
 
     def change() -> None:
         page.bar.choose(models[1])
         page.bar.choose_second(None)
         page.session.inspector.set_text(SENTENCE, "")
-        page.text_view.put("frame", 2, 40, "longest_first", "")
+        page.text_view.take_state(TokenizerState(Path(), None, *PAIR, "frame", 2, 40, "longest_first", ""))
 
     kept = comes_again(page, change, rest)
     assert kept.values["row"] == 6 and kept.models == {"vocabulary": models[0], "second": second}
     is_robust(page, kept, rest)
     page.show_view(1)
     with pytest.raises(UserError, match="table"):
-        page.page_state()
+        page.as_scene()
 
 
 @pytest.mark.slow
@@ -346,7 +347,7 @@ def test_the_family_shows_again_what_was_kept(
     for kind in ("task", "files"):
         page.tabs.setCurrentIndex([one.key for one in KINDS].index(kind))
         with pytest.raises(UserError, match="table"):
-            page.page_state()
+            page.as_scene()
 
 
 def test_a_state_waits_for_its_page_to_be_seen(
@@ -365,7 +366,7 @@ def test_a_state_waits_for_its_page_to_be_seen(
     }
     changes: dict[str, Any] = {"scales": [], "no_residual": [], "positions": [], "segments": []}
     values = {**walk, "answer": "", "said": -1, "target": "", "changes": changes}
-    page.show_state(PageState(values, {"model": models[0]}, SENTENCE))
+    page.show_scene(SceneValues(values, {"model": models[0]}, SENTENCE))
     rest()
     assert not page.is_state_shown
     page.show()

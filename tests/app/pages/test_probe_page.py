@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
+from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import GAME, NEXT, OVER_TABLE, TEMPLATES, WORDS, ProbePage
 from app.pages.probe.page import LAYERS as LAYERS_TAB
 from app.pages.probe.page import SURPRISE as SURPRISE_TAB
-from app.pages.probe.question import Question
 from app.pages.probe.requests import GapsAnswer, GuessGaps
 from app.pages.probe.sentence import SentenceCard
 from app.plots.word_chips import MaskableWord, WordChips
@@ -54,7 +54,7 @@ def probing(page: ProbePage, tmp_path: Path, qtbot: QtBot) -> ProbePage:
     """The page with a model that answers, and nothing hidden yet."""
     page.inspector.choose(pretrained(tmp_path / "model"))
     page.inspector.set_text(TEXT)
-    qtbot.waitUntil(lambda: len(page.state.words) == 5)
+    qtbot.waitUntil(lambda: len(page.draft.words) == 5)
     return page
 
 
@@ -72,7 +72,7 @@ def hide(page: ProbePage, qtbot: QtBot, *places: int) -> None:
 
 def is_answered(page: ProbePage) -> bool:
     answer = page.words_view.answer
-    return answer is not None and answer.question == page.state.question and page.inspector.workers.is_idle
+    return answer is not None and answer.question == page.draft.question and page.inspector.workers.is_idle
 
 
 def shown(page: ProbePage, gap: int) -> list[str]:
@@ -139,9 +139,9 @@ def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot
     box = probing.sentence.texts.box_a
     assert box.isVisible()
     box.setPlainText("a " + TEXT)
-    qtbot.waitUntil(lambda: len(probing.state.words) == 6)
+    qtbot.waitUntil(lambda: len(probing.draft.words) == 6)
     assert texts(probing) == ["a", "good", "film", "!", "bad", "[1]"]
-    probing.state.undo()
+    probing.draft.undo()
     assert texts(probing) == ["good", "film", "!", "bad", "[1]"] and box.toPlainText() == TEXT
 
 
@@ -149,7 +149,7 @@ def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot
 def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePage, qtbot: QtBot) -> None:
     qtbot.mouseClick(probing.sentence.edit, LEFT)
     assert not probing.sentence.texts.isVisible()
-    again = SentenceCard(probing.session, probing.state)
+    again = SentenceCard(probing.session, probing.draft)
     qtbot.addWidget(again)
     assert again.texts.isHidden() and not again.edit.isChecked()
 
@@ -223,7 +223,7 @@ def test_a_guess_can_be_written_into_the_text(probing: ProbePage, qtbot: QtBot) 
     )
     assert probing.inspector.text == f"good {word} ! bad play"
     assert texts(probing)[-1] == "[1]"
-    probing.state.undo()
+    probing.draft.undo()
     assert probing.inspector.text == TEXT and texts(probing)[1] == "[1]"
 
 
@@ -234,14 +234,14 @@ def test_an_answer_to_an_older_question_is_not_shown(
     hide(probing, qtbot, 1)
     now = shown(probing, 1)
     late = probe(LoadedModel.open(tmp_path / "model"), TEXT, words=(4,))
-    probing.words_view._hear(GapsAnswer(Question(TEXT, "", (4,)), late))
+    probing.words_view._hear(GapsAnswer(MaskedText(TEXT, "", (4,)), late))
     assert shown(probing, 1) == now
 
 
 @pytest.mark.slow
 def test_a_model_beside_answers_the_same_question(probing: ProbePage, qtbot: QtBot, tmp_path: Path) -> None:
     hide(probing, qtbot, 1)
-    probing.state.set_beside(pretrained(tmp_path / "other", seed=7))
+    probing.draft.set_beside(pretrained(tmp_path / "other", seed=7))
     card = probing.words_view.cards[0]
     qtbot.waitUntil(card.plots[1].isVisible)
     expected = probe(LoadedModel.open(tmp_path / "other"), TEXT, words=(1,)).answers[0].guesses[0]
@@ -259,7 +259,7 @@ def test_questions_are_kept_with_their_model(probing: ProbePage, qtbot: QtBot, t
     later = ProbePage(probing.session)
     qtbot.addWidget(later)
     later.show()
-    qtbot.waitUntil(lambda: later.state.about is not None)
+    qtbot.waitUntil(lambda: later.draft.about is not None)
     later.sentence.past_menu.aboutToShow.emit()
     past = [action for action in later.sentence.past_menu.actions() if action.objectName() == "probe_past_1"]
     assert past[0].text().startswith("good [MASK] ! bad play")
@@ -280,7 +280,7 @@ def test_the_weights_of_a_run_show_what_was_learned_and_a_click_goes_there(
     (run / "status.json").write_text(json.dumps({"state": "finished", "step": steps[2]}))
     page.inspector.choose(run / "model")
     page.inspector.set_text(TEXT)
-    qtbot.waitUntil(lambda: len(page.state.words) == 5)
+    qtbot.waitUntil(lambda: len(page.draft.words) == 5)
     hide(page, qtbot, 1)
     plot = page.words_view.learned.plot
     qtbot.waitUntil(lambda: plot.num_points == 3)
@@ -389,7 +389,7 @@ def test_a_model_without_the_head_says_so_and_offers_the_way(
     page: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page.inspector.choose(model_folder(tmp_path / "classifier"))
-    qtbot.waitUntil(lambda: page.state.about is not None)
+    qtbot.waitUntil(lambda: page.draft.about is not None)
     for tab, lacking in ((WORDS, "masked-word head"), (NEXT, "next sentences")):
         page.tabs.setCurrentIndex(tab)
         assert page.views[tab].empty.isVisible() and lacking in page.views[tab].empty.label.text()
@@ -464,7 +464,7 @@ def test_the_words_of_a_whole_table_are_foreseen_and_its_pairs_compared_by_click
     qtbot.waitUntil((tmp_path / "out.csv").exists)
     view.list.doubleClicked.emit(view.rows.index(0, 0))
     assert probing.tabs.currentIndex() == SURPRISE_TAB
-    qtbot.waitUntil(lambda: probing.state.question.text == view.rows.index(0, 4).data())
+    qtbot.waitUntil(lambda: probing.draft.question.text == view.rows.index(0, 4).data())
     probing.tabs.setCurrentIndex(OVER_TABLE)
     qtbot.mouseClick(view.kind.buttons["pairs"], LEFT)
     assert not view.save.isEnabled() and view.rows.rowCount() == 0  # what was found was of another question
@@ -509,7 +509,7 @@ def test_ten_hidden_words_are_guessed_before_the_model_does(
 ) -> None:
     monkeypatch.setattr("app.pages.probe.requests.sample_passages", lambda: (tuple(PASSAGES), ("银行",)))
     page.inspector.choose(language_model(tmp_path / "model"))
-    qtbot.waitUntil(lambda: page.state.about is not None)
+    qtbot.waitUntil(lambda: page.draft.about is not None)
     page.tabs.setCurrentIndex(GAME)
     game = page.game_view
     qtbot.waitUntil(lambda: len(game.rounds) == 10)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import words as app_words
 from app.look import theme
-from app.pages.probe.question import Question, Steps, carried
+from app.pages.probe.masked_text import Question, Steps, carried
 from app.plots.axes import spread
 from app.plots.figure import Figure, save_figure
 from app.plots.guesses import Guess, GuessesPlot

@@ -1,28 +1,26 @@
-"""A scene that a stranger wrote holds no more than a page can show."""
+"""A scene that a stranger wrote holds no more than a page can show; those in the box are read and written
+again to the last byte.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.pages.anatomy import kept as anatomy
-from app.pages.attention import kept as attention
-from app.pages.embeddings import kept as embeddings
-from app.pages.probe import kept as probe
+from app.lectures.lecture import Scene, read_lecture, to_json
+from app.page_stack import PAGES, is_kept, module_of
 from app.shipped import assets
-from app.work.page_state import PageState, Read
+from app.work.page_state import PageState, SceneValues, kind_of_model, state_of, values_of
 from engine.errors import UserError
 
-READ: dict[str, Callable[[PageState], object]] = {
-    "anatomy": lambda state: anatomy.read(Read(state.values)),
-    "attention": lambda state: attention.read(state, ("position",)),
-    "embeddings": embeddings.read,
-    "probe": probe.read,
-}
+FILES = sorted((assets() / "lectures").glob("*.json"))
 ITEM: dict[str, Any] = {  # where the list that ships is empty
     "scales": [1, 1, 0.5],
     "no_residual": [1, "attention"],
@@ -33,47 +31,82 @@ ITEM: dict[str, Any] = {  # where the list that ships is empty
 }
 
 
-def shipped() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield a page, a list that its scenes have, by its path, and the values of a scene of it."""
-    for path in sorted((assets() / "lectures").glob("*.json")):
-        for scene in json.loads(path.read_text(encoding="utf-8"))["scenes"]:
-            values = scene["values"]
-            inner = values.get("changes") or {}
-            for name in [*values, *(f"changes/{name}" for name in inner)]:
-                found = inner.get(name.partition("/")[2], values.get(name))
-                if isinstance(found, list) and scene["page"] in READ and "other" not in scene["models"]:
-                    yield scene["page"], name, values
+def kind_of(page: str) -> type[PageState]:
+    kind: type[PageState] = getattr(import_module(module_of(page)), PAGES[page]).state_kind
+    return kind
 
 
-LISTS = {(page, name): values for page, name, values in shipped()}
+def held(scene: Scene, **changed: Any) -> SceneValues:
+    """Return what a scene holds, as if its models lay in folders of their own."""
+    models = {role: Path(f"/{mark.fingerprint}") for role, mark in scene.models.items()}
+    values = {**json.loads(json.dumps(scene.values)), **changed}
+    return SceneValues(values, models, scene.text, scene.text_pair)
+
+
+def shipped() -> Iterator[tuple[str, str, Scene]]:
+    """Yield a page, a list that its scenes have, by its path, and a scene of it."""
+    for path in FILES:
+        for scene in read_lecture(path).scenes:
+            inner = scene.values.get("changes") or {}
+            for name in [*scene.values, *(f"changes/{name}" for name in inner)]:
+                found = inner.get(name.partition("/")[2], scene.values.get(name))
+                if isinstance(found, list):
+                    yield scene.page, name, scene
+
+
+LISTS = {(page, name): scene for page, name, scene in shipped()}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_lecture_in_the_box_is_saved_as_it_was_read(path: Path) -> None:
+    lecture = read_lecture(path)
+    again = []
+    for scene in lecture.scenes:
+        shown = values_of(state_of(kind_of(scene.page), held(scene)))
+        assert shown.models == held(scene).models
+        again.append(replace(scene, values=shown.values, text=shown.text, text_pair=shown.text_pair))
+    assert to_json(replace(lecture, scenes=tuple(again))) == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("page", "name"), sorted(LISTS))
 @pytest.mark.parametrize("count", [5_001, 200_000])
 def test_a_list_without_measure_is_refused_at_once(page: str, name: str, count: int) -> None:
-    values = json.loads(json.dumps(LISTS[page, name]))
-    READ[page](PageState(values))
+    shown = held(LISTS[page, name])
+    state_of(kind_of(page), shown)
     part, _, inner = name.rpartition("/")
-    holder = values[part] if part else values
+    holder: Any = shown.values[part] if part else shown.values
     holder[inner] = [*holder[inner], *[ITEM.get(inner, 1)] * count]
     began = time.process_time()
     with pytest.raises(UserError, match=f"“{inner}”"):
-        READ[page](PageState(values))
+        state_of(kind_of(page), shown)
     assert time.process_time() - began < 0.5
 
 
 @pytest.mark.parametrize("name", ["scales", "positions", "segments", "heads", "off"])
 def test_nothing_is_named_twice(name: str) -> None:
     page = "attention" if name in ("heads", "off") else "anatomy"
-    values = json.loads(json.dumps(next(values for one, _, values in shipped() if one == page)))
-    holder = values if page == "attention" else values["changes"]
+    shown = held(next(scene for one, _, scene in shipped() if one == page))
+    holder: Any = shown.values if page == "attention" else shown.values["changes"]
     holder[name] = [[1, 1, 0.5][: 3 if name == "scales" else 2]] * 2
     with pytest.raises(UserError, match=f"“{name}”"):
-        READ[page](PageState(values))
+        state_of(kind_of(page), shown)
 
 
 def test_texts_of_many_megabytes_are_no_scene() -> None:
-    values = json.loads(json.dumps(LISTS["embeddings", "texts"]))
-    values["texts"] = [["a", "x" * 20_000]] * 101
+    shown = held(LISTS["embeddings", "texts"], texts=[["a", "x" * 20_000]] * 101)
     with pytest.raises(UserError, match="“texts”"):
-        embeddings.read(PageState(values))
+        state_of(kind_of("embeddings"), shown)
+
+
+def test_a_scene_without_its_model_says_what_it_lacks() -> None:
+    for page, lacks in (("family", "no family"), ("tokenizer", "no vocabulary"), ("probe", "no model")):
+        with pytest.raises(UserError, match=f"names {lacks}"):
+            state_of(kind_of(page), SceneValues({}))
+
+
+def test_pages_that_can_be_kept_say_what_their_models_are() -> None:
+    kept = [page for page in PAGES if is_kept(page)]
+    assert kept == ["tokenizer", "probe", "attention", "embeddings", "anatomy", "family"]
+    assert kind_of_model(kind_of("tokenizer"), "second") == "vocabularies"
+    assert kind_of_model(kind_of("family"), "family") == "families"
+    assert kind_of_model(kind_of("probe"), "model") == kind_of_model(kind_of("probe"), "?") == "models"

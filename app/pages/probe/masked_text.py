@@ -15,7 +15,7 @@ LEAST_LIKENESS = 0.5  # of a text to the one before it, to count as an edit of i
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MaskedText:
     """A text or pair, and what is hidden in it.
 
     words: places in `words_of`. pieces: positions of tokens. A [MASK] in the text needs neither.
@@ -31,14 +31,14 @@ class Question:
         """The second text as the engine takes it."""
         return self.text_pair if self.text_pair.strip() else None
 
-    def toggled_word(self, number: int, word: Word) -> Question:
+    def toggled_word(self, number: int, word: Word) -> MaskedText:
         """Return the question with a word hidden, or seen again; its single pieces follow it."""
         pieces = tuple(place for place in self.pieces if place not in word.pieces)
         if number in self.words or pieces != self.pieces:
             return replace(self, words=tuple(n for n in self.words if n != number), pieces=pieces)
         return replace(self, words=tuple(sorted((*self.words, number))))
 
-    def toggled_piece(self, place: int, number: int, word: Word) -> Question:
+    def toggled_piece(self, place: int, number: int, word: Word) -> MaskedText:
         """Return the question with a piece hidden, or seen again; of a hidden word the others stay hidden."""
         hidden = set(self.pieces)
         if number in self.words:
@@ -46,7 +46,7 @@ class Question:
         hidden ^= {place}
         return replace(self, words=tuple(n for n in self.words if n != number), pieces=tuple(sorted(hidden)))
 
-    def cleared(self) -> Question:
+    def cleared(self) -> MaskedText:
         """Return the question with everything seen."""
         return replace(self, words=(), pieces=())
 
@@ -55,7 +55,7 @@ class Question:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, found: Any) -> Question | None:
+    def from_json(cls, found: Any) -> MaskedText | None:
         """Return what `to_json` gave; None for anything else."""
         try:
             words, pieces = (tuple(int(n) for n in found[name]) for name in ("words", "pieces"))
@@ -64,12 +64,12 @@ class Question:
             return None
 
 
-class Steps:
+class UndoSteps:
     """The questions of this sitting, so that each step can be taken back and made again."""
 
     def __init__(self) -> None:
-        self._past: list[Question] = []
-        self._future: list[Question] = []
+        self._past: list[MaskedText] = []
+        self._future: list[MaskedText] = []
 
     @property
     def can_undo(self) -> bool:
@@ -79,23 +79,23 @@ class Steps:
     def can_redo(self) -> bool:
         return bool(self._future)
 
-    def made(self, before: Question) -> None:
+    def made(self, before: MaskedText) -> None:
         """Remember the question that a new one has taken the place of."""
         self._past = [*self._past, before][-MOST_STEPS:]
         self._future = []
 
-    def undo(self, now: Question) -> Question:
+    def undo(self, now: MaskedText) -> MaskedText:
         """Return the question before this one."""
         self._future.append(now)
         return self._past.pop()
 
-    def redo(self, now: Question) -> Question:
+    def redo(self, now: MaskedText) -> MaskedText:
         """Return the question that was taken back."""
         self._past.append(now)
         return self._future.pop()
 
 
-def carried(question: Question, before: tuple[Word, ...], after: tuple[Word, ...]) -> Question:
+def carried(question: MaskedText, before: tuple[Word, ...], after: tuple[Word, ...]) -> MaskedText:
     """Return the question with what is hidden where it stands in an edited text; what was edited is seen.
 
     Another text altogether has nothing hidden.
@@ -135,13 +135,13 @@ def span_of(masked: Masked, gap: Gap) -> tuple[int, int]:
     return min(start for start, _stop in offsets), max(stop for _start, stop in offsets)
 
 
-def as_written(question: Question, masked: Masked) -> str:
+def as_written(question: MaskedText, masked: Masked) -> str:
     """Return the question in a line, with [MASK] for what is hidden."""
     lines = [" ".join(text.split()) for text in with_masks(question, masked)]
     return "  ·  ".join(line for line in lines if line)
 
 
-def with_masks(question: Question, masked: Masked, *, every_piece: bool = False) -> tuple[str, str]:
+def with_masks(question: MaskedText, masked: Masked, *, every_piece: bool = False) -> tuple[str, str]:
     """Return both texts with a [MASK] for each gap, or for each of its pieces."""
     texts = []
     for segment, text in enumerate((question.text, question.text_pair)):

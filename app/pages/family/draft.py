@@ -1,0 +1,104 @@
+"""The question that stands on the Family page, as an immutable value, with what the other kinds were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from app.pages.family.kinds.kind import Given, Kind, Typed
+from app.pages.family.kinds.known import KIND_OF, KINDS
+from app.pages.family.state import FamilyState
+from engine.errors import UserError, marked
+from engine.text.examples import Roles
+from engine.text.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRow:
+    """The last row that is seen where the columns are moved up, and of which question."""
+
+    name: str
+    key: str
+    question: str
+
+
+@dataclass(frozen=True)
+class FamilyDraft:
+    """A question. typed: for the kind that is shown. kept: what others were asked last. files: that kinds are
+    asked from. tuned: the family and the table that are fine-tuned. is_chinese: what the questions are in.
+    """
+
+    folder: Path | None = None
+    kind: Kind[Any] = KINDS[0]
+    typed: Typed = field(default_factory=lambda: KINDS[0].begun(False))
+    kept: Mapping[str, Typed] = field(default_factory=lambda: {one.key: one.begun(False) for one in KINDS})
+    files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    tuned: tuple[Path, Table | None] | None = None
+    is_chinese: bool = False
+    row: SeenRow | None = None
+
+    def choose(self, kind: Kind[Any]) -> FamilyDraft:
+        """Turn to another kind; each keeps its own words."""
+        before = self.kept[self.kind.key]
+        typed = replace(self.typed, question=self.typed.question or before.question)
+        kept = {**self.kept, self.kind.key: typed}
+        return replace(self, kind=kind, kept=kept, typed=kept[kind.key])
+
+    def speak(self, is_chinese: bool) -> FamilyDraft:
+        """Put the questions that nobody has changed into the language of a family."""
+        if is_chinese == self.is_chinese:
+            return self
+        kept = {key: KIND_OF[key].translated(typed, self.is_chinese) for key, typed in self.kept.items()}
+        typed = self.kind.translated(self.typed, self.is_chinese)
+        return replace(self, is_chinese=is_chinese, kept=kept, typed=typed)
+
+    def take_files(self, kind: Kind[Any], files: tuple[Path, ...]) -> FamilyDraft:
+        """Ask a kind from files; none: from nothing."""
+        return replace(self, files={**self.files, kind.key: kind.files_taken(files)})
+
+    def tune(self, table: Table | None) -> FamilyDraft:
+        """Have the family fine-tuned on a table, too."""
+        return replace(self, tuned=None if self.folder is None else (self.folder, table))
+
+    def given(self, table: Table | None, roles: Roles | None) -> Given | None:
+        """Return what the question is made of, None without a family. Args: table, roles: what is open."""
+        if self.folder is None:
+            return None
+        files = self.files.get(self.kind.key, ())
+        return Given(self.folder, self.typed, files, table, roles, self.tuned == (self.folder, table))
+
+    @property
+    def wanted_row(self) -> str:
+        """The row that a scene wants to be seen, while its question is shown; else ""."""
+        row = self.row
+        is_its = row is not None and (row.key, row.question) == (self.kind.key, self.typed.question)
+        return row.name if row is not None and is_its else ""
+
+    # ---- what is kept
+
+    def state(self, row: str) -> FamilyState:
+        """Return what is kept. Args: row: the last that is seen. Raises: UserError: it is of a table or of
+        files, or there is no family.
+        """
+        if self.folder is None:
+            raise UserError(marked("engine", "There is no family to ask yet. Train one first."))
+        if not self.kind.can_be_kept(self.files.get(self.kind.key, ())):
+            raise UserError(
+                marked(
+                    "engine",
+                    "What is shown is of a table, which a scene does not hold. Turn to a question.",
+                )
+            )
+        beside = {name: getattr(self.typed, name) for name in self.kind.fields}
+        return FamilyState(self.folder, self.kind.key, self.typed.question, **beside, row=row)
+
+    def take(self, state: FamilyState) -> FamilyDraft:
+        """Return this with what was kept."""
+        kind = KIND_OF[state.kind]
+        found = self.choose(kind).take_files(kind, ())
+        beside = {name: getattr(state, name) for name in kind.fields}
+        typed = replace(found.typed, question=state.question, **beside)
+        row = SeenRow(state.row, kind.key, state.question)
+        return replace(found, folder=state.family, typed=typed, row=row)
