@@ -15,8 +15,8 @@ models have to be found, all follow from its fields. For instance:
 
 `text` and `text_pair` are those that the pages share. `limited` takes what `Setting` has of a file: minimum,
 maximum, choices, longest, most, key, form, and the kinds "given", "inline" and "spare". A field without it
-has the limits that hold for all. Fields may be dataclasses themselves. A method `misfit` refuses what does not
-go together. Nothing here knows Qt.
+has the limits that hold for all. Fields may be dataclasses themselves. A method `misfit` refuses what does
+not go together. Nothing here knows Qt.
 """
 
 from __future__ import annotations
