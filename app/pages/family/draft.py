@@ -1,4 +1,4 @@
-"""The question that stands on the Family page, as an immutable value, with what the other kinds were asked."""
+"""The question that stands on the Family page, as an immutable value, with what other kinds were asked."""
 
 from __future__ import annotations
 
