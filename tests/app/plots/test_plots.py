@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import time
 from collections import Counter
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
-from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView, QScrollArea
 from pytestqt.qtbot import QtBot
 
@@ -26,46 +24,7 @@ from app.plots.figure import Figure, ink_on, save_figure
 from app.plots.histogram import HistogramPlot
 from app.plots.series import Series
 from engine.errors import UserError
-
-LABELS = [
-    "business",
-    "entertainment",
-    "politics",
-    "sport",
-    "tech",
-    "arts",
-    "law",
-]  # 7: axes that are swapped fail
-
-
-def curve() -> CurvePlot:
-    plot = CurvePlot("Loss", kind="loss")
-    plot.append(np.arange(1, 38), np.linspace(2.0, 0.2, 37))
-    plot.append_validation([13, 37], [1.1, 0.3])
-    return plot
-
-
-def confusion() -> ConfusionPlot:
-    plot = ConfusionPlot("Confusion")
-    counts = np.diag([99, 75, 82, 101, 76, 9, 3])
-    counts[3, 4] = 12
-    plot.set_confusion(LABELS, counts)
-    return plot
-
-
-def histogram() -> HistogramPlot:
-    plot = HistogramPlot("Length", x_label="pieces")
-    plot.set_values(np.concatenate([np.arange(10, 610), [5000]]), maximum=512)
-    return plot
-
-
-def bars() -> BarsPlot:
-    plot = BarsPlot("Labels")
-    plot.set_bars([("sport", 511), ("tech <b>", 401)])
-    return plot
-
-
-ALL = pytest.mark.parametrize("make", [curve, confusion, histogram, bars])
+from tests.app.plots.gallery import bars, confusion, curve, histogram
 
 
 def shown(qtbot, plot: Figure, width: int = 370, height: int = 290) -> Figure:
@@ -78,54 +37,6 @@ def shown(qtbot, plot: Figure, width: int = 370, height: int = 290) -> Figure:
     QApplication.processEvents()
     plot.clearFocus()  # the ring has the accent's colour
     return plot
-
-
-@ALL
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv"])
-def test_every_picture_can_be_saved_in_every_form(qtbot, tmp_path, make, suffix: str) -> None:
-    plot = shown(qtbot, make())
-    path = tmp_path / f"picture{suffix}"
-    path.write_bytes(b"old")
-    save_figure(plot, path)
-    data = path.read_bytes()
-    if suffix == ".png":
-        image = QImage(str(path))
-        assert image.width() == 2 * plot.canvas().width()
-        assert (
-            len({image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)})
-            > 3
-        )
-    elif suffix == ".svg":
-        assert (
-            QSvgRenderer(str(path)).isValid()
-            and sum(map(data.count, (b"<path", b"<polyline", b"<rect", b"<text"))) > 3
-        )
-    elif suffix == ".pdf":
-        assert data.startswith(b"%PDF") and len(data) > 2000
-    else:
-        rows = list(csv.reader(data.decode("utf-8-sig").splitlines()))
-        assert rows == [[str(cell) for cell in row] for row in plot.numbers()]
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-@ALL
-def test_a_picture_has_a_name_and_can_be_reached_by_keyboard(qtbot, make) -> None:
-    plot = shown(qtbot, make())
-    assert plot.accessibleName() and plot.focusPolicy() & Qt.FocusPolicy.TabFocus
-    names = [action.text() for action in plot.menu().actions()]
-    assert names == ["Save picture…", "Copy numbers", "Save numbers…"]
-    plot.copy_numbers()
-    assert QApplication.clipboard().text().count("\n") == len(plot.numbers()) - 1
-
-
-@ALL
-def test_an_empty_picture_says_why_and_offers_nothing(qtbot, make) -> None:
-    plot = shown(qtbot, make())
-    plot.clear()
-    before = plot.grab().toImage()
-    plot.set_empty_text("No run yet. Choose data and a model, then press Start.")
-    assert plot.is_empty and plot.grab().toImage() != before
-    assert not any(action.isEnabled() for action in plot.menu().actions())
 
 
 def test_a_picture_that_cannot_be_written_says_so_and_harms_nothing(qtbot, tmp_path) -> None:

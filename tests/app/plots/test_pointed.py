@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.plots.bars import BarsPlot
-from app.plots.confusion import ConfusionPlot
 from app.plots.figure import Numbers, save_figure
-from app.plots.pointed import PointedFigure
-from app.plots.scatter import ScatterPlot
 from app.plots.scrolled import RowsFigure
-from app.plots.similarity import SimilarityPlot, picture_of
-from app.plots.word_chips import MaskableWord, WordChips
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -121,55 +114,6 @@ def test_a_click_chooses_what_was_pressed_and_only_what_can_be_chosen(rows: Rows
         qtbot.mouseMove(rows.canvas(), middle(row))
         shapes.append(rows.canvas().cursor().shape())
     assert shapes == [Qt.CursorShape.PointingHandCursor, Qt.CursorShape.ArrowCursor]
-
-
-def bars() -> PointedFigure:
-    plot = BarsPlot("Labels")
-    plot.set_bars([("for", 3), ("against", 4)])
-    return plot
-
-
-def confusion() -> PointedFigure:
-    plot = ConfusionPlot("Confusion")
-    plot.set_confusion(["a", "b"], np.array([[3, 1], [0, 2]]))
-    return plot
-
-
-def similarity() -> PointedFigure:
-    plot, values = SimilarityPlot("Similarity"), np.eye(3, dtype=np.float32)
-    plot.set_matrix(picture_of(values), values, ["a", "b", "c"])
-    return plot
-
-
-def scatter() -> PointedFigure:
-    plot = ScatterPlot("Map")
-    plot.set_points(np.array([[0, 0], [4, 3]]), ["a", "b"])
-    return plot
-
-
-def chips() -> PointedFigure:
-    plot = WordChips("Sentence")
-    plot.set_chips([MaskableWord("good", 0), MaskableWord("film", 0)])
-    return plot
-
-
-@pytest.mark.parametrize("make", [bars, confusion, similarity, scatter, chips])
-def test_a_key_says_what_the_mouse_is_told_and_escape_takes_it_back(qtbot: QtBot, make) -> None:
-    plot = make()
-    qtbot.addWidget(plot)
-    plot.resize(300, 240)
-    plot.show()
-    plot.activateWindow()
-    qtbot.waitUntil(plot.isActiveWindow)
-    plot.setFocus(Qt.FocusReason.MouseFocusReason)
-    qtbot.keyClick(plot, Qt.Key.Key_Right)
-    qtbot.keyClick(plot, Qt.Key.Key_Down)
-    marked = plot.current
-    assert marked != plot.nothing and plot.accessibleDescription() == plot.words_of(marked)
-    place = plot.rect_of(marked).center()
-    assert plot.target_at(place) == marked and plot.tip_at(place) == plot.tip_of(marked)
-    qtbot.keyClick(plot, Qt.Key.Key_Escape)
-    assert plot.current == plot.nothing and plot.accessibleDescription() == plot.summary()
 
 
 def test_a_saved_picture_has_no_mark(rows: Rows, qtbot: QtBot, tmp_path) -> None:

@@ -5,67 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF, QImage
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from app import words as app_words
 from app.look import theme
 from app.pages.probe.masked_text import Question, Steps, carried
 from app.plots.axes import spread
-from app.plots.figure import Figure, save_figure
-from app.plots.guesses import Guess, GuessesPlot
+from app.plots.figure import Figure
+from app.plots.guesses import GuessesPlot
 from app.plots.layers import Layer, LayersPlot
-from app.plots.learned import LearnedPlot
-from app.plots.slope import SlopePlot
 from app.plots.word_chips import MaskableWord, WordChips
 from app.plots.word_flow import flow
 from app.plots.word_strip import RatedWord, WordStrip
 from engine.text.words import Word
-
-
-def chips() -> WordChips:
-    plot = WordChips("Sentence")
-    plot.set_chips([MaskableWord("good", 0), MaskableWord("film", 0, gap=1), MaskableWord("bad", 1)])
-    return plot
-
-
-def strip() -> WordStrip:
-    plot = WordStrip("Surprise", what="bits")
-    plot.set_words(
-        [RatedWord("good", 0, 1.0, "1.0"), RatedWord("film", 0, 7.0, "7.0"), RatedWord("!", 0, 0.0, "0.0")]
-    )
-    return plot
-
-
-def guesses() -> GuessesPlot:
-    plot = GuessesPlot("Gap 1")
-    top = [Guess("river", 0.5, 1), Guess("bank", 0.25, 2, "original"), Guess("sea", 0.1, 3)]
-    plot.set_guesses(top, [Guess("lake", 0.001, 57, "yours")])
-    return plot
-
-
-def learned() -> LearnedPlot:
-    plot = LearnedPlot("While it learned")
-    plot.set_lines([0, 4, 30], {"bank": [0.0, 0.1, 0.6], "river": [0.0, 0.2, float("nan")]})
-    plot.set_cursor(4)
-    return plot
-
-
-def slope() -> SlopePlot:
-    plot = SlopePlot("Slopes")
-    plot.set_values(
-        ["he", "she"], ["nurse", "doctor", "x"], np.array([[0.1, 0.4, 0], [0.3, 0.2, 0]]), in_percent=True
-    )
-    return plot
-
-
-def layers() -> LayersPlot:
-    plot = LayersPlot("Layers")
-    plot.set_layers([Layer((("the", 0.1),), 0.001, 90), Layer((("bank", 0.8), ("sea", 0.1)), 0.8, 1)], "bank")
-    return plot
-
-
-ALL = pytest.mark.parametrize("make", [chips, strip, guesses, learned, slope, layers])
+from tests.app.plots.gallery import guesses, layers, learned, slope
+from tests.app.plots.gallery import word_strip as strip
 
 
 def shown(qtbot, plot: Figure, width: int = 620, height: int = 300) -> Figure:
@@ -75,28 +30,6 @@ def shown(qtbot, plot: Figure, width: int = 620, height: int = 300) -> Figure:
     QApplication.processEvents()
     plot.clearFocus()
     return plot
-
-
-@ALL
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".csv"])
-def test_every_picture_is_saved_with_its_numbers(qtbot, tmp_path, make, suffix: str) -> None:
-    plot = shown(qtbot, make())
-    path = tmp_path / f"picture{suffix}"
-    save_figure(plot, path)
-    if suffix == ".png":
-        image = QImage(str(path))
-        seen = {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
-        assert len(seen) > 3
-    assert path.stat().st_size > 30
-
-
-@ALL
-def test_every_picture_can_be_emptied_and_named(qtbot, make) -> None:
-    plot = shown(qtbot, make())
-    assert plot.accessibleName() and (plot.accessibleDescription() or isinstance(plot, LearnedPlot))
-    assert plot.focusPolicy() & Qt.FocusPolicy.TabFocus and not plot.is_empty
-    plot.clear()  # type: ignore[attr-defined]
-    assert plot.is_empty and len(plot.numbers()) == 1
 
 
 def bar_length(plot: GuessesPlot, row: int, color: str) -> int:
