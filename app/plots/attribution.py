@@ -8,24 +8,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT, Cell, Column, Words, color_of, figures, of
 from app.plots.attention_image import MIDDLE, ramp
+from app.plots.columns import ColumnsFigure
 from app.plots.figure import Numbers, paint_ring
-from app.plots.scrolled import RowsFigure
-from app.plots.strokes import RIGHT, paint_chip, upright_line, write
+from app.plots.strokes import paint_chip
 from app.plots.word_flow import FlowWord, WordFlow, WordLook
 
 LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
 INNER = 5.0  # px beside a word's letters
 SIGN, BAR = 8.0, 4.0  # px: the width of a plus or minus, the height of a bar
 LEAST = 0.04  # of the strongest: less has no bar
-ROW, ROW_BAR, GAP = 26, 16, 10.0  # px: a row of the bars, its bar, the room beside names
+ROW, ROW_BAR, MOST_NAME, GAP = (
+    26,
+    16,
+    150.0,
+    10.0,
+)  # px: a row of the bars, its bar, the longest name, the room beside it
 PLUS, MINUS = "+", "\u2212"
 
 
@@ -170,7 +177,38 @@ class AttributedText(WordFlow[ScoredWord]):
         painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
 
 
-class AttributedBars(RowsFigure):
+@dataclass(frozen=True, slots=True)
+class WordBar:
+    """A word that is among the strongest. place: its place among all; name: with its number, where the text
+    has it several times.
+    """
+
+    place: int
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _SignedBar(Cell):
+    """A score as a bar from zero, to the right or to the left; low, high: the ends of the scale."""
+
+    low: float
+    high: float
+    score: float
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        scale = room.width() / (self.high - self.low or 1.0)
+        zero, width = room.left() - self.low * scale, max(1.5, abs(self.score) * scale)
+        painter.setPen(QPen(color_of("line"), 1))
+        painter.drawLine(QPointF(zero, room.top()), QPointF(zero, room.bottom()))
+        is_plus, top = self.score > 0, room.center().y() - ROW_BAR / 2
+        bar = QRectF(zero if is_plus else zero - width, top, width, ROW_BAR)
+        colors = theme.current()
+        ground, frame = (colors.accent, colors.accent) if is_plus else (colors.b_soft, colors.b)
+        paint_chip(painter, bar, ground, frame, radius=3)
+
+
+class AttributedBars(ColumnsFigure):
     """The strongest words, each with a bar to the right (it speaks for the answer) or to the left (against).
 
     `word_pointed` tells which word the marked row is of, -1 for none.
@@ -179,39 +217,28 @@ class AttributedBars(RowsFigure):
     word_pointed = Signal(int)
     row_height = ROW
     least_size = (180, 3 * ROW)
+    edges, gap = (4.0, 6.0), GAP
 
     def __init__(self, title: str = "", most: int = 14, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.most = most
+        self.most, self.most_summed_up = most, most
         self.scored: tuple[ScoredWord, ...] = ()
-        self.order: tuple[int, ...] = ()  # the rows: places in `scored`
 
     def set_words(self, scored: Sequence[ScoredWord]) -> None:
         """Show the strongest of these words."""
         self.scored = tuple(scored)
         known = [place for place, each in enumerate(scored) if each.score and not each.is_gap]
-        self.order = tuple(sorted(known, key=lambda place: -abs(scored[place].score or 0.0))[: self.most])
-        self.rows_changed()
+        order = sorted(known, key=lambda place: -abs(scored[place].score or 0.0))[: self.most]
+        self.show_rows(WordBar(place, self._name(place), scored[place].score or 0.0) for place in order)
 
     def clear(self) -> None:
-        """Show nothing."""
         self.set_words([])
 
-    @property
-    def num_rows(self) -> int:
-        return len(self.order)
-
-    def name(self, row: int) -> str:
-        """Return a row's word, with its number where the text has it several times."""
-        place = self.order[row]
+    def _name(self, place: int) -> str:
         text = self.scored[place].text
         same = [other for other, each in enumerate(self.scored) if each.text == text]
         shown = words.shorten(text, 24)
         return shown if len(same) == 1 else f"{shown} ({same.index(place) + 1})"
-
-    def value(self, row: int) -> float:
-        """Return a row's score."""
-        return self.scored[self.order[row]].score or 0.0
 
     @property
     def digits(self) -> int:
@@ -219,48 +246,27 @@ class AttributedBars(RowsFigure):
         return digits_for(largest(self.scored))
 
     def words_of(self, target: int) -> str:
-        return f"{self.name(target)}: {signed(self.value(target), max(3, self.digits))}"
-
-    def summary(self) -> str:
-        return "; ".join(map(self.words_of, range(len(self.order))))
+        return f"{self.rows[target].name}: {signed(self.rows[target].score, max(3, self.digits))}"
 
     def current_changed(self) -> None:
-        self.word_pointed.emit(-1 if self.current is None else self.order[self.current])
-
-    def numbers(self) -> Numbers:
-        rows: Numbers = [["word", "score"]]
-        return rows + [[self.name(row), self.value(row)] for row in range(len(self.order))]
+        self.word_pointed.emit(-1 if self.current is None else self.rows[self.current].place)
 
     def sizeHint(self) -> QSize:
-        return QSize(280, len(self.order) * ROW + 6)
+        return QSize(280, self.num_rows * ROW + 6)
 
-    def paint(self, painter: QPainter, area: QRectF) -> None:
-        metrics = QFontMetricsF(theme.ui_font())
-        count, width = self.num_rows, self.canvas().width()
-        names = [metrics.elidedText(self.name(row), Qt.TextElideMode.ElideRight, 150) for row in range(count)]
-        wide = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 4
-        value_room = metrics.horizontalAdvance(signed(-88.88, self.digits)) + 8
-        left, right = 4 + wide + GAP, width - value_room - 6
-        high = max((self.value(row) for row in range(count)), default=0.0)
-        low = min((self.value(row) for row in range(count)), default=0.0)
-        span = max(high, 0.0) - min(low, 0.0) or 1.0
-        scale = max(8.0, right - left) / span
-        zero = left - min(low, 0.0) * scale
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        upright_line(painter, zero, 2, ROW * count - 2)
-        for row, name in enumerate(names):
-            self._paint_row(painter, row, name, wide, zero, scale)
-        self.paint_mark(painter)
+    def columns(self) -> tuple[Column, ...]:
+        digits, scores = self.digits, [row.score for row in self.rows]
+        names = self.widest(_cut(row.name) for row in self.rows) + 4
+        bar = partial(_SignedBar, min(0.0, *scores, 0.0), max(0.0, *scores, 0.0))
+        say = partial(signed, digits=digits)
+        return (
+            Column("", of("name"), _cut, names, side=RIGHT, saved="word"),
+            Column("", of("score"), bar, least=8.0),
+            figures(
+                "", of("score"), say, width=self.widest([signed(-88.88, digits)]) + 8, gap=0.0, saved="score"
+            ),
+        )
 
-    def _paint_row(
-        self, painter: QPainter, row: int, name: str, wide: float, zero: float, scale: float
-    ) -> None:
-        colors, value, y = theme.current(), self.value(row), float(self.top_of(row))
-        write(painter, QRectF(4, y, wide, ROW), name, side=RIGHT)
-        values = QRectF(0, y, self.canvas().width() - 6, ROW)
-        write(painter, values, signed(value, self.digits), "muted", side=RIGHT)
-        color = colors.color("accent" if value > 0 else "b")
-        top, width = y + (ROW - ROW_BAR) / 2, max(1.5, abs(value) * scale)
-        bar = QRectF(zero if value > 0 else zero - width, top, width, ROW_BAR)
-        ground = colors.accent if value > 0 else colors.b_soft
-        paint_chip(painter, bar, ground, color.name(), radius=3)
+
+def _cut(name: str) -> str:
+    return Words(name).shown_in(MOST_NAME)

@@ -5,6 +5,7 @@ by hand but what no other picture has.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
@@ -15,8 +16,8 @@ from app.look.columns import Column, Row
 from app.plots.figure import Numbers
 from app.plots.scrolled import RowsFigure
 
+Span = tuple[Column, float, float]  # a column, with its left and right
 MOST_MEASURED = 2000  # rows whose words are measured for a column's width
-HEAD_GAP = 4  # px below the heads
 
 
 class ColumnsFigure(RowsFigure):
@@ -27,6 +28,8 @@ class ColumnsFigure(RowsFigure):
     gap = 8.0  # px between two columns
     edges = (2.0, 0.0)  # px at the left and the right of all
     head_size = 12
+    head_rim = (0.0, 4.0)  # px above the heads and below them
+    head_side = Qt.AlignmentFlag.AlignVCenter
     has_line = True  # below the heads
     most_summed_up = 0  # rows whose words are the summary
 
@@ -94,8 +97,10 @@ class ColumnsFigure(RowsFigure):
         some = (text for text, _ in zip(texts, range(MOST_MEASURED), strict=False))
         return max(map(metrics.horizontalAdvance, some), default=0.0)
 
-    def spans(self) -> Iterator[tuple[Column, float, float]]:
-        """Yield the columns that there is room for, with left and right of each."""
+    def spans(self) -> Iterator[Span]:
+        """Yield the columns that have room, with left and right of each; none while there are no rows."""
+        if not self.rows:
+            return
         room = float(self.canvas().width())
         shown = [column for column in self.columns() if room >= column.least_room]
         gaps = [self.gap if column.gap is None else column.gap for column in shown]
@@ -118,7 +123,7 @@ class ColumnsFigure(RowsFigure):
         if self.is_dim and not self._saving:
             painter.setOpacity(0.55)
         spans = list(self.spans())
-        if self.head and self.rows:
+        if self.head and spans:
             self.paint_heads(painter, spans)
         for place, room in self.rows_in(area):
             row = self.rows[place]
@@ -128,17 +133,22 @@ class ColumnsFigure(RowsFigure):
                 cell.paint(painter, QRectF(left, room.top(), right - left, room.height()))
         self.paint_mark(painter)
 
-    def paint_heads(self, painter: QPainter, spans: Sequence[tuple[Column, float, float]]) -> None:
+    def paint_heads(self, painter: QPainter, spans: Sequence[Span]) -> None:
         """Paint what stands over the columns, and a line below it."""
         painter.setFont(theme.ui_font(self.head_size))
         painter.setPen(theme.current().color("muted"))
-        for column, left, right in spans:
-            high = self.head - (HEAD_GAP if self.has_line else 0)
-            painter.drawText(QRectF(left, 0, right - left, high), column.side, column.head)
+        above, below = self.head_rim
+        for place, (column, left, right) in enumerate(spans):
+            side = column.side & Qt.AlignmentFlag.AlignHorizontal_Mask
+            if side == Qt.AlignmentFlag.AlignLeft:  # it may reach over the columns that have no head
+                beside = takewhile(lambda span: not span[0].head, spans[place + 1 :])
+                right = max([right, *(end for _column, _left, end in beside)])
+            room = QRectF(left, above, right - left, self.head - above - below)
+            painter.drawText(room, side | self.head_side, column.head)
         if not self.has_line:
             return
         painter.setPen(QPen(theme.current().color("line"), 1))
-        y = self.head - HEAD_GAP / 2
+        y = self.head - below / 2
         painter.drawLine(QPointF(0, y), QPointF(self.canvas().width(), y))
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
 
 from app import words
 from app.look import theme
+from app.look.columns import CUT_MIDDLE, Bar, Column, figures, of, row_itself
+from app.plots.columns import ColumnsFigure
 from app.plots.figure import Numbers
-from app.plots.pointed import PointedFigure, row_after
 
-EDGE = 8.0
-HEAD = 34.0
-ROW = 30.0
-BAR = 16.0
-GAP = 12.0
-FIGURE = 46.0  # px of a column without a bar
+EDGE, GAP = 8.0, 12.0
+FIGURE, SHARE = 46.0, 54.0  # px of a column without a bar, and of the figure beside one
+COSINES = ("within", "between", "any_two")
 LEAST_BAR = 112.0  # px; with less room, only the last of those columns is shown
 
 
@@ -40,35 +38,22 @@ class PoolingRow:
         return self.agreement, self.separation, self.within, self.between, self.any_two
 
 
-class PoolingsPlot(PointedFigure):
+class PoolingsPlot(ColumnsFigure):
     """The rows as they were measured, with the share that chance would reach marked in each bar.
 
     Where there is little room, two columns are left to the hover.
     """
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._rows: tuple[PoolingRow, ...] = ()
-        self._chances = (0.0, 0.5)
-        theme.on_theme_change(self, self.update)
+    rim = 0
+    head, row_height, head_size = 42, 30, 11
+    head_rim, head_side, has_line = (EDGE, 6.0), Qt.AlignmentFlag.AlignBottom, False
+    edges, gap = (EDGE, EDGE), GAP
+    _chances = (0.0, 0.5)
 
     def set_rows(self, rows: Sequence[PoolingRow], chance: float) -> None:
         """Show some poolings. Args: chance: the agreement that chance reaches, 0..1."""
-        self._rows, self._chances = tuple(rows), (chance, 0.5)
-        self.updateGeometry()
-        self.forget()
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.set_rows((), 0.0)
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._rows
-
-    @property
-    def rows(self) -> tuple[PoolingRow, ...]:
-        return self._rows
+        self._chances = (chance, 0.5)
+        self.show_rows(rows)
 
     def heads(self) -> tuple[tuple[str, str], ...]:
         """Return each column's name and what it means."""
@@ -92,14 +77,14 @@ class PoolingsPlot(PointedFigure):
     def numbers(self) -> Numbers:
         heads = [head.replace("\n", " ") for head, _help in self.heads()]
         rows: Numbers = [[self.tr("pooling"), *heads]]
-        rows.extend([row.name, *row.values] for row in self._rows)
-        if self._rows:
+        rows.extend([row.name, *row.values] for row in self.rows)
+        if self.rows:
             rows.append([self.tr("chance"), *self._chances, "", "", ""])
         return rows
 
     def words_of(self, target: int) -> str:
         """Return a row as lines of words."""
-        held = self._rows[target]
+        held = self.rows[target]
         lines = [held.name]
         for (_head, said), value, is_share in zip(
             self.heads(), held.values, (True, True, False, False, False), strict=True
@@ -111,103 +96,63 @@ class PoolingsPlot(PointedFigure):
         return QSize(480, self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(300, int(2 * EDGE + HEAD + ROW * max(3, len(self._rows))))
+        return QSize(300, int(EDGE) + self.top_of(max(3, self.num_rows)))
 
     def rect_of(self, target: int) -> QRectF:
-        return QRectF(EDGE - 4, EDGE + HEAD + target * ROW, self.width() - 2 * EDGE + 8, ROW)
+        return super().rect_of(target).adjusted(EDGE - 4, 0, 4 - EDGE, 0)
 
-    def target_at(self, at: QPointF) -> int | None:
-        row = int((at.y() - EDGE - HEAD) // ROW)
-        return row if 0 <= row < len(self._rows) else None
+    def matters(self, place: int) -> bool:
+        return bool(self.rows[place].is_followed)
 
-    def tip_at(self, at: QPointF) -> str:
-        if at.y() >= EDGE + HEAD:
-            return super().tip_at(at)
-        columns = zip(self.heads(), self._columns(), strict=True)
-        return next((said for (_, said), (left, width) in columns if left <= at.x() <= left + width), "")
-
-    def after(self, event: QKeyEvent) -> int | None:
-        return row_after(event, self.current, len(self._rows))
-
-    def _name_width(self) -> float:
-        metrics = QFontMetricsF(theme.ui_font(theme.UI_SIZE, bold=True))
-        widest = max((metrics.horizontalAdvance(row.name) for row in self._rows), default=60.0)
-        return float(min(widest + 4, self.width() * 0.32))
-
-    def _columns(self) -> list[tuple[float, float]]:
-        """Return the left edge and width of each column: two with bars, the rest with figures."""
-        left = EDGE + self._name_width() + GAP
-        for shown in (3, 1):
-            room = self.width() - left - EDGE - shown * (FIGURE + GAP / 2) - 2 * GAP
+    def columns(self) -> tuple[Column, ...]:
+        width = self.canvas().width()
+        names = min(self.widest((row.name for row in self.rows), bold=True) + 4, width * 0.32)
+        for num_figures in (3, 1):
+            room = width - 2 * EDGE - names - GAP - num_figures * (FIGURE + GAP / 2) - 2 * GAP
             if room / 2 >= LEAST_BAR:
                 break
         bar = max(60.0, min(room / 2, 260.0))
-        columns = [(left, bar), (left + bar + GAP, bar)]
-        start = left + 2 * (bar + GAP) - (3 - shown) * (FIGURE + GAP / 2)
-        for figure in range(3):
-            width = FIGURE if figure >= 3 - shown else 0.0
-            columns.append((start + figure * (FIGURE + GAP / 2), width))
-        return columns
+        agreement, separation, *figures_of = self.heads()
+        return (
+            Column("", of("name"), str, names, cut=CUT_MIDDLE),
+            *self._share(agreement, "agreement", bar, self._chances[0]),
+            *self._share(separation, "separation", bar, self._chances[1]),
+            *(
+                figures(
+                    head,
+                    of(name),
+                    _two_digits,
+                    ink="text",
+                    help=said,
+                    width=FIGURE,
+                    gap=GAP if place == 3 - num_figures else GAP / 2,
+                    least_room=0.0 if place >= 3 - num_figures else math.inf,
+                )
+                for place, ((head, said), name) in enumerate(zip(figures_of, COSINES, strict=True))
+            ),
+        )
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._rows:
-            self._paint_heads(painter)
-            for place, row in enumerate(self._rows):
-                self._paint_row(painter, place, row)
-        self.paint_frame(painter)
-        painter.end()
+    def _share(self, head: tuple[str, str], name: str, width: float, chance: float) -> Iterator[Column]:
+        """Yield the columns of a share: its bar, with a line where chance would be, and its figure."""
 
-    def _paint_heads(self, painter: QPainter) -> None:
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(theme.current().color("muted"))
-        bottom = Qt.AlignmentFlag.AlignBottom
-        for place, ((head, _help), (left, width)) in enumerate(
-            zip(self.heads(), self._columns(), strict=True)
-        ):
-            if not width:
-                continue
-            side = Qt.AlignmentFlag.AlignLeft if place < 2 else Qt.AlignmentFlag.AlignRight
-            painter.drawText(QRectF(left, EDGE, width, HEAD - 6), side | bottom, head)
+        def bar(row: PoolingRow) -> Bar:
+            ink, dotted = "accent" if row.is_followed else "accent_soft", (1.0, Qt.PenStyle.DotLine)
+            return Bar(getattr(row, name), ink, "", 16.0, 3.0, 2.0, line=chance, line_pen=dotted)
 
-    def _paint_row(self, painter: QPainter, place: int, row: PoolingRow) -> None:
-        colors, top = theme.current(), EDGE + HEAD + place * ROW
+        beside = max(10.0, width - SHARE - 2)
+        yield Column(head[0], row_itself, bar, beside, help=head[1])
+        rest = {"ink": "text", "bolds": True, "width": SHARE, "gap": width - SHARE - beside}
+        yield figures("", of(name), words.share, help=head[1], **rest)
+
+    def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:
         if place == self.current and not self._saving:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("hover"))
-            painter.drawRoundedRect(self.rect_of(place), 4, 4)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.setFont(theme.ui_font(theme.UI_SIZE, bold=row.is_followed))
-        painter.setPen(colors.color("text"))
-        name_width = self._name_width()
-        name = painter.fontMetrics().elidedText(row.name, Qt.TextElideMode.ElideMiddle, int(name_width))
-        painter.drawText(QRectF(EDGE, top, name_width + 2, ROW), middle, name)
-        columns = self._columns()
-        for (left, width), value, chance in zip(columns, row.values[:2], self._chances, strict=False):
-            self._paint_bar(painter, QRectF(left, top + (ROW - BAR) / 2, width, BAR), value, chance, row)
-        painter.setFont(theme.ui_font())
-        painter.setPen(colors.color("text"))
-        for (left, width), value in zip(columns[2:], row.values[2:], strict=True):
-            right = middle | Qt.AlignmentFlag.AlignRight
-            if width:
-                painter.drawText(QRectF(left, top, width, ROW), right, words.decimal(value, 2))
+            painter.setBrush(theme.current().color("hover"))
+            painter.drawRoundedRect(room, 4, 4)
 
-    def _paint_bar(
-        self, painter: QPainter, rect: QRectF, value: float, chance: float, row: PoolingRow
-    ) -> None:
-        """Paint a share as a bar with its figure at the right, and a line where chance would be."""
-        colors = theme.current()
-        figure = 54.0
-        room = max(10.0, rect.width() - figure - 2)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colors.accent if row.is_followed else colors.accent_soft))
-        painter.drawRoundedRect(QRectF(rect.left(), rect.top(), max(2.0, room * value), rect.height()), 3, 3)
-        painter.setPen(QPen(colors.color("text"), 1, Qt.PenStyle.DotLine))
-        x = rect.left() + room * chance
-        painter.drawLine(QPointF(x, rect.top() - 4), QPointF(x, rect.bottom() + 4))
-        painter.setPen(colors.color("text"))
-        painter.setFont(theme.ui_font(theme.UI_SIZE, bold=row.is_followed))
-        place = QRectF(rect.right() - figure, rect.top() - 4, figure, rect.height() + 8)
-        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(place, right, words.share(value))
+    def paint_mark(self, painter: QPainter) -> None:
+        """Paint no ring: the row that is marked has a ground."""
+
+
+def _two_digits(value: float) -> str:
+    return words.decimal(value, 2)

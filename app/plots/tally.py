@@ -40,7 +40,7 @@ class TallyPlot(ColumnsFigure):
 
     head = row_height = 26
     head_size = 11
-    has_line = False
+    head_rim, has_line = (0.0, 0.0), False
     edges, gap = (EDGE, EDGE), GAP
 
     def numbers(self) -> Numbers:

@@ -265,7 +265,7 @@ def test_bars_are_sorted_by_strength_and_point_at_their_word(qtbot, tmp_path) ->
     plot = AttributedBars("Strongest words")
     qtbot.addWidget(plot)
     plot.set_words([*scored(), ScoredWord("good", 0, 0.5), ScoredWord("gap", 0, None, is_gap=True)])
-    assert [plot.name(row) for row in range(len(plot.order))] == ["good (1)", "bad", "good (2)", "ab"]
+    assert [row.name for row in plot.rows] == ["good (1)", "bad", "good (2)", "ab"]
     assert plot.numbers()[1:3] == [["good (1)", 2.0], ["bad", -1.0]]
     pointed: list[int] = []
     plot.word_pointed.connect(pointed.append)

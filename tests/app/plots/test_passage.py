@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 from app.look import theme
 from app.pages.tasks.questions.listing import shaded
 from app.pages.tasks.questions.passages import covered, of_pieces, words_of
-from app.plots.answer_words import AnswerWordsPlot
 from app.plots.passage import ANSWER, RIGHT, PassagePlot
 
 PASSAGE = "The Normans came from France. 他们来自法国。"
@@ -65,17 +64,3 @@ def test_the_likeliest_words_have_most_colour_and_both_answers_are_marked(qtbot:
     qtbot.keyClick(plot, Qt.Key.Key_End)
     assert plot.words_of(plot.current).startswith("。 · 0")
     assert plot.numbers()[answer + 1] == [answer, "France.", pytest.approx(0.95), 1, 0]
-
-
-def test_question_words_tell_their_scores_and_counts(qtbot: QtBot) -> None:
-    plot = AnswerWordsPlot("Scores")
-    qtbot.addWidget(plot)
-    plot.set_scores({"who": [0.5, 0.75, 8], "other": [0.0, 0.1, 1]})
-    plot.resize(420, 160)
-    plot.show()
-    qtbot.keyClick(plot, Qt.Key.Key_Down)
-    assert plot.accessibleDescription() == "who: F1 75.0 %, exact match 50.0 %, 8 questions"
-    assert plot.numbers()[1:] == [["who", 0.5, 0.75, 8], ["other", 0.0, 0.1, 1]]
-    assert "no question word" in plot.words_of(1) and "1 question" in plot.words_of(1)
-    plot.clear()
-    assert plot.is_empty

@@ -14,7 +14,6 @@ from app.look import theme
 from app.plots.figure import save_figure
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
 from app.plots.marks import MOST_CLASSES, OTHER, Classes, Values, class_color, coloring_of
-from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.scatter import ScatterPlot
 from app.plots.similarity import SimilarityPlot, picture_of
 
@@ -210,16 +209,3 @@ def test_keys_walk_the_matrix_and_the_layers(qtbot: QtBot) -> None:
     assert told.args == [1] and "one sense 0.700" in lines.accessibleDescription()
     assert lines.numbers()[3] == [2, "", 0.4]
     lines.grab()
-
-
-def test_poolings_can_be_read_without_the_bars(qtbot: QtBot) -> None:
-    plot = PoolingsPlot("Poolings")
-    qtbot.addWidget(plot)
-    plot.set_rows(
-        [PoolingRow("[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85), PoolingRow("mean", 0.7, 0.7, 0.4, 0.2, 0.3)], 0.2
-    )
-    for width in (320, 700):
-        plot.resize(width, 200)
-        plot.grab()
-    assert plot.numbers()[1] == ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85] and plot.numbers()[3][1] == 0.2
-    assert "85" in plot.words_of(0) and plot.words_of(0).startswith("[CLS]")

@@ -1,0 +1,172 @@
+"""Every picture of rows of cells: its rows are said, walked, written, painted at any width, and chosen."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.plots.answer_words import AnswerWordsPlot
+from app.plots.attribution import AttributedBars, ScoredWord
+from app.plots.bars import BarsPlot
+from app.plots.before_now import BeforeNow, Outcome
+from app.plots.class_scores import ClassRow, ClassScoresPlot
+from app.plots.columns import ColumnsFigure
+from app.plots.figure import save_figure
+from app.plots.guesses import Guess, GuessesPlot
+from app.plots.poolings import PoolingRow, PoolingsPlot
+from app.plots.slice_rows import SliceRow, SliceRowsPlot
+from app.plots.tally import PlayedRound, TallyPlot
+from app.plots.ways import WayRow, WaysPlot
+
+LONG = "a name that is longer than any column that it could ever stand in"
+
+
+def answer_words() -> ColumnsFigure:
+    plot = AnswerWordsPlot("Scores")
+    plot.set_scores({"who": [0.5, 0.75, 8], "other": [0.0, 0.1, 1]})
+    return plot
+
+
+def attributed() -> ColumnsFigure:
+    plot = AttributedBars("Words")
+    plot.set_words([ScoredWord("good", 0, 1.25), ScoredWord(LONG, 0, -0.5)])
+    return plot
+
+
+def bars() -> ColumnsFigure:
+    plot = BarsPlot("Labels")
+    plot.set_bars([("for", 30), (LONG, 10)], highlight="for")
+    return plot
+
+
+def before_now() -> ColumnsFigure:
+    plot = BeforeNow("Answers")
+    plot.set_outcomes((Outcome("bank", 0.5, 0.25), Outcome(LONG, 0.25, 0.5)), is_changed=True)
+    return plot
+
+
+def class_scores() -> ColumnsFigure:
+    plot = ClassScoresPlot("Classes")
+    plot.set_rows([ClassRow("sport", 0.5, 0.25, 0.375, 8, (0.25, 0.5))], ClassRow(LONG, 0.5, 0.25, 0.375, 8))
+    return plot
+
+
+def guesses() -> ColumnsFigure:
+    plot = GuessesPlot("Guesses")
+    plot.hint = "puts it in"
+    plot.set_guesses([Guess("bank", 0.5, 1, "original")], [Guess(LONG, 0.001, 57, "yours")])
+    return plot
+
+
+def poolings() -> ColumnsFigure:
+    plot = PoolingsPlot("Poolings")
+    plot.set_rows([PoolingRow("[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85), PoolingRow(LONG, 0, 1, 0, 0, 0)], 0.2)
+    return plot
+
+
+def slices() -> ColumnsFigure:
+    plot = SliceRowsPlot("Slices")
+    plot.show_rows([SliceRow("short", 8, 0.5, 0.25, 0.75, 0.9, "1 %"), SliceRow(LONG, 1, 1, 0.5, 1, 0.5)])
+    return plot
+
+
+def tally() -> ColumnsFigure:
+    plot = TallyPlot("Rounds")
+    plot.show_rows(
+        [PlayedRound(1, "The [MASK] flows.", "river", "lake", False, "river", True, (0.5, 0.5))] * 2
+    )
+    return plot
+
+
+def ways() -> ColumnsFigure:
+    plot = WaysPlot("Ways")
+    plot.set_rows([WayRow("whole", (0.5, 0.75), (0.4, 0.8)), WayRow(LONG, (0.25,))], "accuracy")
+    return plot
+
+
+ROUND = "The [MASK] flows. Hidden: river. You: lake, wrong. The model: river, right."
+EVERY = {  # what is said of the first row, and what is written of it
+    answer_words: ("who: F1 75.0 %, exact match 50.0 %, 8 questions", ["who", 0.5, 0.75, 8]),
+    attributed: ("good: +1.250", ["good", 1.25]),
+    bars: ("for 30 · 75.0 %", ["for", 30, 0.75]),
+    before_now: ("", ["bank", 0.5, 0.25]),
+    class_scores: (
+        "sport: precision 0.500, recall 0.250, F1 0.375, 8 texts. F1 0.250 to 0.500 in 95 % of cases",
+        ["sport", 0.5, 0.25, 0.375, 0.25, 0.5, 8],
+    ),
+    guesses: ("bank  50.00 %, rank 1; this stood here", ["bank", 0.5, 1, "original"]),
+    poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
+    slices: (
+        "short: 50.0 % of 8 texts are right (25.0 % to 75.0 %), 90.0 % of the rest; chance alone in 1 %",
+        ["short", 8, 0.5, 0.25, 0.75, 0.9, "1 %"],
+    ),
+    tally: (ROUND, ["The [MASK] flows.", "river", "lake", 0, "river", 1, 0.5, 0.5]),
+    ways: ("whole: 0.625 (95 %: 0.400 to 0.800)", ["whole", 0.625, 0.4, 0.8, 0.5, 0.75]),
+}
+every = pytest.mark.parametrize("make", EVERY, ids=lambda make: make.__name__)
+walked = pytest.mark.parametrize(
+    "make", [one for one in EVERY if EVERY[one][0]], ids=lambda make: make.__name__
+)
+
+
+def shown(qtbot: QtBot, make) -> ColumnsFigure:
+    plot = make()
+    qtbot.addWidget(plot)
+    plot.resize(420, 200)
+    plot.show()
+    QApplication.processEvents()
+    return plot
+
+
+@every
+def test_what_is_written_is_all_of_a_row_under_its_names(qtbot: QtBot, make) -> None:
+    plot = shown(qtbot, make)
+    header, first, *_rest = plot.numbers()
+    assert first == EVERY[make][1] and len(header) == len(first) and not plot.is_empty
+    plot.clear()
+    assert plot.is_empty and plot.num_rows == 0
+    plot.canvas().grab()
+
+
+@walked
+def test_keys_say_each_row_and_the_mouse_finds_it(qtbot: QtBot, make) -> None:
+    plot = shown(qtbot, make)
+    qtbot.keyClick(plot, Qt.Key.Key_Home)
+    assert plot.current == 0 and plot.accessibleDescription().startswith(EVERY[make][0])
+    assert plot.target_at(plot.rect_of(1).center()) == 1
+    qtbot.keyClick(plot, Qt.Key.Key_Escape)
+    assert plot.accessibleDescription() == plot.summary()
+
+
+@every
+def test_no_column_leaves_the_picture_and_none_lies_over_another(qtbot: QtBot, make) -> None:
+    plot = shown(qtbot, make)
+    for width in (160, 300, 420, 900):
+        plot.resize(width, 200)
+        QApplication.processEvents()
+        plot.grab()
+        spans = list(plot.spans())
+        if width >= 420:
+            ends = [end for _column, *ends in spans for end in ends]
+            assert ends == sorted(ends) and ends[0] >= 0 and ends[-1] <= plot.canvas().width()
+
+
+@walked
+def test_a_saved_picture_shows_no_row_as_marked(qtbot: QtBot, make, tmp_path) -> None:
+    plot = shown(qtbot, make)
+    save_figure(plot, tmp_path / "before.png")
+    qtbot.keyClick(plot, Qt.Key.Key_Home)
+    save_figure(plot, tmp_path / "after.png")
+    assert (tmp_path / "after.png").read_bytes() == (tmp_path / "before.png").read_bytes()
+
+
+@pytest.mark.parametrize(("make", "place"), [(class_scores, 0), (slices, 1)])
+def test_a_row_that_is_a_door_is_told_and_the_mean_is_none(qtbot: QtBot, make, place: int) -> None:
+    plot, told = shown(qtbot, make), list[int]()
+    plot.chosen.connect(told.append)
+    for row in (place, 1):
+        at = plot.rect_of(row).center().toPoint()
+        qtbot.mouseClick(plot.canvas(), Qt.MouseButton.LeftButton, pos=at)
+    assert told == ([0] if make is class_scores else [1, 1])
