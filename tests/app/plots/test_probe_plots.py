@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import words as app_words
 from app.look import theme
-from app.pages.probe.masked_text import Question, Steps, carried
+from app.pages.probe.masked_text import MaskedText, UndoSteps, carried
 from app.plots.axes import spread
 from app.plots.figure import Figure
 from app.plots.guesses import GuessesPlot
@@ -175,14 +175,14 @@ def words(text: str) -> tuple[Word, ...]:
 
 def test_hidden_words_stay_hidden_where_the_text_was_not_edited() -> None:
     before, after = words("a good old film"), words("a very good new film")
-    asked = Question("", "", words=(1, 2), pieces=(4,))
+    asked = MaskedText("", "", words=(1, 2), pieces=(4,))
     moved = carried(asked, before, after)
     assert (moved.words, moved.pieces) == ((2,), (5,))
     assert carried(asked, before, words("nothing of it is left")).words == ()
 
 
 def test_a_new_step_forgets_what_was_taken_back() -> None:
-    steps, one, two = Steps(), Question("1"), Question("2")
+    steps, one, two = UndoSteps(), MaskedText("1"), MaskedText("2")
     steps.made(one)
     assert steps.undo(two) == one and steps.can_redo
     steps.made(one)
@@ -191,7 +191,7 @@ def test_a_new_step_forgets_what_was_taken_back() -> None:
 
 def test_a_hidden_word_gives_way_to_its_pieces() -> None:
     word = Word("playing", 0, 7, 0, (1, 2))
-    hidden = Question("playing").toggled_word(0, word)
+    hidden = MaskedText("playing").toggled_word(0, word)
     assert hidden.words == (0,)
-    assert hidden.toggled_piece(2, 0, word) == Question("playing", pieces=(1,))
-    assert Question.from_json(hidden.to_json()) == hidden and Question.from_json({"text": 1}) is None
+    assert hidden.toggled_piece(2, 0, word) == MaskedText("playing", pieces=(1,))
+    assert MaskedText.from_json(hidden.to_json()) == hidden and MaskedText.from_json({"text": 1}) is None
