@@ -26,7 +26,7 @@ from benchmarks.measure import machine
 from benchmarks.work import SAMPLES
 from engine.commands.doctor import NO_MODEL, starter
 from engine.doctor.examine import examining
-from engine.doctor.finding import Finding, Found
+from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import TablePart, reading_part
 from engine.doctor.suspected import suspecting
 from engine.events import Event, result_of
@@ -95,7 +95,7 @@ def _part(rows: Sequence[Row], path: Path) -> TablePart:
 
 
 def _found(events: Iterator[Event]) -> dict[str, Finding]:
-    return {event.finding.kind: event.finding for event in events if isinstance(event, Found)}
+    return {event.finding.kind: event.finding for event in events if isinstance(event, NewFinding)}
 
 
 def _rows(found: dict[str, Finding], kind: str) -> set[int]:
@@ -228,7 +228,7 @@ def _measure_large(rows: list[Row], count: int, folder: Path) -> None:
     for event in examining([part]):
         now = time.perf_counter()
         silence, last = max(silence, now - last), now
-        if isinstance(event, Found):
+        if isinstance(event, NewFinding):
             print(f"  {event.finding.kind}: {len(event.finding.rows):,} rows", flush=True)
     print(
         f"{count:,} rows examined in {time.perf_counter() - start:.0f} s, silent for {silence:.2f} s at most"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.work.tables import ModelInfo
 from engine.doctor.examine import examining
-from engine.doctor.finding import Finding, Found
+from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.learned import LearnedRun, learned_by
 from engine.doctor.mended_table import write_mended
 from engine.doctor.part import TablePart, part_name, reading_part
@@ -79,7 +79,7 @@ def suspect(
 
 def _gathered(events: Iterator[Event], found: list[Finding]) -> Iterator[Event]:
     for event in events:
-        if isinstance(event, Found):
+        if isinstance(event, NewFinding):
             found.append(event.finding)
         else:
             yield event

@@ -131,12 +131,12 @@ class Hub(QObject):
     ) -> None:
         """Look at a model, through a channel of the view that asks."""
         way = self.way
-        asked.drop()  # it may have changed
         asked.ask(
             ("look", name),
             partial(looking, name, revision, way, self._place_of(name)),
             heard=heard,
             refused=refused,
+            again=True,  # it may have changed
         )
 
     def _place_of(self, name: str) -> Path | None:
@@ -149,7 +149,6 @@ class Hub(QObject):
             return
         out = place_of(self.root, look.name)
         self.transfer = Transfer(look, out)
-        self._fetching.drop()
         self._fetching.ask(
             object(),
             partial(downloading, look.name, out, settings=self.way, look=look),
@@ -157,6 +156,7 @@ class Hub(QObject):
             progress=self._hear,
             refused=self._refuse,
             ended=self._end,
+            again=True,
         )
         self.changed.emit()
 

@@ -66,13 +66,13 @@ class Inspector(QObject):
         """Look into this model from now on; `model_changed` comes at once and again when it is open."""
         self.folder = Path(folder).absolute()
         self.about = self.refusal = None
-        self._opening.drop()
         self._opening.ask(
             self.folder,
             partial(self.open_models.about, self.folder),
             heard=self._take,
             refused=self._refuse,
             ended=self._end,
+            again=True,
         )
         self.model_changed.emit()
 

@@ -91,9 +91,8 @@ class QueueWatch(QObject):
     def look(self) -> None:
         """Look at the queue; again in a moment as long as there is something to do."""
         root = self._root()
-        self._looking.drop()
         work = partial(look, root, self._process)
-        self._looking.ask(root, work, heard=self._take, refused=self.refused.emit)
+        self._looking.ask(root, work, heard=self._take, refused=self.refused.emit, again=True)
 
     def add(
         self, configs: Sequence[AnyConfig], name: str, *, tags: Sequence[str] = (), halving: bool = False

@@ -88,7 +88,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
     import time
 
     from engine.doctor.examine import examining, in_order
-    from engine.doctor.finding import Found
+    from engine.doctor.finding import NewFinding
     from engine.doctor.part import part_name
     from engine.text.recipe import Recipe, read_recipe
 
@@ -110,7 +110,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
         rounds.append(suspecting(parts[0], model, options.max_length, closely=options.closely))
     for one in rounds:
         for event in one:
-            if isinstance(event, Found):
+            if isinstance(event, NewFinding):
                 found.append(event.finding)
             else:
                 yield event

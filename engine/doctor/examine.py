@@ -1,7 +1,7 @@
 """The doctor's round: everything that can be told of a table, and of its other parts, without a model.
 
-A task: `Found` for each finding, `Progress` between. Nothing is changed, and nothing is refused that can be
-read.
+A task: `NewFinding` for each finding, `Progress` between. Nothing is changed, and nothing is refused that can
+be read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.doctor.characters import on_characters
 from engine.doctor.copies import comparing, on_copies
-from engine.doctor.finding import Finding, Found
+from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.labels import on_labels
 from engine.doctor.learned import LearnedRun, on_learning
 from engine.doctor.part import TablePart
@@ -49,14 +49,14 @@ def examining(
         yield from _found(on_learning(parts[0], learned), mendable)
 
 
-def _found(findings: Iterable[Finding], mendable: str) -> Iterator[Found]:
+def _found(findings: Iterable[Finding], mendable: str) -> Iterator[NewFinding]:
     """Tell of findings; mends are rows of a recipe, and only the first part has one."""
     for finding in findings:
         if finding.mends and finding.part != mendable:
             there = Sentence(marked("engine", "To mend {name}, open it by itself."), {"name": finding.part})
             advice = Sentence("{advice} {there}", {"advice": finding.advice, "there": there})
             finding = replace(finding, mends=(), advice=advice)
-        yield Found(finding=finding)
+        yield NewFinding(finding=finding)
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:

@@ -64,7 +64,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found(Event):
+class NewFinding(Event):
     """The doctor has found something."""
 
     finding: Finding

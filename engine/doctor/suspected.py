@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from engine.doctor.copies import comparing
 from engine.doctor.expected import ExpectedErrors, expecting
-from engine.doctor.finding import NO_ROWS, Finding, Found, Rows
+from engine.doctor.finding import NO_ROWS, Finding, NewFinding, Rows
 from engine.doctor.part import TablePart
 from engine.doctor.taught import TaughtAnswers, taught_in_turns
 from engine.errors import Sentence, marked
@@ -132,7 +132,7 @@ def suspecting(
     probabilities, labels = probabilities[order], labels[order]
     expected = yield from expecting(probabilities, labels)
     found = DoubtfulLabels(examples.rows[order], labels, names, probabilities, unit, expected, is_taught)
-    yield Found(finding=_finding(part, found, model))
+    yield NewFinding(finding=_finding(part, found, model))
     return found
 
 

@@ -50,8 +50,8 @@ class FolderQuestion(QObject):
     def read(self, folder: Path | str) -> None:
         """Read a folder, as if it had been chosen."""
         work = partial(read_folder, Path(folder), vocabulary_will_do=self._vocabulary_will_do)
-        self._asked.drop()  # the folder may hold another model by now
-        self._asked.ask(folder, work, heard=self._take, refused=self.refused.emit)
+        # the folder may hold another model by now
+        self._asked.ask(folder, work, heard=self._take, refused=self.refused.emit, again=True)
 
     def _take(self, entry: ModelEntry) -> None:
         if entry.problem is None:

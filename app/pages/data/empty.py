@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.labels import label, tip
+from app.look.layout import column
 from app.look.widgets import Card, button
 from app.session import Session
 from app.shipped import sample_data_path
@@ -44,9 +45,7 @@ class DataEmpty(Card):
         self._add_centred(self.sample)
         self.body.addSpacing(16)
         self._recent = QWidget()
-        self._recent_layout = QVBoxLayout(self._recent)
-        self._recent_layout.setContentsMargins(0, 0, 0, 0)
-        self._recent_layout.setSpacing(2)
+        self._recent_layout = column(gap=2, parent=self._recent)
         self._add_centred(self._recent)
         self.body.addStretch(3)
         session.busy.changed.connect(self._show_busy)

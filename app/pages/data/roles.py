@@ -10,11 +10,12 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ElidedBox
 from app.look.labels import label, tip
+from app.look.layout import STRETCH, Item, row
 from app.look.widgets import button
 from app.session import Session
 from app.work.open_data import ROLES
@@ -82,11 +83,9 @@ class RolesStrip(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
         self._boxes: dict[str, ListBox] = {}
         self._columns: tuple[str, ...] = ()
+        named: list[Item] = []
         for role in ROLES:
             box = _ColumnBox(minimumContentsLength=4)
             box.setObjectName(f"role_{role}")
@@ -99,12 +98,10 @@ class RolesStrip(QWidget):
             name.setBuddy(box)
             box.setAccessibleName(role_words(role))
             self._boxes[role] = box
-            layout.addWidget(name)
-            layout.addWidget(box, 100)
+            named += [name, (box, 100)]
         self.undo = button(self.tr("Undo"), "link", name="undo_roles")
         self.undo.clicked.connect(session.data.undo_roles)
-        layout.addWidget(self.undo)
-        layout.addStretch(1)
+        row(*named, self.undo, STRETCH, parent=self)
         session.data.opened.connect(self._show)
         session.data.roles_changed.connect(self._show)
         self._show()

@@ -164,11 +164,11 @@ class TableCard(Card):
         if table is None or roles is None or roles.label not in table.columns:
             return
         what = self.tr("label {label}").format(label=words.shorten(label, 40))
-        self._looking.drop()
         self._looking.ask(
             (table, label, self._session.data.mends.recipe),
             partial(rows_with_label, table, roles.label, label, self._session.data.mends.recipe),
             heard=lambda rows: self.show_only(rows, what),
+            again=True,
         )
 
     @Slot()
@@ -210,7 +210,7 @@ class TableCard(Card):
         used = [name for name in (roles.text, roles.text_pair) if name] if roles is not None else []
         columns = [*used, *(name for name in table.columns if name not in used)][:MOST_SEARCHED]
         self._looking.ask(
-            (id(table), id(rows), query, self._order),
+            (table, query, self._order),
             partial(found_rows, table, rows, query, columns, self._order, self._labels),
             heard=self._show_found,
         )

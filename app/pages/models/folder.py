@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QDir, Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 
 from app import words
 from app.look.labels import PART, ElidedLabel, label
+from app.look.layout import STRETCH, column
 from app.look.widgets import GAP, Card, LevelMark, set_role
 from app.pages.models.requests import ModelDetail
 from app.pages.tasks.known import is_metric, metric_words
@@ -35,9 +36,6 @@ class FolderView(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget()
         set_role(inner, "clear")
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
         self.facts_card = Card()
         self.parts_card = Card(self.tr("What is in its files"))
         self.parts_card.set_hint(self.tr("and what becomes of it when it is opened"))
@@ -47,9 +45,7 @@ class FolderView(QScrollArea):
         self._grid = _grid(self._rows)
         self._grid.setColumnStretch(2, 1)
         self.parts_card.add(self._rows)
-        column.addWidget(self.facts_card)
-        column.addWidget(self.parts_card)
-        column.addStretch(1)
+        column(self.facts_card, self.parts_card, STRETCH, gap=GAP, parent=inner)
         self.setWidget(inner)
 
     def _add_facts(self) -> dict[str, QLabel]:

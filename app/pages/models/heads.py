@@ -16,11 +16,12 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
 from app.look.inputs import Slider
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card
 from app.pages.models.weights import CheckLine, caption_lines
@@ -122,25 +123,17 @@ class HeadsView(QWidget):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.selectionModel().currentRowChanged.connect(self._walked)
-        row = QHBoxLayout()
-        row.setSpacing(12)
         caption = label(self.tr("Attention heads in each layer"))
         caption.setBuddy(self.slider)
-        row.addWidget(caption)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self.said)
         self.card = Card(self.tr("Heads are slices"))
         self.card.add_corner(save_icon(self.plot))
-        self.card.body.addLayout(row)
+        self.card.body.addLayout(row(caption, (self.slider, 1), self.said, gap=12))
         self.card.add(self.plot, 1)
         for line in (self.sum, self.all, self.check):
             self.card.add(line)
         self.card.add(self.table, 1)
         self.card.add(self.changes)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.card, 1)
+        column((self.card, 1), gap=GAP, parent=self)
 
     # ---- for the page
 

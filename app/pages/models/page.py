@@ -12,12 +12,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QTabWidget, QWidget
 
 from app import words
 from app.look import theme
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
+from app.look.layout import column, row
 from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.export.dialog import export_model
@@ -99,20 +100,12 @@ class ModelsPage(Page):
     def _lay_out(self) -> None:
         left = QWidget()
         left.setFixedWidth(SETTINGS_WIDTH)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.list_card, 1)
-        column.addWidget(self.plan_card)
-        across = QHBoxLayout()
-        across.setSpacing(GAP)
-        across.addWidget(left)
+        column((self.list_card, 1), self.plan_card, gap=GAP, parent=left)
         self.views = QStackedWidget()  # the models here, and those to get
         self.views.addWidget(self.tabs)
         self.views.addWidget(self.get_view)
-        across.addWidget(self.views, 1)
         self.body.addWidget(self.banner)
-        self.body.addLayout(across, 1)
+        self.body.addLayout(row(left, (self.views, 1), gap=GAP), 1)
 
     def _connect(self) -> None:
         self.list_card.chosen.connect(self.show_entry)
@@ -246,7 +239,6 @@ class ModelsPage(Page):
         self.show_models()
         checkpoint = Path(path)
         name = checkpoint.name if checkpoint.is_dir() or checkpoint.suffix == ".zip" else checkpoint.stem
-        self._converting.drop()
         self._say_converting(self.tr("Converting {name}…").format(name=name))
         self._converting.ask(
             checkpoint,
@@ -254,6 +246,7 @@ class ModelsPage(Page):
             heard=self._take_converted,
             refused=self._refuse,
             progress=partial(self._show_converting, name),
+            again=True,
         )
 
     def _say_converting(self, text: str) -> None:
@@ -355,12 +348,12 @@ class ModelsPage(Page):
         found, name = arithmetic(config, heads), self.plan_name()
         self.parameters.show_arithmetic(found, name, None)
         self.heads.show_arithmetic(found, name)
-        self._count_asked.drop()  # another count may be shown
         self._count_asked.ask(
             (config, heads),
             partial(count_weights, config, heads),
             heard=self.parameters.show_count,
             refused=self._refuse,
+            again=True,  # another count may be shown
         )
         self._show_state()
 
@@ -396,12 +389,12 @@ class ModelsPage(Page):
     @Slot(object, object)
     def _count_cut(self, config: BertConfig, heads: Heads) -> None:
         """Have the weights counted in the model itself."""
-        self._cut_asked.drop()
         self._cut_asked.ask(
             (config, heads),
             partial(count_weights, config, heads),
             heard=partial(self.heads.show_count, config),
             refused=self._refuse,
+            again=True,
         )
 
     def _refuse(self, error: BaseException) -> None:

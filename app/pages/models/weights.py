@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.widgets import GAP, Card, LevelMark
 from app.pages.models.model_list import millions
 from app.pages.models.table import PartsView
@@ -74,11 +75,7 @@ class ParametersView(QWidget):
         self.sum_card.add(self.check)
         self.parts_card = Card()
         self.parts_card.add(self.table, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.sum_card, 7)
-        column.addWidget(self.parts_card, 5)
+        column((self.sum_card, 7), (self.parts_card, 5), gap=GAP, parent=self)
 
     def _captions(self) -> tuple[tuple[str, str, str], ...]:
         return (
@@ -151,12 +148,8 @@ class CheckLine(QWidget):
         self.words = label("", wrap=True)
         self.words.setObjectName(name)
         self._marks = {level: LevelMark(level) for level in ("fine", "look")}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for mark in self._marks.values():
-            row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.words, 1)
+        marks = ((mark, Qt.AlignmentFlag.AlignTop) for mark in self._marks.values())
+        row(*marks, (self.words, 1), parent=self)
         self.clear()
 
     def show_text(self, level: str, text: str) -> None:

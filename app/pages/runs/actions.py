@@ -123,13 +123,13 @@ class RunActions(QObject):
 
     def _mark(self, paths: tuple[str, ...], changes: dict[str, object]) -> None:
         if changes:
-            self._marking.drop()
             self._marking.ask(
                 paths,
                 partial(requests.mark, paths, changes),
                 heard=lambda _: None,
                 refused=self.refused.emit,
                 ended=self.changed.emit,
+                again=True,
             )
 
     @Slot()
@@ -170,13 +170,13 @@ class RunActions(QObject):
 
     def make_slim(self, paths: tuple[str, ...]) -> None:
         """Delete the checkpoints of runs, and say how much room that makes, or why not."""
-        self._binning.drop()
         self._binning.ask(
             paths,
             partial(requests.slim_runs, self.session.runs.root, paths),
             heard=self._tell_slim,
             refused=self.refused.emit,
             ended=self.changed.emit,
+            again=True,
         )
 
     def _tell_slim(self, size: int) -> None:
@@ -184,13 +184,13 @@ class RunActions(QObject):
 
     def move_to_bin(self, paths: tuple[str, ...]) -> None:
         """Move runs to the bin, and say so, or why not."""
-        self._binning.drop()
         self._binning.ask(
             paths,
             partial(requests.move_to_bin, paths),
             heard=self._tell_binned,
             refused=self.refused.emit,
             ended=self.changed.emit,
+            again=True,
         )
 
     def _tell_binned(self, count: int) -> None:
@@ -322,8 +322,7 @@ class RunActions(QObject):
             export_model(self.session, folder, self._page)
 
     def _export(self, work: Callable[[], Any]) -> None:
-        self._exporting.drop()
-        self._exporting.ask(object(), work, heard=self._tell_exported, refused=self.refused.emit)
+        self._exporting.ask(object(), work, heard=self._tell_exported, refused=self.refused.emit, again=True)
 
     def _tell_exported(self, path: Path) -> None:
         self.done.emit(self.tr("Written to {path}.").format(path=path))

@@ -200,13 +200,13 @@ class RunsPage(Page):
         if not self.isVisible():
             return
         root = self.session.runs.root
-        self._listing.drop()
         self._listing.ask(
             root,
             partial(read_runs, root),
             heard=self._take_runs,
             progress=self._show_progress,
             refused=self._refuse,
+            again=True,
         )
 
     def _show_progress(self, event: Event) -> None:

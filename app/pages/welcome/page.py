@@ -213,8 +213,8 @@ class WelcomePage(Page):
             tables=tuple(path for path in settings.recent_files if path not in samples),
             kept_run=shipped.history_run(),
         )
-        self._found_asked.drop()  # there may be more by now
-        self._found_asked.ask(wanted, partial(look, wanted), heard=self._take)
+        # there may be more by now
+        self._found_asked.ask(wanted, partial(look, wanted), heard=self._take, again=True)
 
     def _take(self, found: RecentWork) -> None:
         self._found = found

@@ -11,17 +11,16 @@ from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.look import theme
 from app.look.inputs import PressedByEnter
 from app.look.labels import PART, fitting, label, tip
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, CARD_Y, Card, LevelMark, set_role
 
 ROW_HEIGHT = 42
@@ -141,11 +140,7 @@ class EntryList(QScrollArea):
         self.empty.setContentsMargins(ROW_X, 0, ROW_X, 0)
         inner = QWidget()
         set_role(inner, "clear")
-        self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
-        self._column.addWidget(self.empty)
-        self._column.addStretch(1)
+        self._column = column(self.empty, STRETCH, gap=2, parent=inner)
         self.setWidget(inner)
 
     def set_entries(self, entries: Sequence[ListEntry], empty: str = "") -> None:
@@ -155,25 +150,25 @@ class EntryList(QScrollArea):
         if tuple(entries) == self._entries:
             return
         self._entries = tuple(entries)
-        held = next((row.entry.name for row in self.rows if row.hasFocus()), "")
-        for row in self.rows:
-            self._column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+        held = next((entry_row.entry.name for entry_row in self.rows if entry_row.hasFocus()), "")
+        for entry_row in self.rows:
+            self._column.removeWidget(entry_row)
+            entry_row.hide()
+            entry_row.deleteLater()
         self.rows = [EntryRow(entry) for entry in entries]
-        for place, row in enumerate(self.rows):
-            self._column.insertWidget(1 + place, row)
-            row.show()  # now: a layout shows it with the next event only
-            if row.entry.name == held:
-                row.setFocus()
+        for place, entry_row in enumerate(self.rows):
+            self._column.insertWidget(1 + place, entry_row)
+            entry_row.show()  # now: a layout shows it with the next event only
+            if entry_row.entry.name == held:
+                entry_row.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        here = next((place for place, row in enumerate(self.rows) if row.hasFocus()), -1)
+        here = next((place for place, entry_row in enumerate(self.rows) if entry_row.hasFocus()), -1)
         move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         if here >= 0 and move:
-            row = self.rows[(here + move) % len(self.rows)]
-            row.setFocus(Qt.FocusReason.TabFocusReason)
-            self.ensureWidgetVisible(row, 0, 0)
+            entry_row = self.rows[(here + move) % len(self.rows)]
+            entry_row.setFocus(Qt.FocusReason.TabFocusReason)
+            self.ensureWidgetVisible(entry_row, 0, 0)
         else:
             super().keyPressEvent(event)
 
@@ -195,9 +190,7 @@ class ListCard(Card):
     def add_link(self, link: QPushButton) -> None:
         """Add a link to the corner; its words end where those of other cards do."""
         holder = QWidget()
-        row = QHBoxLayout(holder)
-        row.setContentsMargins(0, 0, LINK_X, 0)
-        row.addWidget(link)
+        row(link, margins=(0, 0, LINK_X, 0), parent=holder)
         self.add_corner(holder)
 
 
@@ -267,12 +260,8 @@ class WayCard(Card):
         self.sketch = Sketch(pieces)
         self.add(self.sketch)
         self._remark = QWidget()
-        row = QHBoxLayout(self._remark)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(LevelMark("look"), 0, Qt.AlignmentFlag.AlignTop)
         self.remark = label("", wrap=True)
-        row.addWidget(self.remark, 1)
+        row((LevelMark("look"), Qt.AlignmentFlag.AlignTop), (self.remark, 1), parent=self._remark)
         self.add(self._remark)
         self.body.addStretch(1)
         self.set_remark("")

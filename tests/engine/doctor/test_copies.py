@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.doctor.examine import examining
-from engine.doctor.finding import Finding, Found
+from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import TablePart, reading_part
 from engine.events import result_of
 from engine.text.examples import Roles
@@ -38,7 +38,7 @@ def examined(*parts: TablePart) -> dict[str, Finding]:
     """Return what is found, by kind; of one kind the first."""
     found: dict[str, Finding] = {}
     for event in examining(parts):
-        if isinstance(event, Found):
+        if isinstance(event, NewFinding):
             found.setdefault(event.finding.kind, event.finding)
     return found
 
@@ -165,7 +165,7 @@ def test_what_is_found_in_another_part_is_no_mend_of_the_open_one(tmp_path: Path
     faulty[-1] = (TEXTS[2], "B.")
     others = part_of(tmp_path, [(f"{text} or so, they said", label) for text, label in faulty], "test.csv")
     data = part_of(tmp_path, rows_of(list(TEXTS)))
-    found = [event.finding for event in examining([data, others]) if isinstance(event, Found)]
+    found = [event.finding for event in examining([data, others]) if isinstance(event, NewFinding)]
     kinds = {finding.kind for finding in found if finding.part == "test.csv"}
     assert {"exact_duplicates", "near_duplicates", "contradicting_labels", "similar_labels"} <= kinds
     assert not any(finding.mends for finding in found if finding.part == "test.csv")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.doctor.expected import expecting
-from engine.doctor.finding import Finding, Found
+from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import reading_part
 from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.events import result_of
@@ -49,7 +49,7 @@ def suspected(folder: Path, rows: list[tuple[str, str]]) -> tuple[DoubtfulLabels
             event = next(events)
         except StopIteration as end:
             return end.value, told[0]
-        if isinstance(event, Found):
+        if isinstance(event, NewFinding):
             told.append(event.finding)
 
 

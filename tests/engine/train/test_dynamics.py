@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.doctor.examine import examining
-from engine.doctor.finding import Found
+from engine.doctor.finding import NewFinding
 from engine.doctor.learned import learned_by
 from engine.doctor.part import reading_part
 from engine.events import Step, result_of
@@ -67,7 +67,7 @@ def test_the_doctor_names_the_rows_that_were_never_right_and_those_that_were_for
     found = {
         one.finding.kind: one.finding
         for one in examining([part], None, 128, learned)
-        if isinstance(one, Found)
+        if isinstance(one, NewFinding)
     }
     assert found["never_learned"].rows.tolist() == [11, 4], "the least sure comes first"
     assert found["forgotten"].rows.tolist() == [20]
@@ -75,7 +75,7 @@ def test_the_doctor_names_the_rows_that_were_never_right_and_those_that_were_for
         found["never_learned"].sentence
     )
     part = replace(part, table=replace(part.table, sha256="another state"))
-    kinds = {one.finding.kind for one in examining([part], None, 128, learned) if isinstance(one, Found)}
+    kinds = {one.finding.kind for one in examining([part], None, 128, learned) if isinstance(one, NewFinding)}
     assert not kinds & {"never_learned", "forgotten"}
 
 
