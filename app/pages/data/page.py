@@ -33,7 +33,7 @@ from app.pages.data.found import FoundCard
 from app.pages.data.review import ReviewCard
 from app.pages.data.table import TableCard
 from app.pages.tasks.known import views_of
-from app.pages.tasks.views import TaskPreview
+from app.pages.tasks.views import FileViews, TaskPreview
 from app.plots.bars import BarsPlot
 from app.plots.histogram import HistogramPlot
 from app.session import Session
@@ -253,9 +253,9 @@ class DataPage(Page):
 
     def _show_task_file(self, file: TaskFile) -> None:
         if file.task not in self._previews:
-            preview = views_of(file.task).preview(self.session)
-            assert preview is not None, file.task
-            self._previews[file.task] = preview
+            views = views_of(file.task)
+            assert isinstance(views, FileViews), file.task
+            self._previews[file.task] = preview = views.preview(self.session)
             self.files.addWidget(preview)
         self._previews[file.task].show_file(file)
         self.files.setCurrentWidget(self._previews[file.task])

@@ -25,6 +25,7 @@ from app.pages.evaluate.texts_model import ANSWER as ANSWER_COLUMN
 from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCells, TextRows
 from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
 from app.pages.tasks.known import views_of
+from app.pages.tasks.views import FileViews
 from app.work.text_filter import (
     ANSWER,
     ANY,
@@ -301,7 +302,9 @@ class TextsCard(Card):
             return column_words(str(one.values[0]), str(one.values[1]))
         if one.kind == MARK:
             assert self._scored is not None
-            return views_of(self._scored.task).mark_words(tuple(map(str, one.values)))
+            views = views_of(self._scored.task)
+            assert isinstance(views, FileViews)  # no other marks its answers
+            return views.mark_words(tuple(map(str, one.values)))
         if one.kind == OFF:
             low, high = (words.decimal(float(value), 2) for value in one.values[1:])
             text = self.tr("{low} to {high} off")

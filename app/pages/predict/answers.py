@@ -18,7 +18,7 @@ from app.pages.predict.requests import Preview
 from app.pages.tasks.classification.scores import ScoresCard
 from app.pages.tasks.known import CLASSIFICATION
 from app.pages.tasks.scores import ROOM, TaskScores
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.views import RowViews
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from engine.errors import Sentence
@@ -55,7 +55,7 @@ class AnswersCard(Card):
         self.reported = Advice()
         self.reported.setObjectName("reported_rows")
         self._num_answered = 0
-        self.views: TaskViews = CLASSIFICATION
+        self.views: RowViews = CLASSIFICATION
         self._texts: list[int] = []  # the columns that are read
         self._has_answers = False
         self._answers: list[str] = []  # the columns that are added
@@ -127,7 +127,7 @@ class AnswersCard(Card):
             self._views.addWidget(made)
         return self._scores[self.views.name]
 
-    def set_views(self, views: TaskViews) -> None:
+    def set_views(self, views: RowViews) -> None:
         """Know what the model's answers are like."""
         if views is not self.views and not self._has_answers:
             self.views = views
@@ -204,7 +204,7 @@ class AnswersCard(Card):
         self._views.setCurrentIndex(self._views.indexOf(card) if is_scores else 0)
         self._save.setVisible(not is_scores)
 
-    def start(self, model: str = "", views: TaskViews = CLASSIFICATION) -> None:
+    def start(self, model: str = "", views: RowViews = CLASSIFICATION) -> None:
         """Make room for answers. Args: model: which one gives them. views: of its task."""
         self._answered_by, self.views = model, views
         self.warn(())

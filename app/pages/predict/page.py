@@ -38,8 +38,9 @@ from app.pages.predict.requests import (
 )
 from app.pages.predict.task_file import TaskFileCard
 from app.pages.predict.text import TextCard
-from app.pages.tasks.known import CLASSIFICATION, views_of
-from app.pages.tasks.views import TaskAnswers
+from app.pages.tasks.answers import TaskAnswers
+from app.pages.tasks.known import CLASSIFICATION, row_views_of, views_of
+from app.pages.tasks.views import FileViews
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import sample_data_path
@@ -266,7 +267,7 @@ class PredictPage(Page):
             self.task_file_card.set_suffixes(answers.suffixes)
             self.refresh()
             return
-        views = views_of(described.task)
+        views = row_views_of(described.task)
         self.text_card.set_views(views)
         self.answers.set_views(views)
         self.text_card.set_wants_pair(described.wants_pair)
@@ -279,11 +280,10 @@ class PredictPage(Page):
     def _answers_of(self, task: str) -> TaskAnswers | None:
         """Return what shows a task's answers; None where they are a table's."""
         if task not in self._task_answers:
-            made = views_of(task).answers(self._session)
-            if made is None:
+            views = views_of(task)
+            if not isinstance(views, FileViews):
                 return None
-            self._task_answers[task] = made
-            made.changed.connect(self.refresh)
+            self._task_answers[task] = made = views.answers(self._session)
             self.stack.addWidget(made)
         return self._task_answers[task]
 
@@ -311,7 +311,6 @@ class PredictPage(Page):
         self._running, self._finished, self._wrote = True, False, out
         self._answering = self._model_name()
         card.set_running(True)
-        answers.start_file()
         self._rows_asked.drop()
         self._rows_asked.ask(
             out,
@@ -449,7 +448,7 @@ class PredictPage(Page):
         self._num_shown = 0
         self._answering = self._model_name()
         self.file_card.set_running(True)
-        views = views_of(self._described.task) if self._described is not None else CLASSIFICATION
+        views = row_views_of(self._described.task) if self._described is not None else CLASSIFICATION
         self.answers.start(self._answering, views)
         self._rows_asked.drop()
         self._rows_asked.ask(

@@ -11,8 +11,8 @@ from app.look.inputs import TextEdit
 from app.look.labels import label
 from app.look.widgets import Card, button, set_role
 from app.pages.predict.requests import Told
-from app.pages.tasks.known import CLASSIFICATION, views_of
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.known import CLASSIFICATION, row_views_of
+from app.pages.tasks.views import RowViews
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 
@@ -88,7 +88,7 @@ class TextCard(Card):
         self.pair_box.setVisible(wanted)
         self.set_title(self.tr("Two texts") if wanted else self.tr("One text"))
 
-    def set_views(self, views: TaskViews) -> None:
+    def set_views(self, views: RowViews) -> None:
         """Know what the model's answers are like."""
         self._empty = views.answer_empty_words()
         if self.bars.is_empty:
@@ -136,7 +136,7 @@ class TextCard(Card):
         text, pair = self.texts()
         second = [(self.tr("second text"), pair)] if pair else []
         self.bars.set_caption([(self.tr("model"), model), (self.tr("text"), text), *second])
-        labels, views = told.model.labels, views_of(told.model.task)
+        labels, views = told.model.labels, row_views_of(told.model.task)
         self.set_hint(views.show_answer(self.bars, labels, told.probabilities, told.prediction))
         self.inside.setVisible(views is CLASSIFICATION)  # the pages that look inside know classes alone
         self._show_note(self._cut_words(told), "look" if told.num_cut else "muted")

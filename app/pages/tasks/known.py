@@ -9,7 +9,7 @@ from app.pages.tasks.multi_label.views import MultiLabelViews
 from app.pages.tasks.questions.views import QuestionViews
 from app.pages.tasks.regression.views import RegressionViews
 from app.pages.tasks.token_labels.views import TokenViews
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.views import RowViews, TaskViews
 
 translate = QCoreApplication.translate
 
@@ -36,3 +36,9 @@ def metric_words(name: str, value: float, rows: int = 0) -> str:
 def views_of(name: str) -> TaskViews:
     """Return the views of a task; those of classification for a name that nobody knows."""
     return VIEWS.get(name, CLASSIFICATION)
+
+
+def row_views_of(name: str) -> RowViews:
+    """Return the views of a task that answers once for each row; those of classification for any other."""
+    views = views_of(name)
+    return views if isinstance(views, RowViews) else CLASSIFICATION

@@ -1,23 +1,23 @@
 """What the pages ask of a task's views: words for it, a picture of its files, of its scores, of its answers.
 
-The Data, Fine-tune and Predict pages know no task: they ask what stands here, through known.py.
+The Data, Fine-tune and Predict pages know no task: they ask what stands here, through known.py. A task
+answers for each row of a table (`RowViews`), or has files of its own (`FileViews`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QCoreApplication
 
 from app import words
 from app.look.widgets import Card
 from app.pages.advice.remark import Remark
+from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
 from engine.events import Evaluated, Predicted
@@ -42,41 +42,22 @@ class TaskPreview(Card):
         raise NotImplementedError
 
 
-class TaskAnswers(QWidget):
-    """What stands at the right of the Predict page: something typed above, a file's answers below.
+class TaskViews(ABC):
+    """One task in the window.
 
-    It asks the session's workers by channels of its own, and drops answers to what is no longer asked.
+    name: as the engine's `Kind` has it. main_metric: by which the best moment is chosen. shares: metrics that
+    are the share of right rows. lowest: that the main one can be; the highest is 1. useless: how a run says
+    itself that it answers nothing of use. has_one_label: a text does; which words it rests on can be shown,
+    and it be doubted. is_of_numbers: which are neither right nor wrong, and measured by a correlation.
     """
 
-    changed = Signal()  # of is_ready, is_running
-
-    def set_model(self, folder: Path) -> None:
-        """Ask this model from now on."""
-        raise NotImplementedError
-
-    def show_file(self, path: Path) -> None:
-        """Be told the file that was chosen at the left; it is not read yet."""
-        raise NotImplementedError
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """The endings that a new file may have, the usual one first: they say how it is written."""
-        raise NotImplementedError
-
-    def start_file(self) -> None:
-        """Be told that a file's answers come."""
-
-    def hear(self, event: object) -> None:
-        """Hear an event of `engine.inspect.predict.predict_file`."""
-
-    def show_written(self, path: Path) -> None:
-        """Show what was written, whole."""
-
-
-class TaskViews(ABC):
-    """One task in the window. name: as the engine's `Kind` has it."""
-
     name: ClassVar[str]
+    main_metric: ClassVar[str]
+    shares: ClassVar[frozenset[str]] = frozenset()
+    lowest: ClassVar[float] = 0.0
+    useless: ClassVar[str] = ONE_ANSWER
+    has_one_label: ClassVar[bool] = False
+    is_of_numbers: ClassVar[bool] = False
 
     @abstractmethod
     def title(self) -> str:
@@ -86,29 +67,23 @@ class TaskViews(ABC):
     def words(self, summary: Summary) -> str:
         """Return what is learned from the open data: "One text → 5 labels"."""
 
+    @abstractmethod
+    def metrics(self) -> Mapping[str, str]:
+        """Return what its metrics are called within a sentence: "accuracy", "entity F1"."""
+
+    @abstractmethod
+    def scores(self) -> TaskScores:
+        """Return a card for its scores."""
+
     def bars(self, summary: Summary) -> list[tuple[str, int]]:
         """Return what is drawn of the open data's labels: each with its rows, the commonest first."""
         labels = getattr(summary, "shown_labels", summary.labels)
         counted = zip(labels, map(int, summary.counts), strict=True)
         return sorted(counted, key=lambda bar: -bar[1])
 
-    @abstractmethod
-    def metric(self, name: str) -> str:
-        """Return what one of its metrics is called within a sentence: "accuracy", "entity F1"."""
-
-    main_metric: ClassVar[str]  # by which the best moment is chosen
-    shares: ClassVar[frozenset[str]] = frozenset()  # metrics that are the share of right rows
-    lowest: ClassVar[float] = 0.0  # that it can be; the highest is 1
-    useless: ClassVar[str] = ONE_ANSWER  # how a run says itself that it answers nothing of use
-
-    def metric_title(self, name: str = "") -> str:
-        """Return what a metric is called above a picture. Args: name: "" for its main one."""
-        name = self.metric(name or self.main_metric)
-        return name[:1].upper() + name[1:]
-
-    def value(self, name: str, value: float, rows: int) -> str:
-        """Return the value of a metric, with its interval where it is a share of rows."""
-        return words.with_interval(value, rows if name in self.shares else 0)
+    def bars_title(self) -> str:
+        """Return what stands over the open data's labels."""
+        return translate("TaskViews", "Labels")
 
     def curve_words(self) -> str:
         """Return what will appear where its main metric is drawn."""
@@ -124,17 +99,40 @@ class TaskViews(ABC):
         """Yield what a careful colleague would say of an evaluation. Args: is_over: the run has ended."""
         yield from ()
 
-    @abstractmethod
-    def scores(self) -> TaskScores:
-        """Return a card for its scores."""
+    def metric(self, name: str) -> str:
+        """Return what a metric is called within a sentence."""
+        return self.metrics().get(name, name)
 
+    def metric_title(self, name: str = "") -> str:
+        """Return what a metric is called above a picture. Args: name: "" for its main one."""
+        name = self.metric(name or self.main_metric)
+        return name[:1].upper() + name[1:]
+
+    def value(self, name: str, value: float, rows: int) -> str:
+        """Return the value of a metric, with its interval where it is a share of rows."""
+        return words.with_interval(value, rows if name in self.shares else 0)
+
+
+class FileViews(TaskViews):
+    """A task whose files are no tables."""
+
+    @abstractmethod
     def mark_words(self, mark: tuple[str, ...]) -> str:
         """Return in a few words what texts have in common that have a mark of this task's answers."""
-        raise NotImplementedError
 
-    has_probability: ClassVar[bool] = True  # whether answers to rows have one
-    has_one_label: ClassVar[bool] = False  # a text: which words it rests on can be shown, and it be doubted
-    is_of_numbers: ClassVar[bool] = False  # which are neither right nor wrong, and measured by a correlation
+    @abstractmethod
+    def preview(self, session: Session) -> TaskPreview:
+        """Return what shows its files on the Data page."""
+
+    @abstractmethod
+    def answers(self, session: Session) -> TaskAnswers:
+        """Return what the Predict page shows at the right."""
+
+
+class RowViews(TaskViews):
+    """A task that answers once for each row of a table. has_probability: whether these answers have one."""
+
+    has_probability: ClassVar[bool] = True
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         """Draw the answer to one text; return it in a few words, "" where the drawing is these.
@@ -157,28 +155,16 @@ class TaskViews(ABC):
         """Return the answers to rows as they are shown."""
         return event.predictions
 
-    def counts_title(self) -> str:
-        """Return what stands over how often each answer was given."""
-        return translate("TaskViews", "Predicted labels")
-
-    def bars_title(self) -> str:
-        """Return what stands over the open data's labels."""
-        return translate("TaskViews", "Labels")
-
     def probabilities(self, event: Predicted) -> list[str]:
         """Return what stands beside each prediction."""
         best = event.probabilities.max(axis=1) if event.probabilities.size else []
         return [words.share(float(value)) for value in best]
 
+    def counts_title(self) -> str:
+        """Return what stands over how often each answer was given."""
+        return translate("TaskViews", "Predicted labels")
+
     def answer_counts(self, event: Predicted) -> list[tuple[str, int]]:
         """Return how often each answer was given, the commonest first."""
         counts = Counter(event.predictions)
         return sorted(((name, counts[name]) for name in event.labels), key=lambda bar: -bar[1])
-
-    def preview(self, session: Session) -> TaskPreview | None:
-        """Return what shows its files on the Data page; None where they are tables."""
-        return None
-
-    def answers(self, session: Session) -> TaskAnswers | None:
-        """Return what the Predict page shows at the right; None: labels and probabilities, as of tables."""
-        return None

@@ -46,7 +46,7 @@ def test_scores_of_a_run_that_is_opened_again_show_each_part_and_its_wrong_answe
     hand.click("question_scores_view_mistakes")
     rows = hand.rows("mistakes")
     assert len(rows) == len(found["validation"].details["mistakes"]) > 0
-    assert hand.find("mistakes_passage").texts
+    assert hand.find("mistakes_passage").words
     assert "where there is none" in hand.said("question_figures") and "SQuAD 2.0" in hand.said(
         "question_rule"
     )
@@ -66,7 +66,7 @@ def test_what_is_typed_is_answered_and_a_bad_model_says_why_not(
     qtbot.waitUntil(lambda: hand.said("answer_text") != "")
     assert "%" in hand.said("answer_sureness") and hand.shown("answered_passage", "other_answers")
     total = sum(value for _, value in hand.find("other_answers").bars)
-    assert total <= 1.0001 and hand.find("answered_passage").texts[2] == "film"
+    assert total <= 1.0001 and hand.find("answered_passage").words[2].text == "film"
     page.set_model(tmp_path)  # an empty folder
     qtbot.waitUntil(lambda: str(tmp_path) in hand.said("answer_note"))
     hand.find("passage").setPlainText("")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.pages.tasks.token_labels.answers import AskCard
-from app.pages.tasks.token_labels.requests import read_written
+from app.pages.tasks.token_labels.answers import TagAskCard
+from app.pages.tasks.token_labels.requests import TaggedReply, read_written
 from engine.events import result_of
 from engine.train.tasks.token_labels.answers import FoundEntity, TaggedAnswer
 from engine.train.tasks.token_labels.writing import writer_for
@@ -40,7 +40,7 @@ def test_a_file_that_was_written_is_read_again(
 
 
 def test_words_and_what_is_found_stand_under_one_another_in_a_low_window(qtbot: QtBot) -> None:
-    card = AskCard()
+    card = TagAskCard()
     qtbot.addWidget(card)
     text = "London and Paris " * 100
     words = tuple((place, place + 6) for place in range(0, len(text) - 6, 17))
@@ -48,7 +48,7 @@ def test_words_and_what_is_found_stand_under_one_another_in_a_low_window(qtbot: 
     answer = TaggedAnswer(text, words, ("B-place",) * len(words), (0.5,) * len(words), found)
     card.resize(474, 330)
     card.show()
-    card.show_answer(answer, ("place",), is_plain=False)
+    card.show_reply(TaggedReply(answer, ("place",), is_plain=False), "model")
     qtbot.waitExposed(card)
     assert card.picture.geometry().bottom() < card.found.geometry().top()
     assert card.found.mapTo(card, card.found.rect().bottomLeft()).y() <= card.height()

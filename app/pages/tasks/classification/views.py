@@ -11,7 +11,7 @@ from app import words
 from app.pages.advice.remark import Remark
 from app.pages.tasks.classification.remarks import accuracy_words, on_chance, on_predictions
 from app.pages.tasks.classification.scores import ScoresCard
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.views import RowViews
 from engine.events import Evaluated
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 translate = QCoreApplication.translate
 
 
-class ClassificationViews(TaskViews):
+class ClassificationViews(RowViews):
     """One label for a text or a pair."""
 
     name, main_metric = "classification", "accuracy"
@@ -36,11 +36,11 @@ class ClassificationViews(TaskViews):
             text = translate("ClassificationViews", "Two texts → {count} labels")
         return text.format(count=words.number(len(summary.labels)))
 
-    def metric(self, name: str) -> str:
+    def metrics(self) -> dict[str, str]:
         return {
             "accuracy": translate("ClassificationViews", "accuracy"),
             "macro_f1": translate("ClassificationViews", "macro F1"),
-        }.get(name, name)
+        }
 
     def curve_words(self) -> str:
         return translate(

@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.pages.advice.remark import Remark
 from app.pages.tasks.multi_label.scores import MultiLabelScores
-from app.pages.tasks.views import FEW_LABELS, TaskViews
+from app.pages.tasks.views import FEW_LABELS, RowViews
 from app.plots.bars import BarsPlot
 from engine.events import Evaluated, Predicted
 
@@ -23,7 +23,7 @@ translate = QCoreApplication.translate
 BETWEEN = "; "  # labels in a cell of answers, as the engine writes them
 
 
-class MultiLabelViews(TaskViews):
+class MultiLabelViews(RowViews):
     """Several labels for a text or a pair, or none."""
 
     name, main_metric = "multi-label", "micro_f1"
@@ -38,12 +38,12 @@ class MultiLabelViews(TaskViews):
             text = translate("MultiLabelViews", "Two texts → any of {count} labels")
         return text.format(count=words.number(len(summary.labels)))
 
-    def metric(self, name: str) -> str:
+    def metrics(self) -> dict[str, str]:
         return {
             "micro_f1": translate("MultiLabelViews", "micro F1"),
             "macro_f1": translate("MultiLabelViews", "macro F1"),
             "subset_accuracy": translate("MultiLabelViews", "all labels right"),
-        }.get(name, name)
+        }
 
     def curve_words(self) -> str:
         return translate(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
@@ -17,12 +17,12 @@ from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import GAP, Card, EmptyState, set_role
+from app.look.widgets import EmptyState
+from app.pages.tasks.answers import AskCard, FileAnswersCard, TaskAnswers
 from app.pages.tasks.questions.listing import QuestionList, shaded
 from app.pages.tasks.questions.passages import of_pieces, words_of
 from app.pages.tasks.questions.requests import OpenAnswerer, read_file
 from app.pages.tasks.scores import ROOM
-from app.pages.tasks.views import TaskAnswers
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.passage import LINE, PassagePlot
@@ -37,19 +37,17 @@ if TYPE_CHECKING:
 
 translate = QCoreApplication.translate
 
-TYPING_STOPS_MS = 450
 MOST_CANDIDATES = 8
 LIST_WIDTH, LEAST_LIST = 280, 190  # px of the other answers
 NARROW, BESIDE_PASSAGE = 560, 195  # px: a card's width, and what of its height is not the passage's
 MOST_LINES = 9  # of the passage
-SUFFIXES = (".json", ".jsonl", ".csv")
 
 
-class AskCard(Card):
+class QuestionAskCard(AskCard):
     """A passage and a question; the answer stands in the passage, the others beside it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__("answer_note", parent)
         self.setObjectName("ask_card")
         self.set_title(self.tr("One question"))
         self.question = LineEdit(placeholderText=self.tr("Ask something that the passage answers."))
@@ -64,7 +62,6 @@ class AskCard(Card):
         self.answer = ElidedLabel("", "strong")
         self.answer.setObjectName("answer_text")
         self.sure = label("", "muted", name="answer_sureness")
-        self.note = label("", "muted", wrap=True, name="answer_note")
         self.view_choice = FoldingButtons(
             "passage_view",
             self.tr("Shade"),
@@ -92,6 +89,9 @@ class AskCard(Card):
         self.add_corner(self._save)
         self._reply: Reply | None = None
         self.view_choice.chosen.connect(self._draw)
+        self.question.textChanged.connect(self.typed)
+        self.passage.textChanged.connect(self.typed)
+        self.question.returnPressed.connect(self.entered)
         self.show_nothing()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -106,22 +106,13 @@ class AskCard(Card):
         """Return the question and the passage as they are typed."""
         return self.question.text(), self.passage.toPlainText()
 
-    def is_complete(self) -> bool:
-        """Return whether there is something to ask."""
-        return all(text.strip() for text in self.texts())
-
     def show_nothing(self) -> None:
         """Show no answer."""
         self._reply = None
         self.answer.setText("")
-        self._show_note(self.tr("The answer appears here, and where in the passage it stands."), "muted")
+        self.show_note(self.tr("The answer appears here, and where in the passage it stands."))
         for part in self._of_answer():
             part.hide()
-
-    def show_problem(self, text: str) -> None:
-        """Say why there is no answer."""
-        self.show_nothing()
-        self._show_note(text, "refusal")
 
     def show_reply(self, reply: Reply, model: str) -> None:
         """Show an answer, how sure it is, and the others."""
@@ -137,7 +128,7 @@ class AskCard(Card):
         else:
             text, place = self.tr("{share} sure"), ""
         self.sure.setText(text.format(share=words.share(sure), place=place))
-        self.note.hide()
+        self.show_note("")
         bars = [(" ".join(one.text.split()), one.probability) for one in found.candidates[:MOST_CANDIDATES]]
         if found.none_probability:
             bars.append((self.tr("(no answer)"), found.none_probability))
@@ -177,11 +168,6 @@ class AskCard(Card):
         self.picture.set_words(made)
         self.picture.show_marked()
 
-    def _show_note(self, text: str, role: str) -> None:
-        self.note.setText(text)
-        set_role(self.note, role)
-        self.note.show()
-
 
 @dataclass(slots=True)
 class _Answers:
@@ -197,27 +183,24 @@ def _cell(questions: Questions, answers: _Answers, row: int, column: int) -> str
     if not answers.texts:
         return ""
     if column == 1:
-        return answers.texts[row] or translate("FileAnswersCard", "(no answer)")
+        return answers.texts[row] or translate("FileQuestionsCard", "(no answer)")
     return words.share(answers.shares[row])
 
 
-class FileAnswersCard(Card):
+class FileQuestionsCard(FileAnswersCard):
     """The questions of a file with their answers beside them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__(parent)
         self.setObjectName("file_answers")
         self.set_title(self.tr("Answers"))
         self.empty = EmptyState(
             self.tr("Choose a file of questions at the left: each gets an answer from its passage.")
         )
         self.list = QuestionList("file_questions", self.tr("Questions of the file"), most_lines=3)
-        self.scores = label("", wrap=True, name="file_scores")
-        self.scores.hide()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.list)
-        self.add(self.scores)
         self.add(self.stack, 1)
         self._questions: Questions | None = None
         self._answers = _Answers()
@@ -237,9 +220,8 @@ class FileAnswersCard(Card):
         self.set_hint(words.counted(len(questions.questions), one, many))
         self.scores.hide()
         names = (self.tr("Question"), self.tr("Answer"), self.tr("Sure"))
-        self.list.set_rows(
-            names, len(questions.questions), partial(_cell, questions, self._answers), wide=(0, 1)
-        )
+        cell = partial(_cell, questions, self._answers)
+        self.list.set_rows(names, len(questions.questions), cell, wide=(0, 1), is_first_chosen=False)
         self.stack.setCurrentIndex(1)
 
     def put(self, event: Predicted) -> None:
@@ -251,20 +233,16 @@ class FileAnswersCard(Card):
         one, many = self.tr("1 question answered"), self.tr("{count} questions answered")
         self.set_hint(words.counted(len(event.predictions), one, many))
         for place in (1, 2):
-            self.list.rows.touch(place)
+            self.list.view.cells.touch(place)
         self.list.choose(0)
 
-    def show_scores(self, event: Evaluated) -> None:
-        """Show how good the answers are, where the file knows the right ones."""
+    def score_words(self, event: Evaluated) -> str:
         text = self.tr("The file knows {count} answers: exact match {exact}, F1 {f1}.")
-        self.scores.setText(
-            text.format(
-                count=words.number(count_of(event.details, "num_examples")),
-                exact=words.share(event.metrics.get("exact_match")),
-                f1=words.share(event.metrics.get("f1")),
-            )
+        return text.format(
+            count=words.number(count_of(event.details, "num_examples")),
+            exact=words.share(event.metrics.get("exact_match")),
+            f1=words.share(event.metrics.get("f1")),
         )
-        self.scores.show()
 
     def texts_of(self, row: int) -> tuple[str, str]:
         """Return a question and its passage."""
@@ -290,89 +268,42 @@ class FileAnswersCard(Card):
 class QuestionAnswers(TaskAnswers):
     """One question above, a file's below."""
 
+    suffixes = (".json", ".jsonl", ".csv")
+    ask_card: QuestionAskCard
+    file_card: FileQuestionsCard
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = OpenAnswerer()
-        self._folder: Path | None = None
-        self._asked = Channel(self, session.workers.models)
+        super().__init__(session, OpenAnswerer(), parent)
         self._row_asked = Channel(self, session.workers.models)
-        self._file_asked = Channel(self, session.workers.files)
-        self.ask_card = AskCard()
-        self.file_card = FileAnswersCard()
-        column((self.ask_card, 1), (self.file_card, 1), gap=GAP, parent=self)
-        self._timer = QTimer(self, singleShot=True, interval=TYPING_STOPS_MS)
-        self._timer.timeout.connect(self.ask)
-        self.ask_card.question.textChanged.connect(self._typed)
-        self.ask_card.passage.textChanged.connect(self._typed)
-        self.ask_card.question.returnPressed.connect(self.ask)
+        self.add_cards(QuestionAskCard(), FileQuestionsCard(), (1, 1))
         self.file_card.list.row_chosen.connect(self._show_row)
 
-    def set_model(self, folder: Path) -> None:
-        if folder != self._folder:
-            self._folder = folder
-            self._asked.drop()
-            self.ask_card.show_nothing()
-            self.ask()
-
     def show_file(self, path: Path) -> None:
-        self._file_asked.ask(
+        self.reading.ask(
             path,
             partial(read_file, path),
             heard=self.file_card.show_questions,
             refused=lambda error: self.file_card.show_problem(words.say_error(error)),
         )
 
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        return SUFFIXES
-
     def hear(self, event: object) -> None:
+        super().hear(event)
         if isinstance(event, Predicted):
             self.file_card.put(event)
-        elif isinstance(event, Evaluated):
-            self.file_card.show_scores(event)
-
-    @Slot()
-    def ask(self) -> None:
-        """Ask what is typed now; the answer to an older question is not shown."""
-        self._timer.stop()
-        if self._folder is None or not self.ask_card.is_complete():
-            return
-        texts = self.ask_card.texts()
-        self._asked.ask(
-            (self._folder, texts),
-            partial(self._model.ask, self._folder, *texts),
-            heard=partial(self._hear_reply, texts),
-            refused=lambda error: self.ask_card.show_problem(words.say_error(error)),
-        )
-
-    def _hear_reply(self, texts: tuple[str, str], reply: Reply) -> None:
-        if texts == self.ask_card.texts() and self._folder is not None:
-            self.ask_card.show_reply(reply, self._folder.name)
 
     @Slot(int)
     def _show_row(self, row: int) -> None:
         """Show the passage of a file's question, and ask the model where the answer stands in it."""
         self.file_card.show_passage(row, None)
-        texts = self.file_card.texts_of(row)
-        if self._folder is not None:
-            self._row_asked.drop()
+        if self.folder is not None:
             self._row_asked.ask(
-                (self._folder, texts),
-                partial(self._model.ask, self._folder, *texts),
+                (self.folder, row),
+                partial(self.model.ask, self.folder, *self.file_card.texts_of(row)),
                 heard=partial(self._hear_row, row),
                 refused=lambda error: self.file_card.show_passage(row, None),
+                again=True,
             )
 
     def _hear_row(self, row: int, reply: Reply) -> None:
         if self.file_card.list.view.currentIndex().row() == row:
             self.file_card.show_passage(row, reply)
-
-    @Slot()
-    def _typed(self) -> None:
-        if self.ask_card.is_complete():
-            self._timer.start()
-        else:
-            self._timer.stop()
-            self._asked.drop()
-            self.ask_card.show_nothing()

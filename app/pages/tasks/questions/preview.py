@@ -47,8 +47,6 @@ class QuestionPreview(TaskPreview):
         )
         names = (self.tr("Question"), self.tr("Answer"), self.tr("Article"))
         self.list.set_rows(names, len(questions.questions), partial(_cell, questions), wide=(0, 1))
-        if questions.questions:
-            self.list.choose(0)
 
     @Slot(int)
     def _show_passage(self, row: int) -> None:

@@ -1,10 +1,11 @@
-"""What the answers' view asks a model and a file: plain Python that touches no Qt object."""
+"""What the views of questions ask a model and a file: plain Python that touches no Qt object."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.pages.tasks.requests import OpenPredictor
 from engine.events import Steps
 from engine.settings.finetune import DataConfig
 
@@ -13,25 +14,18 @@ if TYPE_CHECKING:
     from engine.train.tasks.questions.predict import Predictor, Reply
 
 
-class OpenAnswerer:
-    """The one model that is asked, loaded anew where its folder has other files than before.
+class OpenAnswerer(OpenPredictor["Predictor"]):
+    """A model that finds answers in passages."""
 
-    Touched on the session's models worker only.
-    """
+    def load(self, folder: Path) -> Predictor:
+        from engine.train.tasks.questions.predict import Predictor  # here: on the worker
 
-    def __init__(self) -> None:
-        self._loaded: tuple[Path, object, Predictor] | None = None
+        return Predictor.from_folder(folder)
 
-    def ask(self, folder: Path, question: str, passage: str) -> Reply:
-        """Return the answer to a question. Raises: ModelError, DataError, ConfigError."""
-        from engine.inspect.loaded_model import stamps  # here: on the worker
-        from engine.train.tasks.questions.predict import Predictor
-
-        now = stamps(folder)
-        if self._loaded is None or self._loaded[:2] != (folder, now):
-            self._loaded = None
-            self._loaded = (folder, now, Predictor.from_folder(folder))
-        return self._loaded[2].ask(question, passage)
+    def ask(self, folder: Path, *texts: str) -> Reply:
+        """Return the answer to a question. Args: texts: the question, and its passage."""
+        question, passage = texts
+        return self.of(folder).ask(question, passage)
 
 
 def read_file(path: Path) -> Steps[Questions]:

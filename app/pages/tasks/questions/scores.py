@@ -89,8 +89,6 @@ class QuestionScores(TaskScores):
         listed = [self._cells(one) for one in self._mistakes]
         names = (self.tr("Question"), self.tr("Answered"), self.tr("Right"), self.tr("Sure"))
         self.mistakes.set_rows(names, len(listed), partial(_cell_of, listed), wide=(0, 1, 2))
-        if listed:
-            self.mistakes.choose(0)
 
     def show_view(self, key: str) -> None:
         is_words = key == "words" or self.current is None

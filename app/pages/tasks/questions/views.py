@@ -12,7 +12,7 @@ from app.pages.advice.remark import Remark
 from app.pages.tasks.questions.answers import QuestionAnswers
 from app.pages.tasks.questions.preview import QuestionPreview
 from app.pages.tasks.questions.scores import QuestionScores
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.views import FileViews
 from app.plots.answer_words import word_name
 from engine.events import Evaluated
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD, YES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 translate = QCoreApplication.translate
 
 
-class QuestionViews(TaskViews):
+class QuestionViews(FileViews):
     """Where in a passage the answer to a question stands."""
 
     name, main_metric, useless = "questions", "f1", NEVER_ANSWERS
@@ -37,7 +37,7 @@ class QuestionViews(TaskViews):
     def words(self, summary: Summary) -> str:
         return translate("QuestionViews", "Where answers stand")
 
-    def metric(self, name: str) -> str:
+    def metrics(self) -> dict[str, str]:
         return {
             "f1": translate("QuestionViews", "F1 of answers"),
             "exact_match": translate("QuestionViews", "exact match"),
@@ -45,7 +45,7 @@ class QuestionViews(TaskViews):
             "has_answer_exact_match": translate("QuestionViews", "exact match where there is an answer"),
             "no_answer_f1": translate("QuestionViews", "F1 where there is none"),
             "no_answer_exact_match": translate("QuestionViews", "exact match where there is none"),
-        }.get(name, name)
+        }
 
     def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
         if count_of(event.details, "num_examples") and not count_of(event.details, "answered"):

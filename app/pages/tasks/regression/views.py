@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.pages.advice.remark import Remark
 from app.pages.tasks.regression.scores import RegressionScores, correlation_words
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.views import RowViews
 from app.plots.bars import BarsPlot
 from engine.events import Evaluated, Predicted
 
@@ -24,7 +24,7 @@ translate = QCoreApplication.translate
 MOST_BINS = 12
 
 
-class RegressionViews(TaskViews):
+class RegressionViews(RowViews):
     """A number for a text or a pair."""
 
     name, main_metric, lowest = "regression", "pearson", -1.0
@@ -43,14 +43,14 @@ class RegressionViews(TaskViews):
         numbers = getattr(summary, "numbers", None)
         return [] if numbers is None or not len(numbers) else bars_of(numbers)
 
-    def metric(self, name: str) -> str:
+    def metrics(self) -> dict[str, str]:
         return {
             "pearson": translate("RegressionViews", "Pearson correlation"),
             "spearman": translate("RegressionViews", "Spearman correlation"),
             "r2": translate("RegressionViews", "R²"),
             "mse": translate("RegressionViews", "mean squared error"),
             "mae": translate("RegressionViews", "mean error"),
-        }.get(name, name)
+        }
 
     def score_words(self, event: Evaluated) -> str:
         return correlation_words(event, "pearson")

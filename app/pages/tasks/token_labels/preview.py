@@ -112,7 +112,7 @@ class TokenPreview(TaskPreview):
             said.append(repaired)
         self.how.setText(" ".join(said))
         names = (self.tr("Line"), self.tr("Text"), self.tr("Words"))
-        self.list.set_rows(names, len(texts), self._cell, wide=1, numbers=(0, 2))
+        self.list.set_rows(names, len(texts), self._cell, wide=(1,), numbers=(0, 2))
 
     def _cell(self, row: int, column: int) -> str:
         assert self._texts is not None

@@ -1,10 +1,12 @@
-"""What the answers' view asks a model and a file: plain Python that touches no Qt object."""
+"""What the views of tags ask a model and a file: plain Python that touches no Qt object."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.pages.tasks.requests import OpenPredictor
 from engine.events import Steps
 
 if TYPE_CHECKING:
@@ -13,26 +15,27 @@ if TYPE_CHECKING:
     from engine.train.tasks.token_labels.predict import TokenPredictor
 
 
-class OpenTagger:
-    """The one model that is asked, loaded anew where its folder has other files than before.
+@dataclass(frozen=True, slots=True)
+class TaggedReply:
+    """What is found in a text. types: all that the model knows. is_plain: its tags make no entities."""
 
-    Touched on the session's models worker only.
-    """
+    answer: TaggedAnswer
+    types: tuple[str, ...]
+    is_plain: bool
 
-    def __init__(self) -> None:
-        self._loaded: tuple[Path, object, TokenPredictor] | None = None
 
-    def ask(self, folder: Path, text: str) -> tuple[TaggedAnswer, tuple[str, ...], bool]:
-        """Return the answer to a text, all types, and whether tags are plain. Raises: ModelError."""
-        from engine.inspect.loaded_model import stamps  # here: on the worker
-        from engine.train.tasks.token_labels.predict import TokenPredictor
+class OpenTagger(OpenPredictor["TokenPredictor"]):
+    """A model that tags words."""
 
-        now = stamps(folder)
-        if self._loaded is None or self._loaded[:2] != (folder, now):
-            self._loaded = None
-            self._loaded = (folder, now, TokenPredictor.from_folder(folder))
-        predictor = self._loaded[2]
-        return predictor.answer(text), predictor.types, predictor.is_plain
+    def load(self, folder: Path) -> TokenPredictor:
+        from engine.train.tasks.token_labels.predict import TokenPredictor  # here: on the worker
+
+        return TokenPredictor.from_folder(folder)
+
+    def ask(self, folder: Path, *texts: str) -> TaggedReply:
+        """Return what is found in a text."""
+        predictor = self.of(folder)
+        return TaggedReply(predictor.answer(*texts), predictor.types, predictor.is_plain)
 
 
 def read_written(path: Path) -> Steps[TaggedTexts]:

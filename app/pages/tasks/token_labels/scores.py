@@ -18,8 +18,9 @@ from app.look.labels import label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import named, set_role
+from app.pages.tasks.listing import CellTable
 from app.pages.tasks.scores import ROOM, TaskScores
-from app.pages.tasks.token_labels.listing import CellTable, TextList
+from app.pages.tasks.token_labels.listing import TextList
 from app.plots.confusion import ConfusionPlot
 from app.plots.tagged_words import PREDICTED, TRUE, Stretch, tagged_words
 from app.work.text_filter import MARK
@@ -234,7 +235,7 @@ class TokenScores(TaskScores):
         is_plain = event is not None and "entity_f1" not in event.metrics
         last = self.tr("Words") if is_plain else self.tr("Entities")
         names = (self.tr("Type"), self.tr("Precision"), self.tr("Recall"), self.tr("F1"), last)
-        self.types.set_rows(names, len(found), cell, wide=0, numbers=(1, 2, 3, 4))
+        self.types.set_rows(names, len(found), cell, numbers=(1, 2, 3, 4))
 
     def _show_errors(self) -> None:
         counts = error_counts(self._details)
@@ -247,7 +248,7 @@ class TokenScores(TaskScores):
         def cell(row: int, place: int) -> str:
             return words.number(found[row][2]) if place else found[row][1]
 
-        self.errors.set_rows((self.tr("Error"), self.tr("How often")), len(found), cell, wide=0, numbers=(1,))
+        self.errors.set_rows((self.tr("Error"), self.tr("How often")), len(found), cell, numbers=(1,))
 
     def _show_confusion(self) -> None:
         event, kept = self.current, confusion_in(self._details)
@@ -263,7 +264,7 @@ class TokenScores(TaskScores):
         kind = self.kind_box.currentData()
         self._rows = [one for one in texts_in(self._details) if not kind or kind in one.kinds]
         names = (self.tr("Line"), self.tr("Text"), self.tr("Wrong"))
-        self.texts.set_rows(names, len(self._rows), self._cell, wide=1, numbers=(0,), most_width=110)
+        self.texts.set_rows(names, len(self._rows), self._cell, wide=(1,), numbers=(0,), most_width=110)
 
     def _cell(self, row: int, place: int) -> str:
         one = self._rows[row]

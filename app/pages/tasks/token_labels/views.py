@@ -12,7 +12,7 @@ from app.pages.advice.remark import Remark
 from app.pages.tasks.token_labels.answers import TokenAnswers
 from app.pages.tasks.token_labels.preview import TokenPreview
 from app.pages.tasks.token_labels.scores import TokenScores, kind_words
-from app.pages.tasks.views import TaskViews
+from app.pages.tasks.views import FileViews
 from engine.events import Evaluated
 from engine.train.scored import ERROR, TYPE
 from engine.train.tasks.token_labels.details import NONE_FOUND
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 translate = QCoreApplication.translate
 
 
-class TokenViews(TaskViews):
+class TokenViews(FileViews):
     """A tag for each word of a text."""
 
     name, main_metric, useless = "token-labels", "entity_f1", NONE_FOUND
@@ -36,7 +36,7 @@ class TokenViews(TaskViews):
         text = translate("TokenViews", "Each word of a text → {count} types")
         return text.format(count=words.number(len(summary.labels)))
 
-    def metric(self, name: str) -> str:
+    def metrics(self) -> dict[str, str]:
         return {
             "entity_f1": translate("TokenViews", "entity F1"),
             "entity_f1_strict": translate("TokenViews", "strict entity F1"),
@@ -44,7 +44,7 @@ class TokenViews(TaskViews):
             "entity_recall": translate("TokenViews", "recall of entities"),
             "token_accuracy": translate("TokenViews", "share of right words"),
             "macro_f1": translate("TokenViews", "macro F1"),
-        }.get(name, name)
+        }
 
     def score_words(self, event: Evaluated) -> str:
         value = event.metrics.get(self.main_metric, event.metrics.get("token_accuracy"))

@@ -1,0 +1,160 @@
+"""What the Predict page shows at the right for a task with files of its own: above an example that is typed,
+with the model's reply, below a file's answers.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look.labels import label, set_or_hide
+from app.look.layout import column
+from app.look.widgets import GAP, Card, set_role
+from app.pages.tasks.requests import OpenPredictor
+from app.work.worker import Channel
+from engine.events import Evaluated
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+TYPING_STOPS_MS = 450
+
+
+class AskCard(Card):
+    """An example to type, and the reply to it. A child class has the boxes and shows a reply.
+
+    typed: something else stands in a box. entered: it is to be asked at once.
+    """
+
+    typed = Signal()
+    entered = Signal()
+
+    def __init__(self, note_name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.note = label("", "muted", wrap=True, name=note_name)
+
+    def texts(self) -> tuple[str, ...]:
+        """Return what is typed."""
+        raise NotImplementedError
+
+    def is_complete(self) -> bool:
+        """Return whether there is something to ask."""
+        return all(text.strip() for text in self.texts())
+
+    def show_nothing(self) -> None:
+        """Show no reply, and say what will appear."""
+        raise NotImplementedError
+
+    def show_reply(self, reply: Any, model: str) -> None:
+        """Show the reply to what is typed. Args: model: the name of the model that gave it."""
+        raise NotImplementedError
+
+    def show_problem(self, text: str) -> None:
+        """Say why there is no reply."""
+        self.show_nothing()
+        self.show_note(text, "refusal")
+
+    def show_note(self, text: str, role: str = "muted") -> None:
+        """Say something in place of a reply, or beside it."""
+        set_role(self.note, role)
+        set_or_hide(self.note, text)
+
+
+class FileAnswersCard(Card):
+    """A file's examples with the answers to them, and how good these are."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.scores = label("", wrap=True, name="file_scores")
+        self.scores.hide()
+        self.add(self.scores)
+
+    def show_scores(self, event: Evaluated) -> None:
+        """Show how good the answers are, where the file knows the right ones."""
+        self.scores.setText(self.score_words(event))
+        self.scores.show()
+
+    def score_words(self, event: Evaluated) -> str:
+        """Say how good the answers are."""
+        raise NotImplementedError
+
+
+class TaskAnswers(QWidget):
+    """An example above, a file's answers below. A child class says what is known of a file.
+
+    It asks the session's workers by channels of its own, and drops answers to what is no longer asked.
+
+    suffixes: the endings that a new file may have, the usual one first: they say how it is written.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]]
+    ask_card: AskCard
+    file_card: FileAnswersCard
+
+    def __init__(self, session: Session, model: OpenPredictor[Any], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = model
+        self.folder: Path | None = None
+        self.reading = Channel(self, session.workers.files)  # a file
+        self._asked = Channel(self, session.workers.models)
+        self._timer = QTimer(self, singleShot=True, interval=TYPING_STOPS_MS)
+        self._timer.timeout.connect(self.ask)
+
+    def add_cards(self, ask_card: AskCard, file_card: FileAnswersCard, shares: tuple[int, int]) -> None:
+        """Show the cards of what is typed and of a file, each with its share of the room."""
+        self.ask_card, self.file_card = ask_card, file_card
+        column((ask_card, shares[0]), (file_card, shares[1]), gap=GAP, parent=self)
+        ask_card.typed.connect(self._typed)
+        ask_card.entered.connect(self.ask)
+
+    def set_model(self, folder: Path) -> None:
+        """Ask this model from now on."""
+        if folder != self.folder:
+            self.folder = folder
+            self._asked.drop()
+            self.ask_card.show_nothing()
+            self.ask()
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask what is typed now; the reply to older texts is not shown."""
+        self._timer.stop()
+        if self.folder is None or not self.ask_card.is_complete():
+            return
+        texts = self.ask_card.texts()
+        self._asked.ask(
+            (self.folder, texts),
+            partial(self.model.ask, self.folder, *texts),
+            heard=partial(self._hear_reply, texts),
+            refused=lambda error: self.ask_card.show_problem(words.say_error(error)),
+        )
+
+    def _hear_reply(self, texts: tuple[str, ...], reply: Any) -> None:
+        if texts == self.ask_card.texts() and self.folder is not None:
+            self.ask_card.show_reply(reply, self.folder.name)
+
+    @Slot()
+    def _typed(self) -> None:
+        if self.ask_card.is_complete():
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self._asked.drop()
+            self.ask_card.show_nothing()
+
+    def show_file(self, path: Path) -> None:
+        """Be told the file that was chosen at the left; it is not read yet."""
+        raise NotImplementedError
+
+    def hear(self, event: object) -> None:
+        """Hear an event of `engine.inspect.predict.predict_file`."""
+        if isinstance(event, Evaluated):
+            self.file_card.show_scores(event)
+
+    def show_written(self, path: Path) -> None:
+        """Show what was written, whole."""
