@@ -23,6 +23,7 @@ from app.work.queue import QueueWatch
 from app.work.text_filter import Filter
 from app.work.training import TrainingJob
 from app.work.worker import Workers
+from engine.errors import UserError
 
 
 class Session(QObject):
@@ -67,6 +68,11 @@ class Session(QObject):
     def close(self) -> None:
         """End all asking and join the workers; not the training, which is asked about first."""
         self.queue.close()
+        self.doctor.close()
+        try:
+            self.data.mends.close()
+        except UserError as error:
+            self.workers.problem.emit(error)
         self.workers.close()
 
     def wait_idle(self, timeout_s: float = 120) -> bool:

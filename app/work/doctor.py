@@ -74,6 +74,10 @@ class Doctor(QObject):
         data.mends.changed.connect(self._again.start)
         model.max_length_changed.connect(self._look)
 
+    def close(self) -> None:
+        """Look no more by itself."""
+        self._again.stop()
+
     @Slot()
     def _take_table(self) -> None:
         """Begin anew with another table."""

@@ -118,6 +118,12 @@ class Mends(QObject):
     def _take_written(self, _is_written: bool) -> None:
         """Nothing is to be done: it is kept."""
 
+    def close(self) -> None:
+        """Keep what is not kept yet. Raises: UserError: it cannot be written."""
+        if self._timer.isActive() and self.recipe is not None:
+            self._timer.stop()
+            _keep_recipe(self._folder(), self.recipe)
+
 
 def kept_recipe(folder: Path, recipe: Recipe) -> tuple[Recipe, DataError | None]:
     """Return the recipe that was kept for the same data, else the one given; and what is wrong with it."""

@@ -170,6 +170,7 @@ def test_one_class_only_is_said_and_lengths_are_still_counted(session: Session, 
     assert session.data.summary.lengths.tolist() == [2] * 9
 
 
+@pytest.mark.slow
 def test_a_second_training_is_refused_and_stopping_keeps_the_model(
     qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

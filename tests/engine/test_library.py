@@ -60,6 +60,7 @@ def test_the_page_tells_of_every_name_and_of_no_other() -> None:
         engine.load_everything  # noqa: B018
 
 
+@pytest.mark.slow
 def test_importing_the_package_brings_no_torch() -> None:
     said = "import engine, sys; print('torch' in sys.modules, engine.load.__name__, 'torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from engine.events import Event, Step
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.run.runs import read_metrics
+from tests import warm
 from tests.fakes import model_folder
 
 ROOT = Path(__file__).parents[2]
@@ -85,17 +85,14 @@ def command_of(config: FineTuneConfig, run_dir: Path) -> list[str]:
 
 def start_engine(
     *words: str | Path, environment: dict[str, str] | None = None, program: Path | None = None
-) -> subprocess.Popen[str]:
-    """Start `python -m engine ...` as a person would, in another process, or a program in its place."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
-    return subprocess.Popen(
-        [sys.executable, *(["-m", "engine"] if program is None else [str(program)]), *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-    )
+) -> warm.Process | subprocess.Popen[str]:
+    """Start `python -m engine ...` in another process, or a program in its place; with torch loaded unless
+    Python or torch is told by the environment how to load.
+    """
+    whole = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})}
+    is_loaded = not any(name.startswith(("PYTHON", "OMP", "LC_", "LANG")) for name in environment or {})
+    line = [*(["-m", "engine"] if program is None else [program]), *words]
+    return warm.start(line, environment=whole, is_loaded=is_loaded)
 
 
 def run_engine(*words: str | Path, environment: dict[str, str] | None = None) -> tuple[int, str, str]:

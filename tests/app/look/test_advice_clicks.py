@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
@@ -38,6 +39,7 @@ def place_of(advice: Advice, text: str) -> QPoint:
     return link.mapToGlobal(link.rect().center())
 
 
+@pytest.mark.slow
 def test_a_click_never_hits_what_has_just_moved_there(qtbot: QtBot) -> None:
     done: list[str] = []
     advice = shown(qtbot, done)
@@ -52,6 +54,7 @@ def test_a_click_never_hits_what_has_just_moved_there(qtbot: QtBot) -> None:
     assert done == [ITEMS[1][1]]
 
 
+@pytest.mark.slow
 def test_a_click_on_what_has_not_moved_is_heard_at_once(qtbot: QtBot) -> None:
     done: list[str] = []
     advice = shown(qtbot, done)

@@ -76,6 +76,7 @@ def test_characters_are_counted_as_on_the_page_tokenizer(page: AnatomyPage) -> N
     assert column.texts[1:3] == tuple(f"{start}–{stop}" for start, stop in spans[1:3]) and spans[1][0] == 0
 
 
+@pytest.mark.slow
 def test_numbers_that_take_a_while_are_said_to_be_on_their_way(
     page: AnatomyPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,16 @@ def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     assert "repeats an earlier text" in said(page) and session.values()["recipe"] == ""
 
 
+def test_a_mend_is_kept_though_the_window_closes_at_once(
+    page: DataPage, rows: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    links(page, "repeat")["Leave out"].click()
+    session.close()
+    assert Path(session.values()["recipe"]).is_file()
+
+
+@pytest.mark.slow
 def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apart(
     page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -184,6 +194,7 @@ def test_the_last_mend_is_taken_back_beside_the_title_and_mends_are_no_remarks(
     assert not session.data.mends.steps and page.advice_card.hint_label.text() == before
 
 
+@pytest.mark.slow
 def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opened_again(
     page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -228,6 +239,7 @@ def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
     assert (tmp_path / "films.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_closer_look_has_a_model_taught_and_says_so(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +275,7 @@ def test_what_stands_in_a_test_file_too_is_named_and_left_out(
     assert session.data.mends.steps[0].rows[0] == 20 and "left out (leaks)" in said(page)
 
 
+@pytest.mark.slow
 def test_rows_are_searched_put_in_order_and_filtered_by_a_label(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -282,6 +295,7 @@ def test_rows_are_searched_put_in_order_and_filtered_by_a_label(
     assert lines_shown(page) == [100]
 
 
+@pytest.mark.slow
 def test_labels_in_doubt_are_still_there_after_a_look_at_another_table(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:

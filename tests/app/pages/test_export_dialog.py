@@ -41,6 +41,7 @@ def wait(hand: Hand, words: str) -> None:
     hand.qtbot.waitUntil(lambda: words in hand.said("export_said") and hand.find("export_start").isEnabled())
 
 
+@pytest.mark.slow
 def test_a_model_of_the_list_is_exported_and_the_result_is_told(
     session: Session, model: Path, tmp_path: Path, show_page: ShowPage[ModelsPage], qtbot: QtBot
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_model_of_the_list_is_exported_and_the_result_is_told(
     hand.click("export_close")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_no_button_moves_and_nothing_behind_is_clicked_while_a_model_is_exported(
     dialog: ExportDialog, hand: Hand, model: Path, tmp_path: Path
@@ -91,6 +93,7 @@ def test_no_button_moves_and_nothing_behind_is_clicked_while_a_model_is_exported
     assert len(set(places)) == 1 and dialog.isModal()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_is_said_in_the_dialog(dialog: ExportDialog, hand: Hand, model: Path) -> None:
     hand.type("export_path", str(model / "vocab.txt"))
     hand.click("export_start")

@@ -144,6 +144,7 @@ def test_a_scene_moves_the_columns_up_to_the_row_that_it_speaks_of(page: FamilyP
     assert page.is_state_shown
 
 
+@pytest.mark.slow
 def test_what_takes_a_while_is_said_to_be_under_way(
     page: FamilyPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +230,7 @@ def test_without_a_family_the_page_leads_to_training(
     qtbot.waitUntil(lambda: shown.progress.isVisible() and "text.txt" in shown.progress.text())
 
 
+@pytest.mark.slow
 def test_the_open_table_is_learned_by_every_member(
     page: FamilyPage, session: Session, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -160,6 +160,7 @@ def test_probe_shows_again_what_was_kept(
     assert again.values["template"] == ["the {bank|river} was [MASK]", "old, steep", "corrected"]
 
 
+@pytest.mark.slow
 def test_what_needs_a_table_is_not_kept_and_says_so(
     show_page: ShowPage[ProbePage], models: tuple[Path, Path], rest: Callable[[], None]
 ) -> None:
@@ -350,6 +351,7 @@ def test_the_family_shows_again_what_was_kept(
             page.as_scene()
 
 
+@pytest.mark.slow
 def test_a_state_waits_for_its_page_to_be_seen(
     session: Session, models: tuple[Path, Path], qtbot: QtBot, rest: Callable[[], None]
 ) -> None:

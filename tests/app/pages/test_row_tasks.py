@@ -92,6 +92,7 @@ def test_numbers_are_drawn_by_size_and_the_form_says_what_is_learned(
     assert form.setup.task_label.text() == "One text → a number"
 
 
+@pytest.mark.slow
 def test_a_refused_column_is_one_choice_away_from_its_task(
     show_page: ShowPage[DataPage], session: Session, tmp_path: Path
 ) -> None:

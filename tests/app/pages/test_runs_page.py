@@ -327,6 +327,7 @@ def test_settings_are_compared_side_by_side(page: RunsPage, qtbot: QtBot, hand: 
     asked.accept()
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_trains_is_followed(page: RunsPage, root: Path, qtbot: QtBot) -> None:
     path = made_run(root, "elsewhere", state="running", number=40, steps=3)
     with locked(path / LOCK):
@@ -503,6 +504,7 @@ def test_a_job_that_failed_says_why_until_it_is_forgotten(
     qtbot.waitUntil(lambda: not hand.find("queue_said").isVisible())
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_work_is_told_and_not_started_again_unasked(
     page: RunsPage, qtbot: QtBot, hand: Hand, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_of_labels_drawn_by_chance_it_is_said_that_nothing_can_be_told(tmp_path:
     assert not len(finding.rows) and "cannot be told" in str(finding.sentence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.1, 0.2])
 @pytest.mark.parametrize("num_labels", [2, 6])
 def test_the_expected_number_of_wrong_labels_covers_those_that_were_exchanged(
@@ -114,6 +115,7 @@ def test_the_expected_number_of_wrong_labels_covers_those_that_were_exchanged(
     assert np.mean(covered) >= 0.85
 
 
+@pytest.mark.slow
 def test_a_label_of_two_rows_does_not_hide_how_many_of_the_others_were_exchanged() -> None:
     covered = []
     for seed in range(20):

@@ -274,6 +274,7 @@ def test_seeds_that_tie_are_never_certain() -> None:
     assert tied.interval is not None and tied.interval[0] < 0.01 < tied.interval[1]
 
 
+@pytest.mark.slow
 def test_equally_good_ways_of_three_seeds_that_often_tie_are_rarely_called_different() -> None:
     """Scores of 50 rows: two ways tie in all three differences in 1 of 40 cases."""
     rng = np.random.default_rng(0)

@@ -162,6 +162,7 @@ def _no_gensim(imported: object) -> object:
     return importing
 
 
+@pytest.mark.slow
 def test_minutes_are_shared_and_the_clock_ends_a_member(tmp_path: Path, store_root: Path, text: Path) -> None:
     config = family_config(text, members="ngram,nnlm", steps=0, minutes=0.02)
     events = list(train_family(config, tmp_path / "family"))
@@ -184,6 +185,7 @@ def test_as_typed(family: Path, engine: Engine) -> None:
     assert (code, out) == (2, "") and "[MASK]" in err and is_one_sentence(err)
 
 
+@pytest.mark.slow
 def test_a_packed_family_answers_alike_in_half_the_room(family: Path, tmp_path: Path, engine: Engine) -> None:
     whole, out = tmp_path / "whole", tmp_path / "packed"
     shutil.copytree(family, whole, ignore=shutil.ignore_patterns("text"))

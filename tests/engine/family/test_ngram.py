@@ -66,6 +66,7 @@ def test_it_is_interpolated_kneser_ney_as_a_recursive_reference_computes_it() ->
         np.testing.assert_allclose(model.given(list(map(int, context))), wanted, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_it_is_nltks() -> None:
     lm = pytest.importorskip("nltk.lm")
     words = text(300)

@@ -232,6 +232,7 @@ def test_who_guesses_by_frequency_alone_is_said_to_be_at_its_start(opened: Famil
     assert result_of(scores(made, text, counts)).at_start == ("nnlm",)
 
 
+@pytest.mark.slow
 def test_the_best_are_told_by_a_paired_test_and_nobody_at_chance_is_one() -> None:
     rng = np.random.default_rng(1)
     hard = rng.random(400) < 0.5
@@ -277,6 +278,7 @@ def test_two_blanks_in_a_row_are_asked_together_and_one_after_the_other(opened: 
         )
 
 
+@pytest.mark.slow
 def test_the_same_task_is_learned_by_all_frozen_and_by_those_with_weights_fine_tuned(opened: Family) -> None:
     rng = np.random.default_rng(0)
     kinds = [
@@ -299,6 +301,7 @@ def test_the_same_task_is_learned_by_all_frozen_and_by_those_with_weights_fine_t
     )
 
 
+@pytest.mark.slow
 def test_questions_as_typed(family: Path, engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\nking queen 8\ncow sea 2\n", encoding="utf-8")
     (tmp_path / "four.txt").write_text(": kinds\ncat dog king queen\n", encoding="utf-8")

@@ -15,6 +15,7 @@ from engine.settings.family import MEMBERS
 MOST_BYTES = 40e6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shipped_family() is None, reason="this build has no family in the box")
 def test_the_family_in_the_box_answers_and_says_nothing_of_the_machine_that_made_it() -> None:
     folder = shipped_family()

@@ -256,6 +256,7 @@ def test_each_fault_of_a_hub_is_one_sentence_that_names_its_host(hub: LocalHub, 
     assert f"{other.host} cannot be reached" in Asker(other, tmp_path).refusal(None, out)
 
 
+@pytest.mark.slow
 def test_a_part_that_is_no_beginning_of_its_file_is_thrown_away(hub: LocalHub, tmp_path: Path) -> None:
     asker, out = Asker(hub, tmp_path / "look"), tmp_path / "out"
     said = asker.look()
@@ -296,6 +297,7 @@ def test_without_a_line_the_cache_of_this_computer_will_do(
     assert not hub.served
 
 
+@pytest.mark.slow
 def test_what_cloze_cannot_open_is_refused_before_it_is_fetched(hub: LocalHub, tmp_path: Path) -> None:
     document = json.loads(hub.models[NAME]["config.json"])
 
@@ -327,6 +329,7 @@ def test_what_cloze_cannot_open_is_refused_before_it_is_fetched(hub: LocalHub, t
         assert hub.served[WEIGHTS] <= 2**16
 
 
+@pytest.mark.slow
 def test_a_token_goes_to_its_hub_alone(
     hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,6 +349,7 @@ def test_a_token_goes_to_its_hub_alone(
     assert hub.tokens == {"Bearer hf_secret"}
 
 
+@pytest.mark.slow
 def test_a_mirror_gets_no_token_unasked_and_that_is_told(
     hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

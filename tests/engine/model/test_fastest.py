@@ -60,6 +60,7 @@ def test_each_way_there_is_here_is_timed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(times) == ways and all(0.0 < seconds < 10.0 for seconds in times.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "is_sure"), [(1.0, True), (0.5, False)])
 def test_a_measurement_ends_by_the_clock_and_is_kept_only_where_the_thread_computed_all_the_time(
     share: float, is_sure: bool, monkeypatch: pytest.MonkeyPatch

@@ -69,6 +69,7 @@ def test_the_list_names_every_table_once() -> None:
     assert all(sample.path.is_file() for sample in TABLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_a_sample_opens_without_a_remark_and_its_roles_are_guessed(key: str) -> None:
     table = read_table(find(sample_of(key).file))

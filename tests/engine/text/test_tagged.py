@@ -285,6 +285,7 @@ def test_conllu_reads_words_and_leaves_ranges_and_empty_nodes_out(tmp_path: Path
     assert "6 lines" in str(texts.notes[0])
 
 
+@pytest.mark.slow
 def test_blocks_of_a_file_do_not_show_in_what_is_read(tmp_path: Path) -> None:
     sentence = "".join(f"word{number} {tag}\n" for number, tag in enumerate(SCHEMES["IOB2"].split()))
     count = (1 << 21) // len(sentence)  # over two blocks

@@ -92,6 +92,7 @@ def test_what_labels_count_is_brought_to_the_device_once() -> None:
     assert weights_on((0.5, 2.0), device) is first and first.tolist() == [0.5, 2.0]
 
 
+@pytest.mark.slow
 def test_new_layers_start_from_the_seed_and_are_told(tmp_path: Path) -> None:
     for name, seed in (("one", 1), ("again", 1), ("other", 2)):
         config = tiny_config(tmp_path, new_layers=1, seed=seed, kept_weights=2, num_epochs=1)

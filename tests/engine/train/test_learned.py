@@ -101,6 +101,7 @@ def test_texts_are_known_again_in_another_file_and_after_a_training_on_another_t
     assert any(one.startswith(sentence) for one in said) and any(one.startswith(sentence) for one in ones)
 
 
+@pytest.mark.slow
 def test_the_command_tells_the_score_over_the_texts_that_are_new_to_the_model(tmp_path: Path) -> None:
     model, _ = learn(tmp_path / "run", config_of(tmp_path))
     code, out, _ = run_engine(

@@ -34,6 +34,7 @@ from engine.train.pretraining import setup as pretraining_setup
 from engine.train.ranks import ALONE, Ranks, joined_ranks, settled
 from engine.train.run.folder import Run
 from engine.train.run.runs import read_metrics, read_status
+from tests import warm
 from tests.engine.tiny_runs import ROOT, command_of, tiny_config
 from tests.engine.tiny_texts import of, text_config, words_of
 from tests.engine.train.test_runs import wait_for
@@ -70,26 +71,49 @@ def torchrun(folder: Path, *words: str | Path, script: str = "") -> subprocess.P
 
     Args: script: Python that runs in each of them first.
     """
-    program = ["-m", "engine"]
-    if script:
-        (folder / "first.py").write_text(f"{script}\n{LAST}", encoding="utf-8")
-        program = [str(folder / "first.py")]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    launch = ("--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port", str(port))
+    launch = ("--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port", str(free_port()))
     return subprocess.Popen(
-        [sys.executable, "-m", "torch.distributed.run", *launch, *program, *map(str, words)],
+        [sys.executable, "-m", "torch.distributed.run", *launch, *program(folder, script), *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "OMP_NUM_THREADS": "1",
-            "XDG_CACHE_HOME": str(folder / "xdg"),
-        },
+        env=environment(folder),
     )
+
+
+def by_two(folder: Path, *words: str | Path, script: str = "") -> str:
+    """Let two processes work that nobody watches over, to their end; return what the first says."""
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
+    ranks = [
+        warm.start(
+            [*program(folder, script), *words],
+            environment={**environment(folder), **shared, "RANK": rank, "LOCAL_RANK": rank},
+            one_output=True,
+        )
+        for rank in "01"
+    ]
+    said = [rank.communicate(timeout=240)[0] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0], "\n".join(said)
+    return said[0]
+
+
+def program(folder: Path, script: str) -> list[str]:
+    """Return the words after `python` for the engine, or for a file that runs a script first."""
+    if not script:
+        return ["-m", "engine"]
+    (folder / "first.py").write_text(f"{script}\n{LAST}", encoding="utf-8")
+    return [str(folder / "first.py")]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    ours = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "xdg")}
+    return {**os.environ, **ours}
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def steps_of(run_dir: Path) -> list[dict[str, Any]]:
@@ -188,15 +212,15 @@ from engine.train.pretraining import setup as pretraining_setup
 
 form, prepare, evaluate = dist.init_process_group, pretraining_setup.prepare, language.LanguageModel.evaluate
 
-def impatient(*args, **more):  # as NCCL, whose patience is ten minutes, scaled to six seconds
-    form(*args, **{**more, "timeout": datetime.timedelta(seconds=6)})
+def impatient(*args, **more):  # as NCCL, whose patience is ten minutes, scaled to four seconds
+    form(*args, **{**more, "timeout": datetime.timedelta(seconds=4)})
 
 def slowly(made):
     def work(*args, **more):
         time.sleep(work.seconds if os.environ["RANK"] == "0" else 0)
         work.seconds = 0  # once is enough
         return (yield from made(*args, **more))
-    work.seconds = 9
+    work.seconds = 6
     return work
 
 dist.init_process_group, pretraining_setup.prepare = impatient, slowly(prepare)
@@ -211,9 +235,7 @@ def test_the_others_wait_while_the_first_prepares_and_measures_for_longer_than_a
 ) -> None:
     config = text_config(tmp_path, steps=2, evaluations=1, validation_tokens=128, **MANY)
     words = [("--run-dir" if word == "--run" else word) for word in words_of(config, tmp_path / "run")]
-    process = torchrun(tmp_path, *words, script=IMPATIENT)
-    said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, said
+    by_two(tmp_path, *words, script=IMPATIENT)
     assert read_status(tmp_path / "run")["state"] == "finished"
 
 
@@ -314,9 +336,8 @@ def test_a_fine_tuning_by_two_has_the_losses_and_measures_of_one(tmp_path: Path)
     )  # the last batch of an epoch has three examples
     list(fine_tune(config, tmp_path / "whole"))
     words = [("--run-dir" if word == "--run" else word) for word in command_of(config, tmp_path / "run")]
-    process = torchrun(tmp_path, *words)
-    said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0 and "Warning" not in said, said
+    said = by_two(tmp_path, *words)
+    assert "Warning" not in said, said
     wanted, found = steps_of(tmp_path / "whole"), steps_of(tmp_path / "run")
     for name in ("step", "loss", "accuracy", "num_tokens", "gradient_norm"):
         told = [[step[name] for step in steps] for steps in (wanted, found)]

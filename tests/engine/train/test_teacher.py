@@ -69,6 +69,7 @@ def test_a_reader_of_the_same_text_is_no_distance_from_itself_and_hidden_words_d
     assert distance(hidden_rows, 2) < 1e-6 and distance(shown, 2) > 1e-4
 
 
+@pytest.mark.slow
 def test_a_model_comes_nearer_to_its_teacher_which_stays_as_it_was(tmp_path: Path) -> None:
     config = settings(tmp_path, steps=60, learning_rate=1e-2, teacher_weight=5.0)
     before = load_tensors(tmp_path / "teacher" / "model.safetensors")

@@ -108,6 +108,7 @@ def test_curves_equal_those_of_scikit_learn() -> None:
     assert thinned(1000)[[0, -1]].tolist() == [0, 999] and len(thinned(1000)) == 25
 
 
+@pytest.mark.slow
 def test_a_threshold_is_the_best_there_is_and_rare_labels_keep_one_half() -> None:
     targets, answers = random_sets(1, rows=400)
     targets[:, 0] = False

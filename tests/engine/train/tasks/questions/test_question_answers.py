@@ -143,6 +143,7 @@ def test_notes_of_a_model_that_cannot_be_are_not_believed(tmp_path: Path) -> Non
         Predictor.from_folder(model_folder(tmp_path / "classifier"), "cpu")
 
 
+@pytest.mark.slow
 def test_a_folder_of_transformers_is_measured_and_the_command_tells_the_figures(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     config = transformers.BertConfig(**tiny_config(max_position_embeddings=90, id2label=("a", "b")).to_json())

@@ -96,6 +96,7 @@ def test_loss_and_gradients_equal_those_of_transformers(tmp_path: Path) -> None:
         assert torch.allclose(found, pieces, atol=1e-5 * max(1.0, float(pieces.abs().max())))
 
 
+@pytest.mark.slow
 def test_a_run_ends_in_a_folder_that_transformers_opens_with_the_same_answers(tmp_path: Path) -> None:
     events = list(fine_tune(tags_config(tmp_path, num_epochs=40), tmp_path / "run"))
     started = next(event for event in events if isinstance(event, Started))
@@ -313,6 +314,7 @@ def test_every_line_is_used_or_reported_and_each_is_told(tmp_path: Path) -> None
     assert texts.num_rows_used == num_words + 2 and len(texts.reported) == 120
 
 
+@pytest.mark.slow
 def test_tables_of_spans_and_their_own_files_for_validation_and_test_are_learned_from(tmp_path: Path) -> None:
     rows = [
         {"text": "a good film!", "entities": [[2, 11, "FILM"]]},
