@@ -44,11 +44,11 @@ from engine.events import Event
 from engine.train.run.runs import RunInfo, read_config
 
 if TYPE_CHECKING:
-    from app.lectures.room import Lectures
+    from app.lectures.lectures import Lectures
     from app.tour.steps import Tour
     from engine.device import describe_device, warm_up
 else:
-    Lectures = later("app.lectures.room", "Lectures")
+    Lectures = later("app.lectures.lectures", "Lectures")
     Tour = later("app.tour.steps", "Tour")
     describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
 

@@ -135,7 +135,7 @@ class Soak:
         lectures.open(ROOT / "assets/lectures/how-bert-reads.json", starts=True)
         self.wait()
         for _scene in range(4):
-            lectures.mode.step(1)
+            lectures.player.step(1)
             self.wait()
         lectures.close()
 

@@ -12,8 +12,8 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QListWidget, QMessageBox, QSplitter, QWidget
 
 from app import words
-from app.lectures.desk import LectureDesk
 from app.lectures.lecture import LONGEST_SENTENCE, LONGEST_TITLE, SUFFIX, Scene
+from app.lectures.open_lecture import OpenLecture
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, label
@@ -39,12 +39,14 @@ class LectureEditor(QDialog):
     show_wanted = Signal(int)  # the lecture, from a scene on
     export_wanted = Signal()
 
-    def __init__(self, desk: LectureDesk, titles: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, current: OpenLecture, titles: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("lecture_editor")
         self.setWindowFlag(Qt.WindowType.Window)
         self.resize(*SIZE)
-        self._desk, self._titles = desk, titles
+        self._current, self._titles = current, titles
         self._editing = -1  # the scene whose words stand in the fields
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._make()
@@ -107,9 +109,9 @@ class LectureEditor(QDialog):
         column(self.title, (both, 1), self.file_words, foot, gap=GAP, margins=margins, parent=self)
 
     def _connect(self) -> None:
-        self._desk.changed.connect(self.refresh)
-        self._desk.opened.connect(self._choose_first)
-        self._desk.kept.connect(self._choose_last)
+        self._current.changed.connect(self.refresh)
+        self._current.opened.connect(self._choose_first)
+        self._current.kept.connect(self._choose_last)
         self.list.currentRowChanged.connect(self._row_changed)
         self.list.itemActivated.connect(self._look)
         self.title.textEdited.connect(self._rest.start)
@@ -144,7 +146,7 @@ class LectureEditor(QDialog):
     @Slot()
     def refresh(self) -> None:
         """Show the lecture in hand; what is being typed stays."""
-        lecture, desk = self._desk.lecture, self._desk
+        lecture, current = self._current.lecture, self._current
         here = self.place
         names = [f"{n}   {tr_engine(scene.title)}" for n, scene in enumerate(lecture.scenes, start=1)]
         if names != [self.list.item(n).text() for n in range(self.list.count())]:
@@ -157,24 +159,24 @@ class LectureEditor(QDialog):
         self.empty.setVisible(not names)
         self.list.setVisible(bool(names))
         self._show_scene()
-        name = self.tr("Lecture") if desk.path is None else desk.path.name
-        self.setWindowTitle(f"{name}{' *' if desk.is_changed else ''} – {self.tr('Edit the lecture')}")
+        name = self.tr("Lecture") if current.path is None else current.path.name
+        self.setWindowTitle(f"{name}{' *' if current.is_changed else ''} – {self.tr('Edit the lecture')}")
         self.file_words.setText(self._file_words())
         for each in (self.save_as_button, self.export_button, self.start_button):
             each.setEnabled(bool(names))
-        self.save_button.setEnabled(bool(names) and (desk.is_changed or desk.path is None))
+        self.save_button.setEnabled(bool(names) and (current.is_changed or current.path is None))
 
     def _file_words(self) -> str:
         """Return where the lecture is, and which of its models are not here."""
-        desk = self._desk
-        if desk.path is None and not desk.lecture.scenes:
+        current = self._current
+        if current.path is None and not current.lecture.scenes:
             return ""
         parts = [self.tr("Not saved in a file yet; it is kept until you do.")]
-        if desk.path is not None:
-            parts = [str(desk.path)]
-        elif not desk.is_changed and desk.lecture.scenes:
+        if current.path is not None:
+            parts = [str(current.path)]
+        elif not current.is_changed and current.lecture.scenes:
             parts = [self.tr("It comes with Cloze. Save it under a name of your own to change it.")]
-        lacking = () if desk.is_looking else desk.lacking
+        lacking = () if current.is_looking else current.lacking
         if lacking:
             names = ", ".join(dict.fromkeys(mark.name for mark in lacking))
             parts.append(self.tr("Not on this computer: {names}.").format(names=names))
@@ -188,7 +190,7 @@ class LectureEditor(QDialog):
 
     @Slot()
     def _show_scene(self) -> None:
-        scenes, place = self._desk.lecture.scenes, self.place
+        scenes, place = self._current.lecture.scenes, self.place
         scene = scenes[place] if 0 <= place < len(scenes) else None
         for each in (self.scene_title, self.sentence, self.delete_button, self.look_button):
             each.setEnabled(scene is not None)
@@ -230,7 +232,7 @@ class LectureEditor(QDialog):
     def commit(self) -> None:
         """Take what is typed into the lecture."""
         self._rest.stop()
-        lecture, place = self._desk.lecture, self._editing
+        lecture, place = self._current.lecture, self._editing
         if self.title.text().strip() != tr_engine(lecture.title):
             lecture = replace(lecture, title=self.title.text().strip())
         if 0 <= place < len(lecture.scenes):
@@ -241,7 +243,7 @@ class LectureEditor(QDialog):
                 lecture = lecture.told(place, title=title)
             if sentence != tr_engine(scene.sentence):
                 lecture = lecture.told(place, sentence=sentence)
-        self._desk.take(lecture)
+        self._current.take(lecture)
 
     @Slot()
     def _add(self) -> None:
@@ -251,16 +253,16 @@ class LectureEditor(QDialog):
     def _move(self, by: int, _checked: bool = False) -> None:
         self.commit()
         place = self.place
-        moved = self._desk.lecture.moved(place, by)
-        if moved is not self._desk.lecture:
-            self._desk.take(moved)
+        moved = self._current.lecture.moved(place, by)
+        if moved is not self._current.lecture:
+            self._current.take(moved)
             self.list.setCurrentRow(place + by)
 
     @Slot()
     def _delete(self) -> None:
         self.commit()
-        if 0 <= self.place < len(self._desk.lecture.scenes):
-            self._desk.take(self._desk.lecture.without(self.place))
+        if 0 <= self.place < len(self._current.lecture.scenes):
+            self._current.take(self._current.lecture.without(self.place))
 
     @Slot()
     def _look(self) -> None:
@@ -284,24 +286,24 @@ class LectureEditor(QDialog):
     def save(self) -> None:
         """Save where the lecture was, or ask where to."""
         self.commit()
-        if self._desk.path is None:
+        if self._current.path is None:
             self.save_as()
         else:
-            self._desk.save(self._desk.path)
+            self._current.save(self._current.path)
 
     @Slot()
     def save_as(self) -> None:
         """Ask where to, and save."""
         self.commit()
         name = file_stem(self.title.text() or self.tr("Lecture")) + SUFFIX
-        recent = self._desk.recent
+        recent = self._current.recent
         folder = recent[0].parent if recent else Path.home()
         ask_save(
             self,
             self.tr("Save the lecture"),
-            self._desk.save,
+            self._current.save,
             name="lecture_save_dialog",
-            suggested=self._desk.path or folder / name,
+            suggested=self._current.path or folder / name,
             filters=[self.tr("Lectures (*{suffix})").format(suffix=SUFFIX)],
             suffix=SUFFIX.removeprefix("."),
         )
@@ -309,7 +311,7 @@ class LectureEditor(QDialog):
     @Slot()
     def _new(self) -> None:
         self.commit()
-        self.ask_to_leave(self._desk.start_new)
+        self.ask_to_leave(self._current.start_new)
 
     @Slot()
     def _open(self) -> None:
@@ -317,11 +319,11 @@ class LectureEditor(QDialog):
         self.ask_to_leave(self._ask_for_file)
 
     def _ask_for_file(self) -> None:
-        recent = self._desk.recent
+        recent = self._current.recent
         ask_file(
             self,
             self.tr("Open a lecture"),
-            self._desk.open,
+            self._current.open,
             name="lecture_open_dialog",
             start=recent[0].parent if recent else Path.home(),
             filters=[self.tr("Lectures (*{suffix})").format(suffix=SUFFIX)],
@@ -329,7 +331,7 @@ class LectureEditor(QDialog):
 
     def ask_to_leave(self, call: Callable[[], object]) -> None:
         """Do what puts another lecture in hand; where this one is not saved, ask before."""
-        if not self._desk.is_changed or not self._desk.lecture.scenes:
+        if not self._current.is_changed or not self._current.lecture.scenes:
             call()
             return
         box = QMessageBox(self)

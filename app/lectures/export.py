@@ -38,7 +38,7 @@ LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExportedScene:
     """A scene as it was exported. files: of its figures. captions: one for each. problem: why it has none."""
 
     scene: Scene
@@ -48,7 +48,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExportOrder:
     """What is to be exported where. found: the models, by fingerprint. kind: of the figures. index:
     its name.
     """
@@ -61,7 +61,7 @@ class Wanted:
     size: QSize = field(default_factory=lambda: QSize(SIZE))
 
 
-class Stage:
+class HiddenPages:
     """Pages that nobody sees, over a session of their own. Close it, whatever has happened."""
 
     def __init__(self, settings: AppSettings, runs_root: Path) -> None:
@@ -105,47 +105,47 @@ class Stage:
         self.session.deleteLater()
 
 
-def export(wanted: Wanted, stage: Stage) -> Iterator[int]:
+def export(order: ExportOrder, hidden: HiddenPages) -> Iterator[int]:
     """Write figures, captions and an index; yield how many scenes are done, again and again.
 
     A scene that cannot be shown stands in the index with the reason. Raises: UserError: the folder cannot be
     written.
     """
-    wanted.folder.mkdir(parents=True, exist_ok=True)
-    shown: list[Shown] = []
-    for number, scene in enumerate(wanted.lecture.scenes, start=1):
+    order.folder.mkdir(parents=True, exist_ok=True)
+    shown: list[ExportedScene] = []
+    for number, scene in enumerate(order.lecture.scenes, start=1):
         try:
-            for _ in stage.show(scene, wanted.found, wanted.size):
+            for _ in hidden.show(scene, order.found, order.size):
                 yield len(shown)
         except UserError as error:
-            shown.append(Shown(scene, problem=words.say_error(error)))
+            shown.append(ExportedScene(scene, problem=words.say_error(error)))
             continue
-        shown.append(_save(wanted, stage.page(scene), scene, number))
+        shown.append(_save(order, hidden.page(scene), scene, number))
         yield len(shown)
-    text = _html(wanted, shown) if wanted.index == HTML else _markdown(wanted, shown)
-    write_text(wanted.folder / wanted.index, text)
+    text = _html(order, shown) if order.index == HTML else _markdown(order, shown)
+    write_text(order.folder / order.index, text)
     yield len(shown)
 
 
-def _save(wanted: Wanted, page: KeptPage[Any], scene: Scene, number: int) -> Shown:
+def _save(order: ExportOrder, page: KeptPage[Any], scene: Scene, number: int) -> ExportedScene:
     """Save the figures of a page that shows a scene; the whole page where it shows none."""
     page.setFocus()  # no ring around a figure
     figures = page.figures_shown()
     stem = f"{number:02d}-{file_stem(tr_engine(scene.title))[:LONGEST_NAME].strip('-')}"
     files, captions = [], []
     for place, figure in enumerate(figures, start=1):
-        name = f"{stem}-{place}{wanted.kind}" if len(figures) > 1 else f"{stem}{wanted.kind}"
-        save_figure(figure, wanted.folder / name)
+        name = f"{stem}-{place}{order.kind}" if len(figures) > 1 else f"{stem}{order.kind}"
+        save_figure(figure, order.folder / name)
         figure.set_caption(_whole_caption(figure, scene))
         for suffix in (NUMBERS, ".txt"):
-            save_figure(figure, (wanted.folder / name).with_suffix(suffix))
+            save_figure(figure, (order.folder / name).with_suffix(suffix))
         files.append(name)
         captions.append(caption_text(figure).strip())
     if not figures:
-        name = f"{stem}{wanted.kind}"
-        save_figure(page, wanted.folder / name)
+        name = f"{stem}{order.kind}"
+        save_figure(page, order.folder / name)
         files, captions = [name], [page.header.title_label.text()]
-    return Shown(scene, tuple(files), tuple(captions))
+    return ExportedScene(scene, tuple(files), tuple(captions))
 
 
 def _whole_caption(figure: Figure, scene: Scene) -> list[tuple[str, str]]:
@@ -164,8 +164,8 @@ def _whole_caption(figure: Figure, scene: Scene) -> list[tuple[str, str]]:
     return found
 
 
-def _html(wanted: Wanted, shown: list[Shown]) -> str:
-    title = html.escape(tr_engine(wanted.lecture.title) or translate("lectures", "Lecture"))
+def _html(order: ExportOrder, shown: list[ExportedScene]) -> str:
+    title = html.escape(tr_engine(order.lecture.title) or translate("lectures", "Lecture"))
     parts = [
         "<!DOCTYPE html>",
         '<html><head><meta charset="utf-8">',
@@ -188,7 +188,7 @@ def _html(wanted: Wanted, shown: list[Shown]) -> str:
             image = f'<img src="{html.escape(name)}" alt="{alt}">'
             beside = Path(name).with_suffix(NUMBERS).name
             link = ""
-            if (wanted.folder / beside).is_file():
+            if (order.folder / beside).is_file():
                 said_link = html.escape(translate("lectures", "Numbers"))
                 link = f'\n<a href="{html.escape(beside)}">{said_link}</a>'
             parts.append(f"<figure>{image}<figcaption>{said}{link}</figcaption></figure>")
@@ -196,8 +196,8 @@ def _html(wanted: Wanted, shown: list[Shown]) -> str:
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
-def _markdown(wanted: Wanted, shown: list[Shown]) -> str:
-    parts = [f"# {_plain(tr_engine(wanted.lecture.title) or translate('lectures', 'Lecture'))}", ""]
+def _markdown(order: ExportOrder, shown: list[ExportedScene]) -> str:
+    parts = [f"# {_plain(tr_engine(order.lecture.title) or translate('lectures', 'Lecture'))}", ""]
     for number, one in enumerate(shown, start=1):
         parts += [f"## {number}. {_plain(tr_engine(one.scene.title))}", ""]
         parts += [_plain(tr_engine(one.scene.sentence)), ""] if one.scene.sentence else []

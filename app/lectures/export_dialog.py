@@ -12,8 +12,8 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QDialog, QProgressBar, QWidget
 
 from app import words
-from app.lectures.desk import LectureDesk
-from app.lectures.export import HTML, MARKDOWN, PNG, SVG, Stage, Wanted, export
+from app.lectures.export import HTML, MARKDOWN, PNG, SVG, ExportOrder, HiddenPages, export
+from app.lectures.open_lecture import OpenLecture
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_folder
 from app.look.inputs import LineEdit
@@ -33,14 +33,14 @@ STEP_MS = 20  # between two looks at what is under way
 class ExportDialog(QDialog):
     """Folder, kind of figures, kind of index; then how many scenes are done."""
 
-    def __init__(self, session: Session, desk: LectureDesk, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, current: OpenLecture, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("lecture_export_dialog")
         self.setWindowTitle(self.tr("Export the lecture"))
         self.setMinimumWidth(WIDTH)
-        self._session, self._desk = session, desk
+        self._session, self._current = session, current
         self._steps: Iterator[int] | None = None
-        self._stage: Stage | None = None
+        self._hidden: HiddenPages | None = None
         self._settings_folder: tempfile.TemporaryDirectory[str] | None = None
         self._timer = QTimer(self, interval=STEP_MS)
         self._timer.timeout.connect(self._go_on)
@@ -54,8 +54,8 @@ class ExportDialog(QDialog):
         return self._steps is not None
 
     def _make(self) -> None:
-        name = file_stem(tr_engine(self._desk.lecture.title) or self.tr("Lecture"))
-        folder = self._desk.recent[0].parent if self._desk.recent else Path.home()
+        name = file_stem(tr_engine(self._current.lecture.title) or self.tr("Lecture"))
+        folder = self._current.recent[0].parent if self._current.recent else Path.home()
         self.path = named(
             LineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
         )
@@ -94,7 +94,7 @@ class ExportDialog(QDialog):
 
     @Slot(str)
     def _take_folder(self, folder: str) -> None:
-        name = file_stem(tr_engine(self._desk.lecture.title) or self.tr("Lecture"))
+        name = file_stem(tr_engine(self._current.lecture.title) or self.tr("Lecture"))
         self.path.setText(QDir.toNativeSeparators(str(Path(folder) / name)))
 
     @Slot()
@@ -111,14 +111,18 @@ class ExportDialog(QDialog):
             self._show_state(self.tr("Name a folder."))
             return
         folder = Path(text).expanduser().absolute()
-        wanted = Wanted(
-            self._desk.lecture, self._desk.found, folder, self.kind.currentData(), self.index.currentData()
+        order = ExportOrder(
+            self._current.lecture,
+            self._current.found,
+            folder,
+            self.kind.currentData(),
+            self.index.currentData(),
         )
         self._settings_folder = tempfile.TemporaryDirectory(prefix="cloze-", ignore_cleanup_errors=True)
         settings = AppSettings(Path(self._settings_folder.name) / "settings.ini")
-        self._stage = Stage(settings, self._session.runs.root)
-        self._steps = export(wanted, self._stage)
-        self.progress.setRange(0, len(wanted.lecture.scenes))
+        self._hidden = HiddenPages(settings, self._session.runs.root)
+        self._steps = export(order, self._hidden)
+        self.progress.setRange(0, len(order.lecture.scenes))
         self.progress.setValue(0)
         self.open_button.hide()
         self._show_state(self.tr("Scene 1 of {count}…").format(count=words.number(self.progress.maximum())))
@@ -150,11 +154,11 @@ class ExportDialog(QDialog):
         """Let go of the hidden pages, and say how it ended."""
         self._timer.stop()
         steps, self._steps = self._steps, None
-        stage, self._stage = self._stage, None
+        hidden, self._hidden = self._hidden, None
         if steps is not None and hasattr(steps, "close"):
             steps.close()
-        if stage is not None:
-            stage.close()
+        if hidden is not None:
+            hidden.close()
         if self._settings_folder is not None:
             with suppress(OSError):
                 self._settings_folder.cleanup()

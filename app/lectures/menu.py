@@ -41,14 +41,25 @@ class LectureButton(ToolButton):
         self._menu.setObjectName("lectures_menu")
         self._menu.setToolTipsVisible(True)
         self._recent: list[QAction] = []
-        self.keep = self._add("lecture_keep", self.tr("Keep as scene…"), KEEP_KEYS, "ask_to_keep")
-        self.edit = self._add("lecture_edit", self.tr("Edit the lecture…"), EDIT_KEYS, "edit")
-        self.start = self._add("lecture_start", self.tr("Show the lecture"), START_KEYS, "start")
+        self.keep = self._add(
+            "lecture_keep", self.tr("Keep as scene…"), KEEP_KEYS, lambda lectures: lectures.ask_to_keep()
+        )
+        self.edit = self._add(
+            "lecture_edit", self.tr("Edit the lecture…"), EDIT_KEYS, lambda lectures: lectures.edit()
+        )
+        self.start = self._add(
+            "lecture_start", self.tr("Show the lecture"), START_KEYS, lambda lectures: lectures.start()
+        )
         self.here = self._add(
-            "lecture_start_here", self.tr("Show it from the chosen scene"), HERE_KEYS, "start_here"
+            "lecture_start_here",
+            self.tr("Show it from the chosen scene"),
+            HERE_KEYS,
+            lambda lectures: lectures.start_here(),
         )
         self._menu.addSeparator()
-        self.open = self._add("lecture_open", self.tr("Open a lecture…"), "", "ask_to_open")
+        self.open = self._add(
+            "lecture_open", self.tr("Open a lecture…"), "", lambda lectures: lectures.ask_to_open()
+        )
         for place, one in enumerate(shipped.lectures(), start=1):
             action = self._menu.addAction(words.tr_engine(one.title).replace("&", "&&"))
             action.setObjectName(f"lecture_shipped_{place}")
@@ -69,7 +80,7 @@ class LectureButton(ToolButton):
             self._menu.removeAction(action)
             action.deleteLater()
         self._recent = []
-        for path in self._lectures().desk.recent:
+        for path in self._lectures().current.recent:
             action = self._menu.addAction(words.shorten(path.stem, 50).replace("&", "&&"))
             action.setToolTip(tip(str(path)))
             action.triggered.connect(partial(self._open, path))
@@ -77,12 +88,12 @@ class LectureButton(ToolButton):
         height = self._menu.sizeHint().height()
         self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
 
-    def _add(self, name: str, text: str, keys: str, call: str) -> QAction:
+    def _add(self, name: str, text: str, keys: str, call: Callable[[Any], object]) -> QAction:
         action = self._menu.addAction(text)
         action.setObjectName(name)
         if keys:
             action.setShortcut(QKeySequence(keys))
-        action.triggered.connect(lambda _checked=False: getattr(self._lectures(), call)())
+        action.triggered.connect(lambda _checked=False: call(self._lectures()))
         return action
 
     def _open(self, path: Path, _checked: bool = False) -> None:

@@ -49,13 +49,13 @@ def keep(hand: LookingHand, title: str, sentence: str) -> None:
     """Ctrl+K, a title, Tab, a sentence, Tab, Enter."""
     rest(hand)
     hand.come_back()
-    count = len(hand.window.lectures.desk.lecture.scenes)
+    count = len(hand.window.lectures.current.lecture.scenes)
     QTest.keyClick(hand.window, Qt.Key.Key_K, CONTROL)
     asked = dialog(hand, "keep_scene_dialog")
     hand.qtbot.keyClicks(part(asked, "keep_title"), title)  # what is suggested is chosen, so it goes
     hand.qtbot.keyClicks(part(asked, "keep_sentence"), sentence)
     hand.qtbot.keyClick(part(asked, "keep_accept"), Qt.Key.Key_Space)
-    hand.wait(lambda: len(hand.window.lectures.desk.lecture.scenes) == count + 1)
+    hand.wait(lambda: len(hand.window.lectures.current.lecture.scenes) == count + 1)
     rest(hand)
 
 
@@ -106,11 +106,11 @@ def test_a_lecture_is_kept_ordered_saved_opened_on_another_computer_held_and_exp
     opens = next(one for one in menu.actions() if one.objectName() == "lecture_open")
     type_into_dialog(path)
     qtbot.mouseClick(menu, LEFT, pos=menu.actionGeometry(opens).center())
-    mode, bar = again.lectures.mode, again.lectures.mode.bar
-    hand.wait(lambda: mode.is_on and mode.hole.button.isVisible())
-    assert "“small”" in mode.hole.label.text()
+    player, bar = again.lectures.player, again.lectures.player.bar
+    hand.wait(lambda: player.is_on and player.hole.button.isVisible())
+    assert "“small”" in player.hole.label.text()
     hand.open_dialog("lecture_choose_folder", tmp_path / "there" / "small")
-    hand.wait(lambda: not mode.hole.isVisible())
+    hand.wait(lambda: not player.hole.isVisible())
     rest(hand)
     assert not bar.note.isVisible()  # it is that model
     seen = []
@@ -126,7 +126,7 @@ def test_a_lecture_is_kept_ordered_saved_opened_on_another_computer_held_and_exp
     ]
     assert again.page("attention").chosen.current == (0, 1)
     QTest.keyClick(again, Qt.Key.Key_Escape)
-    hand.wait(lambda: not mode.is_on)
+    hand.wait(lambda: not player.is_on)
 
     hand.come_back()
     QTest.keyClick(again, Qt.Key.Key_L, CONTROL)

@@ -70,12 +70,12 @@ def keep(window: MainWindow, title: str, sentence: str, qtbot: QtBot) -> None:
     dialog: Any = next(
         one for one in QApplication.topLevelWidgets() if one.objectName() == "keep_scene_dialog"
     )
-    count = len(window.lectures.desk.lecture.scenes)
+    count = len(window.lectures.current.lecture.scenes)
     dialog.title.selectAll()
     qtbot.keyClicks(dialog.title, title)
     qtbot.keyClicks(dialog.sentence, sentence)
     qtbot.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(window.lectures.desk.lecture.scenes) == count + 1)
+    qtbot.waitUntil(lambda: len(window.lectures.current.lecture.scenes) == count + 1)
     rest(window.session, qtbot)
 
 
@@ -159,10 +159,10 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
     qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
     lectures = window.lectures
     QTest.keyClick(window, Qt.Key.Key_F5)
-    qtbot.waitUntil(lambda: lectures.mode.is_on)
+    qtbot.waitUntil(lambda: lectures.player.is_on)
     assert window.isFullScreen() and not window.rail.isVisible() and not window.status.isVisible()
     rest(window.session, qtbot)
-    bar, mode = lectures.mode.bar, lectures.mode
+    bar, player = lectures.player.bar, lectures.player
     assert (bar.title.text(), bar.sentence.text(), bar.count.text()) == (
         "A head",
         "Where it looks.",
@@ -179,20 +179,20 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
         (Qt.Key.Key_End, 2),
         (Qt.Key.Key_Left, 1),
     ):
-        QTest.keyClick(page if mode.place == 1 else window, key)
-        qtbot.waitUntil(lambda place=place: mode.place == place)  # type: ignore[misc]
+        QTest.keyClick(page if player.place == 1 else window, key)
+        qtbot.waitUntil(lambda place=place: player.place == place)  # type: ignore[misc]
         rest(window.session, qtbot)
     assert page.chosen.picture == "arcs" and window.session.inspector.text == PAIR[0]
     box = page.texts.box_a  # who types keeps the arrows and the space
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Space)
     QTest.keyClick(box, Qt.Key.Key_Left)
-    assert mode.place == 1 and " " in box.toPlainText()
+    assert player.place == 1 and " " in box.toPlainText()
     QTest.keyClick(box, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not box.hasFocus())
-    assert mode.is_on
+    assert player.is_on
     QTest.keyClick(window, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not mode.is_on)
+    qtbot.waitUntil(lambda: not player.is_on)
     assert window.rail.isVisible() and page.header.isVisibleTo(page) and not window.isFullScreen()
     assert window.current_page == "models"
 
@@ -201,30 +201,30 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
 @pytest.mark.usefixtures("styled")
 def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWindow, qtbot: QtBot) -> None:
     keep(window, "A head", "", qtbot)
-    mode, page = window.lectures.mode, window.page("attention")
+    player, page = window.lectures.player, window.page("attention")
     width = page.width()
-    mode.start(0, full_screen=False)
+    player.start(0, full_screen=False)
     window.resize(1920, 1200)
     rest(window.session, qtbot)
-    assert mode.percent == 150 and page.width() >= width  # as fits the screen, until a size is chosen
-    mode.set_size(100)
+    assert player.percent == 150 and page.width() >= width  # as fits the screen, until a size is chosen
+    player.set_size(100)
     rest(window.session, qtbot)
     plain = page.width()
     assert plain > width
-    mode.set_size(200)
+    player.set_size(200)
     rest(window.session, qtbot)
-    assert mode.percent == 200 and abs(page.width() - plain / 2) <= 1 and page.isVisible()
+    assert player.percent == 200 and abs(page.width() - plain / 2) <= 1 and page.isVisible()
     window.resize(1024, 640)  # not all of it has room then, so it is less, and says so
-    qtbot.waitUntil(lambda: mode.percent < 200)
+    qtbot.waitUntil(lambda: player.percent < 200)
     least = window.pages.minimumSizeHint()
-    assert page.width() >= least.width() and mode.bar.size_box.currentData() == mode.percent
-    assert "no room" in mode.bar.size_box.toolTip()
+    assert page.width() >= least.width() and player.bar.size_box.currentData() == player.percent
+    assert "no room" in player.bar.size_box.toolTip()
     window.resize(1920, 1200)
-    qtbot.waitUntil(lambda: mode.percent == 200)
+    qtbot.waitUntil(lambda: player.percent == 200)
     QTest.keyClick(window, Qt.Key.Key_Minus, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: mode.percent == SIZES[-2])
-    QTest.keyClick(mode.zoom.viewport(), Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not mode.is_on)
+    qtbot.waitUntil(lambda: player.percent == SIZES[-2])
+    QTest.keyClick(player.zoom.viewport(), Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not player.is_on)
     assert window.pages.parent() is not None and window.pages.graphicsProxyWidget() is None
     rest(window.session, qtbot)
     assert page.isVisible() and page.window() is window
@@ -235,37 +235,37 @@ def test_a_model_that_is_not_here_is_named_and_its_folder_can_be_chosen(
     window: MainWindow, model: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
     keep(window, "One", "", qtbot)
-    desk, mode = window.lectures.desk, window.lectures.mode
-    here = desk.lecture.scenes[0]
+    current, player = window.lectures.current, window.lectures.player
+    here = current.lecture.scenes[0]
     gone = Scene(
         "Gone", "", "attention", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE, "", here.values
     )
     other = Scene("Newer", "", "no such page")
     bad = Scene("Bad", "", "attention", here.models, SENTENCE, "", {**here.values, "heads": []})
-    desk.take(Lecture("L", (gone, here, other, bad)))
+    current.take(Lecture("L", (gone, here, other, bad)))
     rest(window.session, qtbot)
-    mode.start(0, full_screen=False)
+    player.start(0, full_screen=False)
     rest(window.session, qtbot)
-    assert "lost model" in mode.hole.label.text() and mode.hole.button.isVisible()
-    mode.step(1)  # the rest goes on
+    assert "lost model" in player.hole.label.text() and player.hole.button.isVisible()
+    player.step(1)  # the rest goes on
     rest(window.session, qtbot)
-    assert not mode.hole.isVisible() and window.pages.isVisible()
-    mode.step(1)
-    assert "does not have" in mode.hole.label.text() and not mode.hole.button.isVisible()
-    mode.step(1)
-    assert "heads" in mode.hole.label.text()
-    mode.go(0)
-    mode.question.read(tmp_path)  # no model
+    assert not player.hole.isVisible() and window.pages.isVisible()
+    player.step(1)
+    assert "does not have" in player.hole.label.text() and not player.hole.button.isVisible()
+    player.step(1)
+    assert "heads" in player.hole.label.text()
+    player.go(0)
+    player.question.read(tmp_path)  # no model
     rest(window.session, qtbot)
-    assert mode.hole.isVisible()
-    mode.go(0)
-    mode.question.read(model)
+    assert player.hole.isVisible()
+    player.go(0)
+    player.question.read(model)
     rest(window.session, qtbot)
-    assert not mode.hole.isVisible() and window.session.inspector.folder == model
-    assert "not with “lost model”" in mode.bar.note.text() and mode.bar.note.isVisible()
-    mode.step(1)
-    assert not mode.bar.note.isVisible()  # it is the model that is meant
-    mode.end()
+    assert not player.hole.isVisible() and window.session.inspector.folder == model
+    assert "not with “lost model”" in player.bar.note.text() and player.bar.note.isVisible()
+    player.step(1)
+    assert not player.bar.note.isVisible()  # it is the model that is meant
+    player.end()
 
 
 @pytest.mark.slow
@@ -273,16 +273,16 @@ def test_a_family_that_is_not_here_is_asked_for_as_a_family(
     open_window: OpenWindow, settings: AppSettings, model: Path, qtbot: QtBot
 ) -> None:
     window = open_window(settings)
-    desk, mode = window.lectures.desk, window.lectures.mode
-    desk.take(Lecture("L", (Scene("Gone", "", "family", {"family": ModelMark("lost", "f" * 12)}),)))
+    current, player = window.lectures.current, window.lectures.player
+    current.take(Lecture("L", (Scene("Gone", "", "family", {"family": ModelMark("lost", "f" * 12)}),)))
     rest(window.session, qtbot)
-    mode.start(0, full_screen=False)
-    qtbot.mouseClick(mode.hole.button, Qt.MouseButton.LeftButton)
+    player.start(0, full_screen=False)
+    qtbot.mouseClick(player.hole.button, Qt.MouseButton.LeftButton)
     dialog: Any = window.findChild(QWidget, "lecture_family_dialog")
     dialog.fileSelected.emit(str(model))
     dialog.reject()
-    assert "no family" in mode.hole.label.text() and mode.hole.button.isVisible()
-    mode.end()
+    assert "no family" in player.hole.label.text() and player.hole.button.isVisible()
+    player.end()
 
 
 @pytest.mark.slow
@@ -290,8 +290,8 @@ def test_the_editor_renames_moves_deletes_and_what_is_not_saved_outlives_the_win
     open_window: OpenWindow, settings: AppSettings, tmp_path: Path, qtbot: QtBot
 ) -> None:
     window = open_window(settings)
-    desk = window.lectures.desk
-    desk.take(Lecture("Draft", (SCENE, Scene("B", "", "family"), Scene("C", "", "anatomy"))))
+    current = window.lectures.current
+    current.take(Lecture("Draft", (SCENE, Scene("B", "", "family"), Scene("C", "", "anatomy"))))
     window.lectures.edit()
     editor = window.lectures.editor
     assert isinstance(editor, LectureEditor)
@@ -299,23 +299,29 @@ def test_the_editor_renames_moves_deletes_and_what_is_not_saved_outlives_the_win
     editor.scene_title.selectAll()
     qtbot.keyClicks(editor.scene_title, "Renamed")
     editor.list.setCurrentRow(2)  # what was typed belongs to the scene before
-    qtbot.waitUntil(lambda: desk.lecture.scenes[1].title == "Renamed")
+    qtbot.waitUntil(lambda: current.lecture.scenes[1].title == "Renamed")
     assert editor.scene_title.text() == "C"
     qtbot.mouseClick(editor.up_button, Qt.MouseButton.LeftButton)
-    assert [one.title for one in desk.lecture.scenes] == [SCENE.title, "C", "Renamed"] and editor.place == 1
+    assert [one.title for one in current.lecture.scenes] == [
+        SCENE.title,
+        "C",
+        "Renamed",
+    ] and editor.place == 1
     qtbot.mouseClick(editor.delete_button, Qt.MouseButton.LeftButton)
-    assert [one.title for one in desk.lecture.scenes] == [SCENE.title, "Renamed"]
+    assert [one.title for one in current.lecture.scenes] == [SCENE.title, "Renamed"]
     rest(window.session, qtbot)
     editor.close()
 
     again = open_window(settings)  # as after the next start
-    qtbot.waitUntil(lambda: len(again.lectures.desk.lecture.scenes) == 2)
-    desk = again.lectures.desk
-    assert desk.is_changed and desk.path is None
-    desk.save(tmp_path / "saved.json")
-    qtbot.waitUntil(lambda: not desk.is_changed)
+    qtbot.waitUntil(lambda: len(again.lectures.current.lecture.scenes) == 2)
+    current = again.lectures.current
+    assert current.is_changed and current.path is None
+    current.save(tmp_path / "saved.json")
+    qtbot.waitUntil(lambda: not current.is_changed)
     rest(again.session, qtbot)
-    assert read_lecture(tmp_path / "saved.json") == desk.lecture and desk.recent == (tmp_path / "saved.json",)
+    assert read_lecture(tmp_path / "saved.json") == current.lecture and current.recent == (
+        tmp_path / "saved.json",
+    )
     assert not list(again.session.runs.root.parent.glob("unsaved*"))
 
 
@@ -339,9 +345,9 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
     window.show_page("anatomy")
     rest(window.session, qtbot)
     keep(window, "Number by number", "", qtbot)
-    desk, folder = window.lectures.desk, tmp_path / "lecture"
+    current, folder = window.lectures.current, tmp_path / "lecture"
     gone = Scene("Gone", "", "probe", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE)
-    desk.take(desk.lecture.with_scene(gone))
+    current.take(current.lecture.with_scene(gone))
     rest(window.session, qtbot)
     window.lectures.export()
     dialog: Any = next(
@@ -366,7 +372,7 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
         assert "weights, sha256: " in said and "text: " in said, figure.name
         assert figure.with_suffix(".csv").stat().st_size > 10
     caption = figures[0].with_suffix(".txt").read_text(encoding="utf-8")
-    assert f"weights, sha256: {desk.lecture.scenes[0].models['model'].fingerprint}" in caption
+    assert f"weights, sha256: {current.lecture.scenes[0].models['model'].fingerprint}" in caption
     assert "lost model" in written and str(tmp_path) not in written
     assert ("&lt;head&gt; &amp; more" in written) == (index == 0)
     dialog.close()
@@ -399,16 +405,16 @@ def test_an_export_can_be_stopped_and_a_folder_that_cannot_be_written_is_told(
 def test_the_lecture_that_was_saved_last_is_in_hand_when_the_window_opens_again(
     open_window: OpenWindow, settings: AppSettings, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    desk = open_window(settings).lectures.desk
-    desk.take(Lecture("Saved", (Scene("Gone", "", "no such page"),)))
-    desk.save(tmp_path / "saved.json")
-    qtbot.waitUntil(lambda: not desk.is_changed and not desk.is_busy)
+    current = open_window(settings).lectures.current
+    current.take(Lecture("Saved", (Scene("Gone", "", "no such page"),)))
+    current.save(tmp_path / "saved.json")
+    qtbot.waitUntil(lambda: not current.is_changed and not current.is_busy)
 
     again = open_window(settings)  # as after the next start
     again.lectures.start()  # F5, before the file can have been read
-    qtbot.waitUntil(lambda: again.lectures.mode.is_on)
-    assert again.lectures.desk.lecture.title == "Saved" and again.lectures.editor is None
-    again.lectures.mode.end()
-    again.lectures.desk.start_new()
+    qtbot.waitUntil(lambda: again.lectures.player.is_on)
+    assert again.lectures.current.lecture.title == "Saved" and again.lectures.editor is None
+    again.lectures.player.end()
+    again.lectures.current.start_new()
     rest(again.session, qtbot)
-    assert not open_window(settings).lectures.desk.is_reading
+    assert not open_window(settings).lectures.current.is_reading

@@ -54,14 +54,14 @@ def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
     window.show_page("welcome")
     Hand(window, qtbot).click("welcome_lecture_1")
     lectures = window.lectures
-    qtbot.waitUntil(lambda: lectures.mode.is_on)
+    qtbot.waitUntil(lambda: lectures.player.is_on)
     for path in FILES:
-        lectures.mode.end()
+        lectures.player.end()
         lectures.open(path, starts=True)
-        qtbot.waitUntil(lambda: lectures.mode.is_on and not lectures.desk.is_busy)
-        assert not lectures.desk.lacking and lectures.desk.path is None  # what ships is not written to
-        for place, scene in enumerate(lectures.desk.lecture.scenes):
-            lectures.mode.go(place)
+        qtbot.waitUntil(lambda: lectures.player.is_on and not lectures.current.is_busy)
+        assert not lectures.current.lacking and lectures.current.path is None  # what ships is not written to
+        for place, scene in enumerate(lectures.current.lecture.scenes):
+            lectures.player.go(place)
             page: Any = window.page(scene.page)
             quiet = 0
 
@@ -72,12 +72,12 @@ def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
 
             qtbot.waitUntil(is_still)
             said = f"{path.name}, {place + 1}: {scene.title}"
-            assert is_kept(scene.page) and not lectures.mode.hole.isVisible(), said
+            assert is_kept(scene.page) and not lectures.player.hole.isVisible(), said
             state = page.as_scene()
             assert seen(state.values) == seen(scene.values), said
             assert (state.text, state.text_pair) == (scene.text, scene.text_pair), said
-            assert lectures.mode.bar.title.text() == scene.title
-    lectures.mode.end()
+            assert lectures.player.bar.title.text() == scene.title
+    lectures.player.end()
 
 
 def test_a_family_is_known_again_after_its_card_is_written_anew(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ RECENT = "lectures/recent"
 NUM_RECENT = 5
 
 
-class LectureDesk(QObject):
+class OpenLecture(QObject):
     """Holds one lecture and where it is saved. found: where its models lie, by fingerprint."""
 
     changed = Signal()  # the lecture, its file, or where its models are

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.lectures import find
-from app.lectures.desk import LectureDesk
 from app.lectures.editor import LectureEditor, either
 from app.lectures.export_dialog import ExportDialog
 from app.lectures.keep_dialog import KeepDialog
 from app.lectures.lecture import SUFFIX
-from app.lectures.mode import Host, LectureMode
+from app.lectures.open_lecture import OpenLecture
+from app.lectures.player import LecturePlayer, LectureWindow
 from app.look.error_dialog import show_error
 from app.look.files import ask_file
 from app.look.labels import PART
@@ -33,26 +33,26 @@ LONGEST_SUGGESTION = 80  # characters
 class Lectures(QObject):
     """The lecture in hand, and what is done with it."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(cast(QObject, host))
-        self._host = host
-        self.desk = LectureDesk(host.session, self)
-        self.mode = LectureMode(host, self.desk, self)
+    def __init__(self, main: LectureWindow) -> None:
+        super().__init__(cast(QObject, main))
+        self._main = main
+        self.current = OpenLecture(main.session, self)
+        self.player = LecturePlayer(main, self.current, self)
         self.editor: LectureEditor | None = None
         self._then: Callable[[], object] | None = None  # as soon as the lecture is open
-        self.desk.refused.connect(self._refuse)
-        self.desk.opened.connect(self._opened)
+        self.current.refused.connect(self._refuse)
+        self.current.opened.connect(self._opened)
 
     @property
     def window(self) -> QWidget:
-        return cast(QWidget, self._host)
+        return cast(QWidget, self._main)
 
     # ---- keeping
 
     @property
     def page_here(self) -> KeptPage[Any]:
         """The open page. Raises: UserError: it is none that can be kept."""
-        page = self._host.page(self._host.current_page)
+        page = self._main.page(self._main.current_page)
         if isinstance(page, KeptPage):
             return page
         said = marked("engine", "This page is not kept as a scene. Turn to {pages}.")
@@ -61,12 +61,12 @@ class Lectures(QObject):
     @property
     def _titles(self) -> dict[str, str]:
         """What the pages are called that can be kept."""
-        return {key: title for key, title in self._host.titles.items() if is_kept(key)}
+        return {key: title for key, title in self._main.titles.items() if is_kept(key)}
 
     @Slot()
     def ask_to_keep(self, place: int | None = None) -> None:
         """Ask for title and sentence, and keep the open page. Args: place: in the lecture; None: the end."""
-        if self.desk.is_reading:  # as the window begins
+        if self.current.is_reading:  # as the window begins
             self._then = partial(self.ask_to_keep, place)
             return
         try:
@@ -74,16 +74,16 @@ class Lectures(QObject):
         except UserError as error:
             self._refuse(error)
             return
-        count = len(self.desk.lecture.scenes)
+        count = len(self.current.lecture.scenes)
         at = count if place is None else place
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        dialog = KeepDialog(self._suggested(shown), at + 1, tr_engine(self.desk.lecture.title), holder)
-        dialog.kept.connect(partial(self._keep, self._host.current_page, shown, place))
+        dialog = KeepDialog(self._suggested(shown), at + 1, tr_engine(self.current.lecture.title), holder)
+        dialog.kept.connect(partial(self._keep, self._main.current_page, shown, place))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def _keep(self, page: str, shown: SceneValues, place: int | None, title: str, sentence: str) -> None:
-        self.desk.keep(title, sentence, page, shown, place)
+        self.current.keep(title, sentence, page, shown, place)
 
     def _suggested(self, shown: SceneValues) -> str:
         """Return a title for what is shown: its picture's, and its text."""
@@ -100,7 +100,7 @@ class Lectures(QObject):
     def edit(self) -> None:
         """Open the editor beside the window."""
         if self.editor is None:
-            self.editor = LectureEditor(self.desk, self._titles, self.window)
+            self.editor = LectureEditor(self.current, self._titles, self.window)
             self.editor.add_wanted.connect(self.ask_to_keep)
             self.editor.show_wanted.connect(self.start)
             self.editor.look_wanted.connect(self.look_at)
@@ -112,15 +112,15 @@ class Lectures(QObject):
     @Slot(int)
     def look_at(self, place: int) -> None:
         """Show a scene on its page, in the window as it is."""
-        scene = self.desk.lecture.scenes[place]
-        lacking = find.lacking(scene, self.desk.found)
+        scene = self.current.lecture.scenes[place]
+        lacking = find.lacking(scene, self.current.found)
         if lacking or not is_kept(scene.page):
             said = marked("engine", "“{name}” is not on this computer, so this scene cannot be shown.")
             self._refuse(UserError(said, name=lacking[0].name if lacking else scene.page))
             return
-        self._host.show_page(scene.page)
+        self._main.show_page(scene.page)
         try:
-            self.page_here.show_scene(find.values_of(scene, self.desk.found))
+            self.page_here.show_scene(find.values_of(scene, self.current.found))
         except UserError as error:
             self._refuse(error)
 
@@ -129,15 +129,15 @@ class Lectures(QObject):
     @Slot()
     def start(self, place: int = 0) -> None:
         """Show the lecture from a scene on; without one, the editor says how it gets scenes."""
-        if self.desk.is_reading:  # as the window begins
+        if self.current.is_reading:  # as the window begins
             self._then = partial(self.start, place)
             return
-        if not self.desk.lecture.scenes:
+        if not self.current.lecture.scenes:
             self.edit()
             return
         if self.editor is not None:
             self.editor.hide()
-        self.mode.start(place)
+        self.player.start(place)
 
     @Slot()
     def start_here(self) -> None:
@@ -148,7 +148,7 @@ class Lectures(QObject):
         """Open a lecture, and show it at once where that is wanted; scenes that are not saved are
         asked about.
         """
-        if self.desk.is_changed and self.desk.lecture.scenes:
+        if self.current.is_changed and self.current.lecture.scenes:
             self.edit()
             assert self.editor is not None  # made there
             self.editor.ask_to_leave(partial(self._open, path, starts))
@@ -157,7 +157,7 @@ class Lectures(QObject):
 
     def _open(self, path: Path, starts: bool) -> None:
         self._then = self.start if starts else None
-        self.desk.open(path)
+        self.current.open(path)
 
     @Slot()
     def _opened(self) -> None:
@@ -168,7 +168,7 @@ class Lectures(QObject):
     @Slot()
     def ask_to_open(self) -> None:
         """Ask for a lecture's file."""
-        recent = self.desk.recent
+        recent = self.current.recent
         ask_file(
             self.window,
             self.tr("Open a lecture"),
@@ -182,13 +182,13 @@ class Lectures(QObject):
     def export(self) -> None:
         """Ask where to, and export the lecture's figures."""
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        dialog = ExportDialog(self._host.session, self.desk, holder)
+        dialog = ExportDialog(self._main.session, self.current, holder)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def close(self) -> None:
         """End what is shown, before the window goes."""
-        self.mode.end()
+        self.player.end()
         if self.editor is not None:
             self.editor.close()
 

@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
 from app import words
 from app.lectures import find
 from app.lectures.bar import SIZES, LectureBar
-from app.lectures.desk import LectureDesk
 from app.lectures.lecture import ModelMark, Scene
+from app.lectures.open_lecture import OpenLecture
 from app.look.files import ask_folder
 from app.look.widgets import EmptyState
 from app.look.zoom import ZoomView
@@ -49,7 +49,7 @@ OF_TEXT = (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Space, Qt.Key.Key_Home,
 LARGER, SMALLER = (Qt.Key.Key_Plus, Qt.Key.Key_Equal), (Qt.Key.Key_Minus,)
 
 
-class Host(Protocol):
+class LectureWindow(Protocol):
     """What a lecture needs of the window."""
 
     session: Session
@@ -67,15 +67,15 @@ class Host(Protocol):
     def set_bare(self, bare: bool) -> None: ...
 
 
-class LectureMode(QObject):
+class LecturePlayer(QObject):
     """Shows the scenes of the lecture in hand over a window, from `start` to `end`."""
 
     shown = Signal(int)  # a scene; its answers may still be on their way
     ended = Signal()
 
-    def __init__(self, host: Host, desk: LectureDesk, parent: QObject | None = None) -> None:
+    def __init__(self, main: LectureWindow, current: OpenLecture, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._host, self._desk = host, desk
+        self._main, self._current = main, current
         self.is_on = False
         self.place = 0
         self.percent = 100  # the size that is shown
@@ -97,35 +97,35 @@ class LectureMode(QObject):
         self.bar.stepped.connect(self.step)
         self.bar.size_chosen.connect(self.set_size)
         self.bar.ended.connect(self.end)
-        desk.changed.connect(self._desk_changed)
+        current.changed.connect(self._lecture_changed)
 
     def _question(self, name: str, *, vocabulary_will_do: bool = False) -> FolderQuestion:
-        window = cast(QWidget, self._host)
-        made = FolderQuestion(self._host.session, window, name=name, vocabulary_will_do=vocabulary_will_do)
+        window = cast(QWidget, self._main)
+        made = FolderQuestion(self._main.session, window, name=name, vocabulary_will_do=vocabulary_will_do)
         made.chosen.connect(self._take_folder)
         made.refused.connect(self._refuse_folder)
         return made
 
     @property
     def window(self) -> QWidget:
-        return cast(QWidget, self._host)
+        return cast(QWidget, self._main)
 
     # ---- from outside
 
     def start(self, place: int = 0, *, full_screen: bool = True) -> None:
         """Show the lecture from a scene on."""
-        if self.is_on or not self._desk.lecture.scenes:
+        if self.is_on or not self._current.lecture.scenes:
             return
         self.is_on = True
-        self._before, self._state_before = self._host.current_page, self.window.windowState()
-        self._host.set_bare(True)
-        self._host.stage.insertWidget(0, self.bar)
-        self._host.stage.addWidget(self.hole, 1)
+        self._before, self._state_before = self._main.current_page, self.window.windowState()
+        self._main.set_bare(True)
+        self._main.stage.insertWidget(0, self.bar)
+        self._main.stage.addWidget(self.hole, 1)
         self.bar.show()
         application = QApplication.instance()
         assert application is not None
         application.installEventFilter(self)
-        kept = self._host.session.settings.value(SIZE, 0)
+        kept = self._main.session.settings.value(SIZE, 0)
         self._wanted = kept if kept in SIZES else 0
         self._fit()
         if full_screen:
@@ -147,13 +147,13 @@ class LectureMode(QObject):
             page.set_bare(False)
         self._bare = []
         for widget in (self.bar, self.hole):
-            self._host.stage.removeWidget(widget)
+            self._main.stage.removeWidget(widget)
             widget.hide()
-        self._host.pages.show()
-        self._host.set_bare(False)
+        self._main.pages.show()
+        self._main.set_bare(False)
         if self.window.isFullScreen():
             self.window.setWindowState(self._state_before)
-        self._host.show_page(self._before)
+        self._main.show_page(self._before)
         self.ended.emit()
 
     @Slot(int)
@@ -163,7 +163,7 @@ class LectureMode(QObject):
 
     def go(self, place: int) -> None:
         """Show a scene; beyond the first and the last there is none."""
-        scenes = self._desk.lecture.scenes
+        scenes = self._current.lecture.scenes
         if not self.is_on or not scenes:
             return
         self.place = min(max(place, 0), len(scenes) - 1)
@@ -180,7 +180,7 @@ class LectureMode(QObject):
         said = self.tr(
             "Shown with “{other}”, not with “{name}” (weights {fingerprint}): what is said may not fit."
         )
-        others = self._desk.others
+        others = self._current.others
         meant = [mark for mark in dict.fromkeys(scene.models.values()) if mark.fingerprint in others]
         return " ".join(
             said.format(other=others[mark.fingerprint], name=mark.name, fingerprint=mark.fingerprint)
@@ -191,14 +191,14 @@ class LectureMode(QObject):
     def set_size(self, percent: int) -> None:
         """Show text and pictures in another size, per cent of the usual."""
         self._wanted = percent
-        self._host.session.settings.set_value(SIZE, percent)
+        self._main.session.settings.set_value(SIZE, percent)
         self._fit()
 
     def _fit(self) -> None:
         """Show everything in the size that is wanted, or the largest in which all of it has room."""
         if not self.is_on:
             return
-        least, room = self._host.pages.minimumSizeHint(), self.window.size()
+        least, room = self._main.pages.minimumSizeHint(), self.window.size()
         wanted = self._wanted or max(
             (one for one in SIZES if USUAL.width() * one <= 100 * room.width()
              and USUAL.height() * one <= 100 * room.height()),
@@ -217,17 +217,17 @@ class LectureMode(QObject):
         if percent == 100:
             self._put_back()
         else:
-            if self._host.stage.indexOf(self.zoom) < 0:
-                self._host.stage.insertWidget(self._host.stage.indexOf(self._host.pages), self.zoom, 1)
-                self._host.stage.removeWidget(self._host.pages)
-            self.zoom.hold(self._host.pages, percent / 100)
+            if self._main.stage.indexOf(self.zoom) < 0:
+                self._main.stage.insertWidget(self._main.stage.indexOf(self._main.pages), self.zoom, 1)
+                self._main.stage.removeWidget(self._main.pages)
+            self.zoom.hold(self._main.pages, percent / 100)
         self._show_hole(self.hole.label.text() if self.hole.isVisibleTo(self.window) else "")
 
     # ---- showing
 
     def _put_back(self) -> None:
         """Lay the pages into the window again, where they were taken out of it."""
-        pages, stage = self.zoom.release(), self._host.stage
+        pages, stage = self.zoom.release(), self._main.stage
         if pages is not None:
             stage.insertWidget(stage.indexOf(self.zoom), pages, 1)
             stage.removeWidget(self.zoom)
@@ -237,12 +237,12 @@ class LectureMode(QObject):
     def _show(self, scene: Scene) -> None:
         """Show a scene, or why it cannot be shown."""
         self._asked = None
-        lacking = find.lacking(scene, self._desk.found)
+        lacking = find.lacking(scene, self._current.found)
         if not is_kept(scene.page):
             self._show_hole(
                 self.tr("This scene is of a page that this Cloze does not have. Go on to the next.")
             )
-        elif lacking and self._desk.is_looking:
+        elif lacking and self._current.is_looking:
             self._show_hole(self.tr("Looking for the models of this scene…"))
         elif lacking:
             self._asked = lacking[0]
@@ -257,29 +257,29 @@ class LectureMode(QObject):
             self._show_page(scene)
 
     def _show_page(self, scene: Scene) -> None:
-        self._host.show_page(scene.page)
-        page = self._host.page(scene.page)
+        self._main.show_page(scene.page)
+        page = self._main.page(scene.page)
         assert isinstance(page, KeptPage)  # asked before
         if page not in self._bare:
             page.set_bare(True)
             self._bare.append(page)
         try:
-            page.show_scene(find.values_of(scene, self._desk.found))
+            page.show_scene(find.values_of(scene, self._current.found))
         except UserError as error:
             self._show_hole(words.say_error(error))
 
     def _show_hole(self, why: str) -> None:
         """Say in the place of the page why it is not there; "": it is."""
-        holder = self._host.pages if self._host.stage.indexOf(self._host.pages) >= 0 else self.zoom
+        holder = self._main.pages if self._main.stage.indexOf(self._main.pages) >= 0 else self.zoom
         self.hole.set_text(why)
         self.hole.button.setVisible(self._asked is not None)
         self.hole.setVisible(bool(why))
         holder.setVisible(not why)
 
     @Slot()
-    def _desk_changed(self) -> None:
+    def _lecture_changed(self) -> None:
         """Show the scene whose model has been found meanwhile, and whether it is the one that is meant."""
-        scenes = self._desk.lecture.scenes
+        scenes = self._current.lecture.scenes
         if self.is_on and self.hole.isVisibleTo(self.window):
             self.go(self.place)
         elif self.is_on and self.place < len(scenes):
@@ -288,8 +288,8 @@ class LectureMode(QObject):
 
     @Slot()
     def _ask_folder(self) -> None:
-        scene = self._desk.lecture.scenes[self.place]
-        page = self._host.page(scene.page)
+        scene = self._current.lecture.scenes[self.place]
+        page = self._main.page(scene.page)
         assert isinstance(page, KeptPage)  # else there is nothing to ask for
         role = next((role for role, mark in scene.models.items() if mark == self._asked), "")
         kind = kind_of_model(page.state_kind, role)
@@ -311,7 +311,7 @@ class LectureMode(QObject):
     @Slot(str)
     def _take_folder(self, folder: str) -> None:
         if self._asked is not None:
-            self._desk.choose_folder(self._asked, Path(folder).absolute())
+            self._current.choose_folder(self._asked, Path(folder).absolute())
 
     @Slot(object)
     def _refuse_folder(self, error: UserError) -> None:
@@ -338,7 +338,7 @@ class LectureMode(QObject):
         return True
 
     def _is_ours(self, widget: QWidget) -> bool:
-        pages = self._host.pages
+        pages = self._main.pages
         return widget is self.window or self.window.isAncestorOf(widget) or pages.isAncestorOf(widget)
 
     def _meaning(self, event: QKeyEvent) -> Callable[[], object] | None:
@@ -356,7 +356,7 @@ class LectureMode(QObject):
         if key == Qt.Key.Key_Home:
             return partial(self.go, 0)
         if key == Qt.Key.Key_End:
-            return partial(self.go, len(self._desk.lecture.scenes) - 1)
+            return partial(self.go, len(self._current.lecture.scenes) - 1)
         if key == Qt.Key.Key_Escape:
             return self.end
         if key in ONWARD or key in BACKWARD:
@@ -371,7 +371,7 @@ class LectureMode(QObject):
     def _focused(self) -> QWidget | None:
         """Return what has the keyboard, also among enlarged pages."""
         held = self.window.focusWidget()
-        return self._host.pages.focusWidget() if held is self.zoom else held
+        return self._main.pages.focusWidget() if held is self.zoom else held
 
     def _resize(self, by: int) -> None:
         place = SIZES.index(self.percent if by < 0 else self._wanted or self.percent) + by
