@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 
 from app import words
 from app.look import theme
 from app.look.inputs import Slider
 from app.look.labels import label
+from app.look.layout import row
 from app.look.widgets import set_role
 from app.plots.chart import Chart, color_curve
 from app.plots.figure import Numbers
@@ -199,23 +200,15 @@ class CurveControls(QWidget):
     def __init__(self, plot: CurvePlot) -> None:
         super().__init__()
         self._plot = plot
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
         self.log = QCheckBox(self.tr("Log scale"))
         self.log.setToolTip(self.tr("Equal distances are equal ratios"))
         self.log.toggled.connect(plot.set_log)
         self.log.setChecked(plot.is_log)
-        layout.addWidget(self.log)
-        self.log.setVisible(plot.kind == "loss")
         self.unit = QCheckBox()
         self._say_range()
         plot.lowest_changed.connect(self._say_range)
         self.unit.setToolTip(self.tr("Instead of where the data lie"))
         self.unit.toggled.connect(self._unit_toggled)
-        layout.addWidget(self.unit)
-        self.unit.setVisible(plot.kind == "accuracy")
-        layout.addStretch(1)
         caption: QLabel = label(self.tr("Smoothing"), "muted")
         self.smoothing = Slider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
@@ -225,8 +218,9 @@ class CurveControls(QWidget):
         self.smoothing.setToolTip(self.tr("How much of the past the smooth line keeps"))
         self.smoothing.valueChanged.connect(self._smoothing_changed)
         caption.setBuddy(self.smoothing)
-        layout.addWidget(caption)
-        layout.addWidget(self.smoothing)
+        row(self.log, self.unit, "stretch", caption, self.smoothing, parent=self)
+        self.log.setVisible(plot.kind == "loss")
+        self.unit.setVisible(plot.kind == "accuracy")
         set_role(self, "clear")
 
     @Slot()

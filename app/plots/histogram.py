@@ -151,16 +151,18 @@ class HistogramPlot(PointedFigure):
         return [(value, words.number(value)) for value in round_ticks(*ends, max(2.0, most), 1)]
 
     def rect_of(self, target: int) -> QRectF:
-        axes = self._axes
-        left, right = (round(axes.x_of(edge)) for edge in self._edges[target : target + 2])
-        top, bottom = axes.y_of(float(self._counts[target])), axes.area.bottom()
+        return self._bar(self._axes, target)
+
+    def _bar(self, axes: Axes, place: int) -> QRectF:
+        left, right = (round(axes.x_of(edge)) for edge in self._edges[place : place + 2].tolist())
+        top, bottom = axes.y_of(float(self._counts[place])), axes.area.bottom()
         gap = 1 if right - left > 3 else 0
         return QRectF(left, top, max(1, right - left - gap), bottom - top)
 
     def target_at(self, at: QPointF) -> int | None:
-        if self.is_empty or not self._axes.area.contains(at):
+        if self.is_empty or not (axes := self._axes).area.contains(at):
             return None
-        bar = int(np.searchsorted(self._edges, self._axes.across_at(at.x()), side="right")) - 1
+        bar = int(np.searchsorted(self._edges, axes.across_at(at.x()), side="right")) - 1
         return bar if 0 <= bar < len(self._counts) else None
 
     def after(self, event: QKeyEvent) -> int | None:
@@ -191,7 +193,7 @@ class HistogramPlot(PointedFigure):
         colors = theme.current()
         hatch = QBrush(QColor(theme.mix(colors.card, colors.b, 0.45)), Qt.BrushStyle.BDiagPattern)
         for index in range(len(self._counts)):
-            bar = self.rect_of(index)
+            bar = self._bar(axes, index)
             line = bar.right()
             if self._maximum is not None and self._edges[index + 1] - 1 > self._maximum:
                 line = max(bar.left(), min(bar.right(), axes.x_of(self._maximum + 1)))
@@ -204,7 +206,7 @@ class HistogramPlot(PointedFigure):
         painter.setPen(colors.color("muted"))
         level_line(painter, axes.area.left(), axes.area.right(), axes.area.bottom())
         if self.current is not None and not self._saving:
-            whole = self.rect_of(self.current)
+            whole = self._bar(axes, self.current)
             whole.setTop(axes.area.top())
             paint_ring(painter, whole.adjusted(-2, 0, 2, 0), 1.5)
 

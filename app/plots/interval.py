@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.plots.axes import round_ticks
+from app.plots.strokes import level_span, upright_line
 
 DOT, CAP, SEED = 3.5, 3.0, 4.0  # px
 LEAST_SPAN = 0.01  # of the scale
@@ -55,14 +56,11 @@ def paint_interval(
     painter.setPen(QPen(color, 1.5))
     if interval is not None:
         low, high = (scale.x_of(end, area) for end in interval)
-        painter.drawLine(QPointF(low, middle), QPointF(high, middle))
-        for end in (low, high):
-            painter.drawLine(QPointF(end, middle - CAP), QPointF(end, middle + CAP))
+        level_span(painter, low, high, middle, CAP)
     if len(values) > 1:
         painter.setPen(QPen(color, 1.3))
         for value in values:
-            x = scale.x_of(value, area)
-            painter.drawLine(QPointF(x, middle + 5), QPointF(x, middle + 5 + SEED))
+            upright_line(painter, scale.x_of(value, area), middle + 5, middle + 5 + SEED)
     painter.setPen(QPen(color, 0))
     painter.setBrush(color)
     painter.drawEllipse(QPointF(scale.x_of(mean, area), middle), DOT, DOT)

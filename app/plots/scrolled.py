@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.look import theme
+from app.look.layout import Margins, column
 from app.look.widgets import set_role
 from app.plots.pointed import PointedFigure, Target, row_after
 
@@ -19,7 +20,7 @@ class ScrolledFigure(PointedFigure):
     A child class paints in `paint`, and says with `set_content_height` how much room that takes.
     """
 
-    rim = 3  # px around the canvas
+    rim: Margins = 3  # px around the canvas
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -28,9 +29,7 @@ class ScrolledFigure(PointedFigure):
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self._canvas)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(self.rim, self.rim, self.rim, self.rim)
-        layout.addWidget(self._scroll)
+        column(self._scroll, margins=self.rim, parent=self)
         theme.on_theme_change(self, self._canvas.update)
 
     def canvas(self) -> QWidget:

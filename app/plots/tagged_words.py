@@ -104,8 +104,8 @@ class TaggedWordsPlot(WordFlow[TaggedWord]):
         found: list[str] = []
         text = ""
         for one in self.words:
-            mark: TagMark | None = getattr(one, lane)
-            if mark is None or not getattr(self, "_above" if lane == TRUE else "_below"):
+            mark = one.true if lane == TRUE else one.predicted
+            if mark is None or not (self._above if lane == TRUE else self._below):
                 continue
             text = one.text if mark.begins else text + ("" if one.joined else " ") + one.text
             if mark.ends:

@@ -64,6 +64,7 @@ class WordFlow(ScrolledFigure, Generic[Word]):
     pad = 7.0  # px beside a word's letters
     radius = 5.0  # px of a chip's corners
     side = CENTER
+    rim = (0, 3, 0, 3)  # words begin where titles do
 
     def __init__(
         self, title: str = "", *, line: int, chip: int, most_lines: int, parent: QWidget | None = None
@@ -72,9 +73,6 @@ class WordFlow(ScrolledFigure, Generic[Word]):
         self.line, self.chip, self.most_lines = line, chip, most_lines
         self.words: tuple[Word, ...] = ()
         self._places: list[QRectF] = []
-        layout = self.layout()
-        assert layout is not None
-        layout.setContentsMargins(0, 3, 0, 3)  # words begin where titles do
         self.setFixedHeight(line + 6)
 
     def shown(self, index: int) -> str:
