@@ -18,15 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from engine.commands.anatomy import add_anatomy_command
+from engine.commands.ask import add_question
 from engine.commands.convert import add_convert_command
 from engine.commands.doctor import add_doctor_command
 from engine.commands.download import add_download_command
 from engine.commands.evaluate import add_evaluate_commands, data_given
 from engine.commands.export import add_export_command
 from engine.commands.family import add_family_commands, run_family
-from engine.commands.inside import INSIDE_COMMANDS, add_inside_commands
-from engine.commands.inspect import add_inspect_commands, inspect_command
 from engine.commands.language import (
     add_language_commands,
     follow,
@@ -35,17 +33,19 @@ from engine.commands.language import (
     settings_given,
     train,
 )
-from engine.commands.layers import add_layer_commands
 from engine.commands.runs import add_run_commands
 from engine.commands.screen import print_json, scores_document, show
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
+from engine.questions.flags import flag_of, flag_words
+from engine.questions.how_read import HOW_READ, HowRead, add_how_read
+from engine.questions.known import LOOKING_INSIDE
+from engine.questions.tokenize import Tokenize
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
 from engine.text.examples import Roles
 
-TABLE_FLAGS = ("encoding", "separator", "quoting")
 FINETUNE_FLAGS = (
     "task",
     "data",
@@ -59,7 +59,6 @@ FINETUNE_FLAGS = (
     "vocab",
 )
 PATHS = ("data", "validation_data", "test_data", "recipe", "vocab", "model")
-_ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # where stdout leads to
 
 
@@ -124,18 +123,11 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     values, defaults = values_of(config), values_of(FineTuneConfig())
     words = ["python", "-m", "engine", "finetune"]
     words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
-    words += _flags(values, TABLE_FLAGS)
-    words += _header(values)
-    named = {*FINETUNE_FLAGS, *TABLE_FLAGS, "header"}
+    words += HowRead.of(values).words()
     for name, value in values.items():
-        if name not in named and value != defaults[name]:
+        if name not in (*FINETUNE_FLAGS, *HOW_READ) and value != defaults[name]:
             words += ["--set", f"{name}={value}"]
     return shlex.join(words)
-
-
-def compare_command(config: FineTuneConfig, folder: Path) -> str:
-    """Return the line that compares ways to adapt without the window, with these settings."""
-    return finetune_command(config, folder).replace("engine finetune", "engine compare-ways", 1)
 
 
 def predict_command(
@@ -152,62 +144,14 @@ def predict_command(
         "text": roles.text,
         "text_pair": roles.text_pair,
         "label": roles.label,
-        **dict.fromkeys((*TABLE_FLAGS, "header"), ""),
-        **(overrides or {}),
     }
-    names = ("model", "data", "out", "text", "text_pair", "label", *TABLE_FLAGS)
-    return shlex.join(["python", "-m", "engine", "predict", *_flags(values, names), *_header(values)])
-
-
-def embed_command(
-    model: Path, data: Path, out: Path | str, overrides: Mapping[str, str] | None = None, **flags: object
-) -> str:
-    """Return the line that writes the vectors of a table without the window; see `inspect_command`.
-
-    Args: overrides: as in `predict_command`. flags: text, label, pooling, layer, max_length.
-    """
-    line = inspect_command("embed", model, data=data, **flags, out=out)
-    return f"{line} {how_read(overrides)}".rstrip()
-
-
-def word_command(
-    model: Path,
-    word: str,
-    out: Path | str,
-    sentences: Sequence[str] = (),
-    *,
-    data: Path | None = None,
-    text: str = "",
-    overrides: Mapping[str, str] | None = None,
-) -> str:
-    """Return the line that writes a word's vectors wherever it stands: in sentences, or in a table."""
-    if data is None:
-        return inspect_command("word-in-context", model, *sentences, word=word, out=out)
-    line = inspect_command("word-in-context", model, word=word, data=data, text=text, out=out)
-    return f"{line} {how_read(overrides)}".rstrip()
-
-
-def how_read(overrides: Mapping[str, str] | None) -> str:
-    """Return the flags for what a person said of encoding, separator, quoting and header."""
-    how = {**dict.fromkeys((*TABLE_FLAGS, "header"), ""), **(overrides or {})}
-    return shlex.join([*_flags(how, TABLE_FLAGS), *_header(how)])
+    how = HowRead.of(overrides or {}).words()
+    return shlex.join(["python", "-m", "engine", "predict", *_flags(values, tuple(values)), *how])
 
 
 def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
-    words: list[str] = []
-    for name in names:
-        value = str(values[name])
-        if name == "separator":  # a tab in a terminal would complete a word
-            value = "tab" if value == "\t" else value
-        flag = f"--{name.replace('_', '-')}"
-        if value:
-            words += [f"{flag}={value}"] if value.startswith("-") else [flag, value]
-    return words
-
-
-def _header(values: dict[str, Any]) -> list[str]:
-    header = values["header"]
-    return {"": [], "no": ["--no-header"], "yes": ["--header"]}.get(header, ["--header", header])
+    said = ((name, str(values[name])) for name in names)
+    return [word for name, value in said if value for word in flag_words(flag_of(name), value)]
 
 
 # --- commands -----------------------------------------------------------------------------------------
@@ -276,7 +220,7 @@ def _run_comparison(task: Iterator[Event], folder: Path) -> int:
 def _config_given(options: argparse.Namespace) -> FineTuneConfig:
     """Return the settings of a fine-tuning that a command line gives, paths absolute. Raises: ConfigError."""
     values = settings_given(options)
-    for name in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
+    for name in (*FINETUNE_FLAGS, *HOW_READ):
         given = getattr(options, name)
         if given is not None:
             values[name] = given
@@ -326,26 +270,6 @@ def _predict(options: argparse.Namespace) -> int:
     )
 
 
-def _tokenize(options: argparse.Namespace) -> int:
-    from engine.text.wordpiece import WordPiece
-
-    model = Path(options.model)
-    wordpiece = WordPiece.from_vocab(model) if model.is_file() else WordPiece.from_folder(model)
-    encoding = wordpiece.encode(
-        options.text, options.text_pair, max_length=options.max_length, truncation=options.truncation
-    )
-    names = ("tokens", "input_ids", "token_type_ids", "attention_mask", "offsets")
-    if options.json:
-        print_json({name: getattr(encoding, name) for name in names})
-        return 0
-    print(f"{'token':<20}{'id':>8}{'segment':>9}  characters")
-    for token, number, segment, span in zip(
-        encoding.tokens, encoding.input_ids, encoding.token_type_ids, encoding.offsets, strict=True
-    ):
-        print(f"{token:<20}{number:>8}{segment:>9}  {span[0]}-{span[1]}")
-    return 0
-
-
 # --- arguments ----------------------------------------------------------------------------------------
 
 
@@ -364,22 +288,20 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_finetune(commands)
     add_language_commands(commands)
-    add_inspect_commands(commands)
-    add_inside_commands(commands)
-    add_layer_commands(commands)
-    add_anatomy_command(commands)
+    for kind in LOOKING_INSIDE:
+        add_question(commands, kind)
     add_run_commands(commands)
     add_evaluate_commands(commands)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)
-    for name in ("embed", "word-in-context", "evaluate", "compare", "doctor", "export", *INSIDE_COMMANDS):
-        _add_table_flags(commands.choices[name])
+    for name in ("evaluate", "compare", "doctor", "export"):
+        add_how_read(commands.choices[name])
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
     _add_predict(commands)
-    _add_tokenize(commands)
+    add_question(commands, Tokenize)
     add_convert_command(commands)
     add_download_command(commands)
     return parser
@@ -414,7 +336,7 @@ def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.Ar
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
     )
-    _add_table_flags(command)
+    add_how_read(command)
     command.set_defaults(run=run)
     return command
 
@@ -426,7 +348,7 @@ def _add_predict(commands: Any) -> None:
     predict.add_argument("--text", help=_help("text"))
     predict.add_argument("--text-pair", help=_help("text_pair"))
     predict.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    _add_table_flags(predict)
+    add_how_read(predict)
     predict.add_argument(
         "--out", help="the new file: CSV, or tabs where it is called .tsv; of other tasks also .json, .jsonl"
     )
@@ -438,37 +360,6 @@ def _add_predict(commands: Any) -> None:
         help='in the place of files: JSON lines on stdin, such as {"text": "..."}, are answered on stdout',
     )
     predict.set_defaults(run=_predict)
-
-
-def _add_tokenize(commands: Any) -> None:
-    tokenize = commands.add_parser("tokenize", help="show how a text becomes WordPieces")
-    tokenize.add_argument("--model", required=True, help="a model folder or a vocab.txt")
-    tokenize.add_argument("text", metavar="TEXT")
-    tokenize.add_argument("text_pair", metavar="TEXT_PAIR", nargs="?")
-    tokenize.add_argument("--max-length", type=int)
-    tokenize.add_argument(
-        "--truncation", default="longest_first", choices=("longest_first", "head", "head_tail")
-    )
-    tokenize.add_argument("--json", action="store_true", help="print ids, segments and spans as JSON")
-    tokenize.set_defaults(run=_tokenize)
-
-
-def _add_table_flags(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--encoding", help=_help("encoding"))
-    command.add_argument(
-        "--separator", type=lambda given: _ESCAPES.get(given, given), help=_help("separator")
-    )
-    command.add_argument("--quoting", choices=("csv", "none", "backslash"), help=_help("quoting"))
-    header = command.add_mutually_exclusive_group()
-    header.add_argument("--no-header", dest="header", action="store_const", const="no", help="line 1 is data")
-    header.add_argument(
-        "--header",
-        dest="header",
-        nargs="?",
-        const="yes",
-        metavar="LINE",
-        help="line 1 names the columns, or the line that is named",
-    )
 
 
 def _help(name: str) -> str:
@@ -483,7 +374,7 @@ def _settings_help() -> str:
     defaults = values_of(FineTuneConfig())
     for group in vars(FineTuneConfig()).values():
         for name, about in settings_of(group).items():
-            if name not in (*FINETUNE_FLAGS, *TABLE_FLAGS, "header"):
+            if name not in (*FINETUNE_FLAGS, *HOW_READ):
                 value = about.auto if defaults[name] in (None, "") else defaults[name]
                 lines.append(f"  {name}={value}  {about.help}")
     return "\n".join(lines)

@@ -10,10 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.commands.screen import aligned, print_json, score_lines, scores_document, show
+from engine.commands.screen import print_json, score_lines, scores_document, show
 from engine.durable import check_writable
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Steps
+from engine.questions.how_read import HOW_READ, HowRead
+from engine.questions.writing import aligned
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from engine.train.scored import Scored
 
 PARTS = ("validation", "test")
-HOW_READ = ("encoding", "separator", "quoting", "header")
 MOST_SLICES = 8  # told on a terminal
 KEEP, FORGET = "keep", "forget"
 Found = TypeVar("Found")
@@ -43,13 +44,10 @@ def evaluate_command(model: Path, data: str, part: str, how: Mapping[str, str]) 
     """Return the line that scores a model without the window. Args: how: columns, how the file is read."""
     line = ["python", "-m", "engine", "evaluate", "--model", str(model)]
     line += ["--part", part] if part else ["--data", data]
-    for name in ("text", "text_pair", "label", "encoding", "separator", "quoting"):
+    for name in ("text", "text_pair", "label"):
         if how.get(name):
-            value = "tab" if how[name] == "\t" else how[name]
-            line += [f"--{name.replace('_', '-')}", value]
-    header = how.get("header", "")
-    line += {"": [], "no": ["--no-header"], "yes": ["--header"]}.get(header, ["--header", header])
-    return shlex.join([*line, "--json"])
+            line += [f"--{name.replace('_', '-')}", how[name]]
+    return shlex.join([*line, *HowRead.of(how).words(), "--json"])
 
 
 def add_evaluate_commands(commands: Any) -> None:

@@ -11,9 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.commands.screen import aligned, percent, print_json, show
+from engine.commands.screen import print_json, show
 from engine.errors import UserError, marked
 from engine.events import result_of
+from engine.questions.writing import aligned, percent
 from engine.runs import queue, sweep
 from engine.runs.facts import RunFacts, document_of
 from engine.runs.index import index_of

@@ -25,6 +25,7 @@ from engine.events import (
     Started,
     Step,
 )
+from engine.questions.writing import aligned, percent
 from engine.train.metrics import mean_interval, scores_of, wilson_interval, written
 
 BAR_WIDTH = 20
@@ -228,14 +229,6 @@ def asked_to_stop() -> Iterator[_Asked]:
             signal.signal(number, old)
 
 
-def percent(share: float) -> str:
-    """Return "12.3%"; "100.0%" and "0.0%" only for all and for nothing, more digits elsewhere."""
-    digits = 1
-    while digits < 9 and 0 < share < 1 and round(100 * share, digits) in (0, 100):
-        digits += 1
-    return f"{share:.{digits}%}"
-
-
 def print_json(document: Any) -> None:
     """Print one line of JSON on stdout, in ASCII where it may not take more."""
     is_utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
@@ -272,14 +265,6 @@ def score_lines(event: Evaluated) -> list[str]:
 
 def _named(label: str) -> str:
     return " ".join(label.split())[:40]
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows of a table as lines, names at the left, numbers at the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    ]
 
 
 def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:

@@ -35,6 +35,11 @@ def off_field() -> Any:
     )
 
 
+def device_field() -> Any:
+    """Return the field of where it is computed."""
+    return asked("auto", choices=("auto", "cpu", "cuda"), kw_only=True)
+
+
 def head_names(heads: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     """Return heads, (layer, head) from 0, as a question names them."""
     return tuple(f"{layer + 1}.{head + 1}" for layer, head in heads)

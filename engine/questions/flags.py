@@ -19,13 +19,15 @@ class Flag:
     """A flag by the field's name; of many values it is repeated.
 
     metavar: what stands for its value in `--help`. is_needed: though the field has a default. group: of flags
-    of which one has to be given, and no more. is_last: below all others in `--help`.
+    of which one has to be given, and no more. is_last: below all others in `--help`. name: where it is not
+    the field's.
     """
 
     metavar: str | None = None
     is_needed: bool = False
     group: str = ""
     is_last: bool = False
+    name: str = ""
 
     is_text: ClassVar[bool] = False  # behind the flags, without one
 
@@ -34,9 +36,9 @@ class Flag:
         wanted, is_many = _kind(hint)
         how: dict[str, Any] = {"help": _percents(about.help)}
         if wanted is bool:
-            place.add_argument(_flag(name), action="store_true", **how)
+            place.add_argument(self._flag(name), dest=name, action="store_true", **how)
             return
-        how |= {"metavar": self.metavar, "type": _READERS.get(wanted, _reader(wanted))}
+        how |= {"dest": name, "metavar": self.metavar, "type": _READERS.get(wanted, _reader(wanted))}
         if is_many:
             how |= {"action": "append", "default": []}
         elif default is not MISSING:
@@ -45,7 +47,10 @@ class Flag:
             how["choices"] = tuple(choice for choice in about.choices if choice)
         if not self.group and (default is MISSING or self.is_needed):
             how["required"] = True
-        place.add_argument(_flag(name), **how)
+        place.add_argument(self._flag(name), **how)
+
+    def _flag(self, name: str) -> str:
+        return flag_of(self.name or name)
 
     def given(self, options: Namespace, name: str) -> Any:
         """Return the value that was read."""
@@ -55,9 +60,9 @@ class Flag:
     def words(self, name: str, value: Any) -> list[str]:
         """Return what a line says of a value."""
         if value is True:
-            return [_flag(name)]
+            return [self._flag(name)]
         values = value if isinstance(value, tuple) else (value,)
-        return [word for one in values for word in flag_words(_flag(name), str(one))]
+        return [word for one in values for word in flag_words(self._flag(name), str(one))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +85,14 @@ class TextArgument(Flag):
         return list(value) if isinstance(value, tuple) else [value]
 
 
+def flag_of(name: str) -> str:
+    """Return "--top-k" of "top_k"."""
+    return f"--{name.replace('_', '-')}"
+
+
 def flag_words(flag: str, value: str) -> list[str]:
     """Return a flag and its value as words of a line."""
     return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _percents(help: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -39,12 +40,12 @@ from app.plots.step_chips import StepChips
 from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
 from app.work.worker import Channel
-from engine.commands.anatomy import anatomy_command
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
+from engine.questions.anatomy import TraceText
 
 COMMAND_FILE = "anatomy.npz"
 STEP = "anatomy/step"  # kept for the next start
@@ -533,8 +534,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
         """Put the command that writes every number to a file on the clipboard."""
         if self.found is not None:
             now = self.found.now
-            line = anatomy_command(now.about.folder, now.text, now.text_pair, COMMAND_FILE, now.changes)
-            self.copy_button.copy(line)
+            asked = TraceText(
+                now.about.named, now.text, now.text_pair, out=Path(COMMAND_FILE), changes=now.changes
+            )
+            self.copy_button.copy(asked.command())
 
     @Slot()
     def copy_chosen_vector(self) -> None:

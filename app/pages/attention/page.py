@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
@@ -37,11 +38,13 @@ from app.remembered import keep_heads, kept_heads
 from app.session import Session
 from app.work.inspector import AnatomyPlace
 from app.work.worker import Channel
-from engine.commands.inspect import attention_command
 from engine.errors import UserError, marked
 from engine.inspect.attention.views import BlockMasses, block_masses
 from engine.inspect.attention.weights import AttentionMaps, Detail
 from engine.inspect.loaded_model import ModelSummary
+from engine.model.model_name import ModelName
+from engine.questions.attention import SeeAttention
+from engine.questions.fields import head_names
 
 COMMAND_FILE = "attention.npz"
 VIEW, HEADS = "attention/view", "attention/heads"  # kept for the next start
@@ -525,7 +528,8 @@ class AttentionPage(LookingPage[AttentionState]):
         """Put the command that writes these weights to a file on the clipboard."""
         maps = self.maps
         if maps is not None:
-            command = attention_command(
-                maps.folder, maps.text, maps.text_pair, COMMAND_FILE, sorted(maps.off)
+            off = head_names(sorted(maps.off))
+            asked = SeeAttention(
+                ModelName(maps.folder), maps.text, maps.text_pair, out=Path(COMMAND_FILE), off=off
             )
-            self.copy_button.copy(command)
+            self.copy_button.copy(asked.command())

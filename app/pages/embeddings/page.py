@@ -5,7 +5,9 @@ Vectors are computed when asked for; then pooling, layer, map and colours follow
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
@@ -26,11 +28,14 @@ from app.pages.inside.page import LookingPage
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.worker import Channel
-from engine.commands.command_line import embed_command, word_command
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import LAYERED, kinds_of
 from engine.inspect.loaded_model import ModelSummary
+from engine.model.model_name import ModelName
+from engine.questions.embed import EmbedTable
+from engine.questions.how_read import HowRead
+from engine.questions.word_in_context import WordInContext
 
 COMMAND_FILE = "embeddings.npz"
 WORD_FILE = "word.npz"
@@ -309,32 +314,26 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if vectors is None or vectors.source.table is None or pooling is None:
             return
         source, table = vectors.source, vectors.source.table
-        command = embed_command(
-            vectors.folder,
+        asked = EmbedTable(
+            ModelName(vectors.folder),
             table.path,
-            COMMAND_FILE,
-            source.overrides,
-            text=source.column,
+            source.column,
             label=self.map_settings.column,
             pooling=pooling.kind,
-            layer=pooling.layer if pooling.kind in LAYERED else None,
+            layer=pooling.layer if pooling.kind in LAYERED else -1,
             max_length=source.max_length,
+            out=Path(COMMAND_FILE),
+            how=HowRead.of(source.overrides or {}),
         )
-        self.copy_button.copy(command)
+        self.copy_button.copy(asked.command())
 
     def _word_command(self, vectors: Vectors) -> str:
         source, table = vectors.source, vectors.source.table
+        asked = WordInContext(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
         if table is None or source.lines:
-            sentences = [sentence for _group, sentence in source.lines]
-            return word_command(vectors.folder, source.word, WORD_FILE, sentences)
-        return word_command(
-            vectors.folder,
-            source.word,
-            WORD_FILE,
-            data=table.path,
-            text=source.column,
-            overrides=source.overrides,
-        )
+            return replace(asked, sentences=tuple(text for _group, text in source.lines)).command()
+        how = HowRead.of(source.overrides or {})
+        return replace(asked, data=table.path, text=source.column, how=how).command()
 
     @Slot(object)
     def _show_progress(self, event: Event) -> None:

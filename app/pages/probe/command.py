@@ -10,11 +10,15 @@ from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.masked_text import with_masks
 from app.pages.probe.over_table import PAIRS, OverTable
 from app.words import translate
-from engine.commands.command_line import how_read
-from engine.commands.inspect import inspect_command
 from engine.inspect.masked.grid import TemplateRequest
-from engine.model.model_name import ModelName
+from engine.questions.cloze import ForeseeTable
 from engine.questions.fill_mask import FillMask
+from engine.questions.how_read import HowRead
+from engine.questions.layers import AskLayers
+from engine.questions.next_sentence import NextSentence
+from engine.questions.pairs import ComparePairs
+from engine.questions.perplexity import MeasureSurprise
+from engine.questions.templates import ScoreTemplates
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def words_offer(draft: ProbeDraft, top_k: int) -> Offer:
         )
     texts = (text, pair if draft.question.pair is not None else None)
     said = translate("probe", "The command prints the guesses for each [MASK].")
-    return Offer(FillMask(ModelName(about.folder), *texts, top_k=top_k).command(), said)
+    return Offer(FillMask(about.named, *texts, top_k=top_k).command(), said)
 
 
 def surprise_offer(draft: ProbeDraft) -> Offer:
@@ -53,7 +57,7 @@ def surprise_offer(draft: ProbeDraft) -> Offer:
         return Offer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
     texts = (draft.question.text, draft.question.pair)
     said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
-    return Offer(inspect_command("perplexity", about.folder, *texts), said)
+    return Offer(MeasureSurprise(about.named, *texts).command(), said)
 
 
 def next_offer(draft: ProbeDraft) -> Offer:
@@ -62,36 +66,36 @@ def next_offer(draft: ProbeDraft) -> Offer:
     if about is None or draft.refusal or question.pair is None:
         return Offer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
     said = translate("probe", "The command prints whether B follows A, and how sure the model is.")
-    return Offer(inspect_command("next-sentence", about.folder, question.text, question.pair), said)
+    return Offer(NextSentence(about.named, question.text, question.pair).command(), said)
 
 
 def templates_offer(draft: ProbeDraft, requests: Sequence[TemplateRequest], file: Path | None) -> Offer:
     """Return the line that scores a template, or those of a file."""
     if draft.about is None or not requests:
         return Offer(lacking=translate("probe", "There are no scores yet."))
-    folder, targets = draft.about.folder, requests[0].targets
+    model, targets = draft.about.named, requests[0].targets
     said = translate("probe", "The command prints the score of each word in each sentence.")
     if file is not None:
-        return Offer(inspect_command("templates", folder, data=file), said)
+        return Offer(ScoreTemplates(model, data=file).command(), said)
     if any("|" in target for target in targets):
         return Offer(lacking=translate("probe", "In a command | parts the words; none of them may hold it."))
     template = requests[0].template.text
-    return Offer(inspect_command("templates", folder, template=template, targets="|".join(targets)), said)
+    asked = ScoreTemplates(model, template=template, targets="|".join(targets))
+    return Offer(asked.command(), said)
 
 
 def over_table_offer(draft: ProbeDraft, asked: OverTable | None, overrides: Mapping[str, str]) -> Offer:
     """Return the line that asks the same of every text of the open table."""
     if draft.about is None or asked is None:
         return Offer(lacking=translate("probe", "Choose what is to be asked first."))
-    folder, path = draft.about.folder, asked.table.path
+    model, path, how = draft.about.named, asked.table.path, HowRead.of(overrides)
     if asked.kind == PAIRS:
         first, second = asked.columns
         said = translate("probe", "The command prints how often the first sentence is likelier.")
-        line = inspect_command("pairs", folder, data=path, first=first, second=second)
-    else:
-        said = translate("probe", "The command prints how many words are foreseen, and how well.")
-        line = inspect_command("cloze", folder, data=path, text=asked.columns[0], limit=asked.limit)
-    return Offer(f"{line} {how_read(overrides)}".rstrip(), said)
+        return Offer(ComparePairs(model, path, first, second, how=how).command(), said)
+    said = translate("probe", "The command prints how many words are foreseen, and how well.")
+    line = ForeseeTable(model, path, asked.columns[0], limit=asked.limit, how=how).command()
+    return Offer(line, said)
 
 
 def layers_offer(draft: ProbeDraft) -> Offer:
@@ -103,6 +107,6 @@ def layers_offer(draft: ProbeDraft) -> Offer:
         return Offer(
             lacking=translate("probe", "A piece within a word is hidden. The command hides whole words.")
         )
-    hide = [number + 1 for number in question.words]
+    hide = tuple(number + 1 for number in question.words)
     said = translate("probe", "The command prints what each layer would guess, and the hidden word's rank.")
-    return Offer(inspect_command("layers", about.folder, question.text, question.pair, hide=hide), said)
+    return Offer(AskLayers(about.named, question.text, question.pair, hide=hide).command(), said)

@@ -19,8 +19,9 @@ from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.plots.figure import Figure
 from app.session import Session
-from engine.commands.inspect import inspect_command
 from engine.errors import UserError, marked
+from engine.model.model_name import ModelName
+from engine.questions.tokenize import Tokenize
 
 VIEWS = ("text", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
@@ -104,9 +105,14 @@ class TokenizerPage(KeptPage[TokenizerState]):
         """Put the command that cuts the same text on the clipboard."""
         if self.text_view.found is not None:
             asked = self.text_view.found.asked
-            how = {"max_length": asked.max_length, "truncation": asked.truncation}
-            texts = (asked.text, asked.text_pair)
-            self.copy_button.copy(inspect_command("tokenize", asked.first.path, *texts, **how))
+            same = Tokenize(
+                ModelName(asked.first.path),
+                asked.text,
+                asked.text_pair,
+                max_length=asked.max_length,
+                truncation=asked.truncation,
+            )
+            self.copy_button.copy(same.command())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

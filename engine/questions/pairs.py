@@ -1,0 +1,67 @@
+"""Which of two sentences is likelier, line by line?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.events import Steps
+from engine.questions.how_read import HowRead, how_field
+from engine.questions.over_table import MOST_LINES, figures_field, numbers_field, reading
+from engine.questions.question import Models, Question, asked, given
+from engine.questions.writing import between, write_numbers
+from engine.text.table import Table
+
+if TYPE_CHECKING:
+    from engine.evaluation.inside.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class ComparePairs(
+    Question["tuple[Table, Pairs]"],
+    command="pairs",
+    help="tell which of two sentences is likelier, line by line",
+):
+    """The likelihood of both sentences of each line. table: the file as it is open in the window."""
+
+    data: Path = asked(help="a table with a pair of sentences a line")
+    first: str = asked(help="the column whose sentence should be likelier")
+    second: str = asked(help="the other sentence's column")
+    out: Path | None = numbers_field()
+    json: bool = figures_field()
+    how: HowRead = how_field()
+    table: Table | None = given()
+
+    def answer(self, models: Models) -> Steps[tuple[Table, Pairs]]:
+        from engine.evaluation.inside.pairs import minimal_pairs
+
+        subject = models.subject(self.model)
+        subject.require("masked_words")
+        table = yield from reading(self.data, self.how, self.table)
+        return table, (yield from minimal_pairs(subject, table, self.first, self.second))
+
+    def write(self, answer: tuple[Table, Pairs], out: Path) -> None:
+        table, found = answer
+        per_pair = (table.lines[found.rows], *found.logs.T, found.differences)
+        columns = ["line", "log of first", "log of second", "difference"]
+        write_numbers(out, columns, zip(*(one.tolist() for one in per_pair), strict=True))
+
+    def document(self, answer: tuple[Table, Pairs]) -> Any:
+        found = answer[1]
+        return {
+            "pairs": len(found.rows),
+            "first_likelier": found.share,
+            "interval": found.interval,
+            "differences": found.differences.tolist(),
+            "rows": found.rows.tolist(),
+            "left_out": [str(sentence) for sentence in found.left_out.values()],
+        }
+
+    def lines(self, answer: tuple[Table, Pairs]) -> Iterator[str]:
+        found = answer[1]
+        left_out = [str(sentence) for sentence in found.left_out.values()]
+        yield "\n".join(left_out[:MOST_LINES])
+        share = f"{found.share:.3f}{between(found.interval)}"
+        yield f"first sentence likelier  {share}  of {len(found.rows):,} pairs"

@@ -1,0 +1,44 @@
+"""How well does a model foresee each piece of a text?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.events import Steps
+from engine.questions.fields import off_field, pair_field, switches, text_field
+from engine.questions.question import Models, Question, json_field
+
+if TYPE_CHECKING:
+    from engine.inspect.masked.perplexity import PseudoPerplexity
+
+
+@dataclass(frozen=True)
+class MeasureSurprise(
+    Question["PseudoPerplexity"],
+    command="perplexity",
+    help="tell how well a model foresees each piece of a text",
+):
+    """The probability of each piece, hidden in turn, and what that comes to."""
+
+    text: str = text_field()
+    text_pair: str | None = pair_field()
+    off: tuple[str, ...] = off_field()
+    json: bool = json_field("print each piece's probability and rank as JSON")
+
+    def answer(self, models: Models) -> Steps[PseudoPerplexity]:
+        from engine.inspect.masked.perplexity import pseudo_perplexity
+
+        subject = models.subject(self.model)
+        return pseudo_perplexity(subject, self.text, self.text_pair, on=switches(self.off, subject))
+
+    def document(self, found: PseudoPerplexity) -> Any:
+        names = ("piece", "probability", "rank")
+        pieces = [{name: getattr(one, name) for name in names} for one in found.scores]
+        return {"pseudo_perplexity": found.perplexity, "pieces": pieces}
+
+    def lines(self, found: PseudoPerplexity) -> Iterator[str]:
+        for one in found.scores:
+            yield f"{one.piece:<20}{one.probability:8.4f}  rank {one.rank}"
+        yield f"pseudo-perplexity {found.perplexity:.2f}"
