@@ -13,15 +13,55 @@ from typing import Any
 import pytest
 
 from engine import library
+from engine.inspect.anatomy.changes import Changes
 from engine.model.model_name import ModelName
+from engine.questions.anatomy import TraceText
+from engine.questions.attention import SeeAttention
+from engine.questions.attribute import AttributeAnswer
+from engine.questions.cloze import ForeseeTable
+from engine.questions.embed import EmbedTable
+from engine.questions.fields import head_names
 from engine.questions.fill_mask import FillMask
+from engine.questions.heads import WeighHeads
+from engine.questions.how_read import HowRead
+from engine.questions.known import LOOKING_INSIDE
+from engine.questions.layers import AskLayers
+from engine.questions.next_sentence import NextSentence
+from engine.questions.pairs import ComparePairs
+from engine.questions.perplexity import MeasureSurprise
 from engine.questions.question import Question
+from engine.questions.rests_on import FindRestingWords
+from engine.questions.templates import ScoreTemplates
+from engine.questions.tokenize import Tokenize
+from engine.questions.word_in_context import WordInContext
 from engine.settings.values import Unfit
 
 MODEL = ModelName(Path("a model"))
+DATA, OUT = Path("a file.csv"), Path("out.npz")
+CHANGES = Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
+HOW = HowRead("utf-8", "\t", "none", "3")
 QUESTIONS: list[Question[Any]] = [
     FillMask(MODEL, "good [MASK]"),
     FillMask(MODEL, "-x [MASK]", "and 'that'", 7, joint=True, off=("1.2", "3"), json=True),
+    NextSentence(MODEL, "a", "b", off=head_names([(0, 1), (2, 0)])),
+    SeeAttention(MODEL, "a", out=OUT),
+    AttributeAnswer(MODEL, "a", target="mask", wanted="b", baseline="pad"),
+    EmbedTable(MODEL, DATA, "column", out=OUT, layer=-2, max_length=9, how=HOW),
+    MeasureSurprise(MODEL, "a", "b"),
+    WeighHeads(MODEL, DATA, "column", label="kind", off=("2",), out=OUT),
+    ForeseeTable(MODEL, DATA, "column", limit=0, how=HowRead(separator="|", header="no")),
+    ComparePairs(MODEL, DATA, "first", "second", json=True),
+    ScoreTemplates(MODEL, template="{he|she} is a [MASK]", targets="nurse|pilot"),
+    ScoreTemplates(MODEL, data=DATA),
+    FindRestingWords(MODEL, DATA, "column", label="good", method="gradient_x_input"),
+    AskLayers(MODEL, "a b", hide=(1, 2)),
+    WordInContext(MODEL, "bank", ("a bank", "-"), out=OUT),
+    WordInContext(MODEL, "bank", data=DATA, text="column", out=OUT, how=HOW),
+    TraceText(
+        MODEL, "a", out=OUT, changes=Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
+    ),
+    TraceText(MODEL, "a", learn="b", weight="x[1, 2]", rate=0.5),
+    Tokenize(MODEL, "a", max_length=7, truncation="head"),
 ]
 WITH_NOTEBOOK = {"fill_mask": FillMask}
 
@@ -42,6 +82,10 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
     assert document["question"] == question.name
     back = type(question).from_json(document)
     assert back == question and hash(back) == hash(question)
+
+
+def test_every_question_is_tried() -> None:
+    assert {*LOOKING_INSIDE, Tokenize} == {type(question) for question in QUESTIONS}
 
 
 def test_what_is_at_its_default_is_left_out_of_the_line_and_a_dash_is_no_flag() -> None:
