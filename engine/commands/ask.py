@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Generator
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.commands.screen import print_json, show
+from engine.durable import check_writable
 from engine.events import Event, Finished, Steps
 from engine.questions.at_hand import ModelsAtHand
 from engine.questions.question import Question
@@ -24,12 +26,15 @@ def add_question(commands: Any, kind: type[Question[Any]]) -> None:
 
 def _ask(kind: type[Question[Any]], options: argparse.Namespace) -> int:
     question = kind.given_by(options)
+    out: Path | None = getattr(question, "out", None)
+    if out is not None:
+        check_writable(out, getattr(question, "data", None))
     question.check()
     steps = question.answer(ModelsAtHand())
     code, found = answered(steps) if isinstance(steps, Generator) else (0, steps)
     if found is None:
         return code
-    if (out := getattr(question, "out", None)) is not None:
+    if out is not None:
         question.write(found, out)
     if getattr(question, "json", False):
         print_json(question.document(found))

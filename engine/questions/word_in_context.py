@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.durable import check_writable
 from engine.errors import UserError, marked
 from engine.events import Noted, Steps
 from engine.questions.flags import TextArgument
@@ -39,7 +38,6 @@ class WordInContext(
     how: HowRead = how_field()
 
     def check(self) -> None:
-        check_writable(self.out, self.data)
         if bool(self.data) == bool(self.sentences):
             template = marked("engine", "Give either sentences or a table with --data and --text, not both.")
             raise UserError(template)
