@@ -9,7 +9,6 @@ from app.work.tables import ModelInfo
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.learned import LearnedRun, learned_by
-from engine.doctor.mended_table import write_mended
 from engine.doctor.part import TablePart, part_name, reading_part
 from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.durable import check_writable
@@ -17,7 +16,7 @@ from engine.errors import DataError, UserError, marked
 from engine.events import Beat, Event, Steps
 from engine.runs.index import run_folders
 from engine.text.examples import Roles
-from engine.text.recipe import Recipe
+from engine.text.recipe import Recipe, write_mended
 from engine.text.table import Table, reading_table
 from engine.train.run.dynamics import DYNAMICS
 

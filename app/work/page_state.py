@@ -90,8 +90,7 @@ def other_model(role: str, *, of: str = MODELS) -> Any:
 
 
 def kind_of_model(kind: type[PageState], role: str) -> str:
-    """Return what a model in this role is: one of _ROLE = "models/"  # before a role, among the values
-    MODELS, VOCABULARIES, FAMILIES."""
+    """Return what a model in this role is: one of MODELS, VOCABULARIES, FAMILIES."""
     fields = (one for one in dataclasses.fields(kind) if _role(one) == role)
     return next((str(one.metadata["of"]) for one in fields), MODELS)
 

@@ -90,7 +90,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
     from engine.doctor.examine import examining, in_order
     from engine.doctor.finding import NewFinding
     from engine.doctor.part import part_name
-    from engine.text.recipe import Recipe, read_recipe
+    from engine.text.recipe import Recipe, read_recipe, write_mended
 
     start = time.perf_counter()
     _check(options)
@@ -127,8 +127,6 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
     if options.out:
         recipe.write(options.out)
     if options.save_as:
-        from engine.doctor.mended_table import write_mended
-
         write_mended(recipe.applied(replace(table, left_out={})), options.save_as)
     yield Finished(path=options.save_as or options.out, seconds=time.perf_counter() - start)
 

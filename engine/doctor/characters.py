@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from engine.doctor.finding import Finding
+from engine.doctor.finding import Finding, FindingWords
 from engine.doctor.part import TablePart
 from engine.errors import Sentence, marked
 from engine.events import Beat, Steps
@@ -94,36 +95,32 @@ def _other_scripts(part: TablePart, scripts: np.ndarray) -> Iterator[Finding]:
     yield from _one("other_script", part, np.isin(scripts, others), usual=Sentence(usual), others=named)
 
 
-def _one(kind: str, part: TablePart, places: np.ndarray, **values: object) -> Iterator[Finding]:
+def _one(kind: str, part: TablePart, places: np.ndarray, **values: Any) -> Iterator[Finding]:
     rows = part.examples.rows[places]
-    if not len(rows):
-        return
-    many, one, why, advice = _SAID[kind]
-    said = {"count": len(rows), "name": part.name, **values}
-    template = one if len(rows) == 1 else many
-    yield Finding(kind, part.name, rows, Sentence(template, said), Sentence(why), Sentence(advice))
+    if len(rows):
+        yield _SAID[kind].of(kind, part.name, rows, **values)
 
 
-_SAID = {  # kind -> of many rows, of one, why it matters, what can be done
-    "other_script": (
+_SAID = {
+    "other_script": FindingWords(
         marked("engine", "{count:,} rows of {name} are in another script than the rest ({usual}): {others}."),
         marked("engine", "One row of {name} is in another script than the rest ({usual}): {others}."),
         marked("engine", "A model for the one script reads hardly anything of another."),
         marked("engine", "Look at them, and leave out what does not belong."),
     ),
-    "hidden_characters": (
+    "hidden_characters": FindingWords(
         marked("engine", "{count:,} texts of {name} hold characters that cannot be seen: {characters}."),
         marked("engine", "One text of {name} holds characters that cannot be seen: {characters}."),
         marked("engine", "They cut words apart, or make equal texts differ."),
         marked("engine", "Take them out in the file, unless the task is about them."),
     ),
-    "lost_characters": (
+    "lost_characters": FindingWords(
         marked("engine", "{count:,} texts of {name} hold �: a character was lost there."),
         marked("engine", "One text of {name} holds �: a character was lost there."),
         marked("engine", "A program before this one read the file in a wrong encoding."),
         marked("engine", "Go back to the file before that, and save it as UTF-8."),
     ),
-    "mixed_words": (
+    "mixed_words": FindingWords(
         marked(
             "engine", "{count:,} texts of {name} have words with letters of two scripts that look the same."
         ),

@@ -6,6 +6,7 @@ can be done: marked templates with their values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,6 +62,33 @@ class Finding:
         if drop is None or self.similarity is None:
             return None
         return replace(drop, rows=tuple(self.rows[self.similarity >= np.float32(least)].tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class FindingWords:
+    """What is said of one kind of finding: of many rows, of one, why it matters, what can be done."""
+
+    many: str
+    one: str
+    why: str
+    advice: str
+    level: str = "look"
+
+    def of(
+        self, kind: str, part: str, rows: Rows, values: Mapping[str, Any] | None = None, **said: object
+    ) -> Finding:
+        """Return the finding. Args: values: more of each row. said: what the sentence names beside them."""
+        template = self.one if len(rows) == 1 else self.many
+        return Finding(
+            kind=kind,
+            part=part,
+            rows=rows,
+            sentence=Sentence(template, {"count": len(rows), "name": part, **said}),
+            why=Sentence(self.why),
+            advice=Sentence(self.advice),
+            level=self.level,
+            values=dict(values or {}),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.doctor.finding import Finding, Rows
+from engine.doctor.finding import Finding, FindingWords, Rows
 from engine.doctor.part import TablePart
-from engine.errors import Sentence, UserError, marked
+from engine.errors import UserError, marked
 from engine.train.run.dynamics import DYNAMICS, Dynamics, load_dynamics
 from engine.train.run.kept import name_of
 from engine.train.run.runs import MODEL, SETUP
@@ -60,27 +60,18 @@ def on_learning(part: TablePart, learned: LearnedRun) -> Iterator[Finding]:
     confidence, variability = sure.mean(0), sure.std(0)
     never = np.flatnonzero(~right.any(0))
     forgotten = np.flatnonzero((right[:-1] & ~right[1:]).any(0))
-    values = {"count": 0, "name": part.name, "run": learned.name, "epochs": count}
-    for kind, places, order, (many, one, why, advice), level in (
-        ("never_learned", never, confidence, _NEVER, "look"),
-        ("forgotten", forgotten, -variability, _FORGOTTEN, "note"),
+    for kind, places, order, words in (
+        ("never_learned", never, confidence, _NEVER),
+        ("forgotten", forgotten, -variability, _FORGOTTEN),
     ):
         if not len(places):
             continue
         places = places[np.argsort(order[places], kind="stable")]
-        yield Finding(
-            kind=kind,
-            part=part.name,
-            rows=rows[places],
-            sentence=Sentence(one if len(places) == 1 else many, {**values, "count": len(places)}),
-            why=Sentence(why),
-            advice=Sentence(advice),
-            level=level,
-            values={"confidence": confidence[places], "variability": variability[places]},
-        )
+        values = {"confidence": confidence[places], "variability": variability[places]}
+        yield words.of(kind, part.name, rows[places], values, run=learned.name, epochs=count)
 
 
-_NEVER = (
+_NEVER = FindingWords(
     marked(
         "engine",
         "{count:,} rows of {name} were answered wrong in each of {epochs} epochs by {run}, which learned "
@@ -93,9 +84,10 @@ _NEVER = (
     marked("engine", "Such labels are often wrong, or the text does not say them."),
     marked("engine", "Look at them, the least sure come first; relabel what is wrong, or leave it out."),
 )
-_FORGOTTEN = (
+_FORGOTTEN = FindingWords(
     marked("engine", "{count:,} rows of {name} were right in one epoch of {run} and wrong in a later one."),
     marked("engine", "One row of {name} was right in one epoch of {run} and wrong in a later one."),
     marked("engine", "They lie between two labels: a model learns most from them, and errs there most."),
     marked("engine", "Look at those that vary most, which come first; more rows like them help."),
+    "note",
 )

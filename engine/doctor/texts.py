@@ -5,12 +5,13 @@ a header that was taken for a row.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from engine.doctor.finding import Finding, Rows
+from engine.doctor.finding import Finding, FindingWords, Rows
 from engine.doctor.part import TablePart
-from engine.errors import Sentence, marked
+from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.examples import is_name_of_column
 from engine.text.wordpiece import WordPiece
@@ -104,66 +105,55 @@ def _header(part: TablePart) -> Iterator[Finding]:
         yield from _one("row_as_header", part, np.zeros(0, np.int64), label=roles.label)
 
 
-def _one(kind: str, part: TablePart, rows: Rows, **values: object) -> Iterator[Finding]:
-    many, one, why, advice, level = _SAID[kind]
+def _one(kind: str, part: TablePart, rows: Rows, **values: Any) -> Iterator[Finding]:
     if len(rows) or kind in ("wrong_language", "row_as_header"):
-        said = {"count": len(rows), "name": part.name, **values}
-        template = one if len(rows) == 1 else many
-        yield Finding(
-            kind=kind,
-            part=part.name,
-            rows=rows,
-            sentence=Sentence(template, said),
-            why=Sentence(why),
-            advice=Sentence(advice),
-            level=level,
-        )
+        yield _SAID[kind].of(kind, part.name, rows, **values)
 
 
-_SAID = {  # kind -> of many rows, of one, why it matters, what can be done, how much
-    "nearly_empty": (
+_SAID = {
+    "nearly_empty": FindingWords(
         marked("engine", "{count:,} rows of {name} have almost no letters."),
         marked("engine", "One row of {name} has almost no letters."),
         marked("engine", "So little text cannot tell a label."),
         marked("engine", "Look, and leave out what has no text."),
         "look",
     ),
-    "too_long": (
+    "too_long": FindingWords(
         marked("engine", "{count:,} texts of {name} are longer than {length} WordPieces and are cut."),
         marked("engine", "One text of {name} is longer than {length} WordPieces and is cut."),
         marked("engine", "What stands behind the cut is not read."),
         marked("engine", "Raise the maximum length, or keep head and tail (the setting truncation)."),
         "note",
     ),
-    "unknown_pieces": (
+    "unknown_pieces": FindingWords(
         marked("engine", "{count:,} texts of {name} consist of unknown pieces, [UNK], to a tenth or more."),
         marked("engine", "One text of {name} consists of unknown pieces, [UNK], to a tenth or more."),
         marked("engine", "The model cannot tell such pieces from one another."),
         marked("engine", "Choose a model whose vocabulary has their script, or mend the encoding."),
         "look",
     ),
-    "wrong_case": (
+    "wrong_case": FindingWords(
         marked("engine", "{count:,} texts of {name} are all capitals, and the vocabulary knows cases apart."),
         marked("engine", "One text of {name} is all capitals, and the vocabulary knows cases apart."),
         marked("engine", "Few words are known in capitals: they are cut into letters."),
         marked("engine", "Choose an uncased model, or write the texts as usual."),
         "look",
     ),
-    "wrong_language": (
+    "wrong_language": FindingWords(
         marked("engine", "A word of {name} is cut into {pieces:.1f} pieces on average."),
         marked("engine", "A word of {name} is cut into {pieces:.1f} pieces on average."),
         marked("engine", "The vocabulary was made for another language: little the model knows applies."),
         marked("engine", "Choose a model of the language of the texts."),
         "wrong",
     ),
-    "header_as_row": (
+    "header_as_row": FindingWords(
         marked("engine", "The first row of {name} looks like the names of the columns."),
         marked("engine", "The first row of {name} looks like the names of the columns."),
         marked("engine", "It is learned as if it were a text with a label."),
         marked("engine", "Say that the first line is the header."),
         "wrong",
     ),
-    "row_as_header": (
+    "row_as_header": FindingWords(
         marked("engine", "The header of {name} looks like a row: {label} is one of the labels."),
         marked("engine", "The header of {name} looks like a row: {label} is one of the labels."),
         marked("engine", "One row is lost, and columns are called by a text."),

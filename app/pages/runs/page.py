@@ -253,25 +253,24 @@ class RunsPage(Page):
             self.data.add_choice(name, place, place)
         if self.state.data not in named_data:
             self.state = replace(self.state, data="")
-        self.data.setCurrentIndex(max(0, self.data.findData(self.state.data)))
         self.measure.clear()
         found = measures_of(facts) or [ScoreChoice()]
         for measure in found:
             self.measure.add_choice(measure_words(measure), measure)
         if self.state.measure not in found:
             self.state = replace(self.state, measure=found[0])
-        self.measure.setCurrentIndex(found.index(self.state.measure))
+        self._show_boxes()
 
     # what is looked at
 
     @Slot(str)
     def _search(self, text: str) -> None:
-        self._set_state(replace(self.state, search=text))
+        self.show_state(replace(self.state, search=text))
 
     @Slot()
     def _filter(self) -> None:
         measure = self.measure.currentData()
-        self._set_state(
+        self.show_state(
             replace(
                 self.state,
                 data=self.data.currentData() or "",
@@ -282,35 +281,45 @@ class RunsPage(Page):
 
     @Slot()
     def _show_all(self) -> None:
-        self.search.blockSignals(True)
-        self.search.clear()
-        self.search.blockSignals(False)
-        self.data.setCurrentIndex(0)
-        self._set_state(replace(self.state, search="", data=""))
+        self.show_state(replace(self.state, search="", data=""))
 
     @Slot(str)
     def _tick(self, key: str) -> None:
-        self._set_state(self.state.tick(key))
+        self.show_state(self.state.tick(key))
 
     @Slot(str, bool)
     def _fold(self, key: str, is_open: bool) -> None:
-        self._set_state(self.state.fold(key, is_open))
+        self.show_state(self.state.fold(key, is_open))
 
     @Slot(str)
     def _sort(self, column: str) -> None:
-        self._set_state(self.state.sort_by(column))
+        self.show_state(self.state.sort_by(column))
 
-    def _set_state(self, state: RunsState) -> None:
+    def show_state(self, state: RunsState) -> None:
+        """Look at the runs this way; it is the only way in."""
         if state == self.state:
             return
         are_ticks = replace(state, ticked=self.state.ticked) == self.state
         self.state = state
+        self._show_boxes()
         if are_ticks:
             self.table.set_ticks(state)
             self._show_ticked()
             self._show_actions()
         else:
             self._show()
+
+    def _show_boxes(self) -> None:
+        """Let the boxes say how the runs are looked at."""
+        if self.search.text() != self.state.search:
+            self.search.setText(self.state.search)
+        for box, value in (
+            (self.data, self.state.data),
+            (self.grouping, self.state.is_grouped),
+            (self.measure, self.state.measure),
+        ):
+            places = [place for place in range(box.count()) if box.itemData(place) == value]
+            box.setCurrentIndex(places[0] if places else 0)
 
     def _show(self) -> None:
         """Show the table as it is looked at, and what is ticked in it."""
