@@ -16,8 +16,15 @@ from engine.durable import explained, sync
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Progress, Steps
 from engine.export.card import write_card
-from engine.export.folders import check_same, how_pooled, put_model, put_sentence_files
-from engine.export.onnx import exporting
+from engine.export.folders import (
+    SENTENCES,
+    TRANSFORMERS,
+    check_same,
+    how_pooled,
+    put_model,
+    put_sentence_files,
+)
+from engine.export.onnx import ONNX, exporting
 from engine.export.place import Written, workshop
 from engine.model.folder import read_json, write_json
 from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
@@ -87,19 +94,19 @@ def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) ->
     checked += put_model(folder, place)
     check_same(folder, place)
     config = read_config(folder)
-    kinds = ["transformers"]
+    uses = [TRANSFORMERS]
     if head_of(config) not in _OF_TASKS:
         how = how_pooled(folder)
         put_sentence_files(place, how, config.hidden_size)
         document = read_json(place / "config.json")
         document.pop("torch_dtype", None)
         write_json(place / "config.json", {**document, "dtype": "float32"})  # else its vectors were rounded
-        kinds.append("sentence-transformers")
+        uses.append(SENTENCES)
     if with_onnx:
         found = yield from exporting(folder, place / "onnx", texts)
         checked += found.said
-        kinds.append("onnx")
-    write_card(folder, place, checked, *kinds)
+        uses.append(ONNX)
+    write_card(folder, place, checked, *uses)
 
 
 def _add(archive: zipfile.ZipFile, path: Path, name: str) -> None:

@@ -6,6 +6,7 @@ Nothing is guessed. A model that was not trained here keeps the card that it cam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Sentence, UserError
@@ -27,36 +28,39 @@ _TASKS = {  # the published class -> how Hugging Face calls its task
     "BertForMaskedLM": "fill-mask",
     "BertForPreTraining": "fill-mask",
 }
-_USE = {
-    "onnx": '```sh\npython answer.py "A text"    # needs onnxruntime, tokenizers and numpy alone\n```',
-    "sentence-transformers": "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
-    'vectors = SentenceTransformer(".").encode(["A text"])\n```',
-    "transformers": "```python\nfrom transformers import AutoModel, AutoTokenizer\n\n"
-    'tokenizer, model = AutoTokenizer.from_pretrained("."), AutoModel.from_pretrained(".")\n'
-    'found = model(**tokenizer("A text", truncation=True, return_tensors="pt"))\n```',
-}
 
 
-def write_card(folder: Path, out: Path, checked: Sequence[Sentence], *kinds: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How an export is used. library: as Hugging Face calls it. code: in Markdown. task: that it is for; ""
+    for the model's own.
+    """
+
+    library: str
+    code: str
+    task: str = ""
+
+
+def write_card(folder: Path, out: Path, checked: Sequence[Sentence], *uses: Use) -> None:
     """Write a model's card into the folder of an export, and beside it the one that the model came with."""
-    (out / CARD).write_text(model_card(folder, checked, *kinds), encoding="utf-8")
+    (out / CARD).write_text(model_card(folder, checked, *uses), encoding="utf-8")
     if (origin := _origin(folder)) is not None:
         (out / ORIGIN).write_bytes(origin)
 
 
-def model_card(folder: Path, checked: Sequence[Sentence], *kinds: str) -> str:
+def model_card(folder: Path, checked: Sequence[Sentence], *uses: Use) -> str:
     """Return the card of a model on its way out.
 
-    Args: checked: what was seen of the export. kinds: of _USE, for what it is; the first gives its name.
+    Args: checked: what was seen of the export. uses: how it is used; the first gives its name.
     """
     run, head = run_of(folder), head_of(read_config(folder))
     title = name_of(folder)
-    task = "sentence-similarity" if kinds[0] == "sentence-transformers" else _TASKS.get(head, "")
-    named = [f"library_name: {kinds[0]}", *([f"pipeline_tag: {task}"] if task else [])]
+    task = uses[0].task or _TASKS.get(head, "")
+    named = [f"library_name: {uses[0].library}", *([f"pipeline_tag: {task}"] if task else [])]
     told = _of_run(run, title) if run is not None else _of_folder(folder, title, _origin(folder) is not None)
     parts = ["\n".join(["---", *named, "tags: [bert]", "---"]), told.rstrip()]
     parts += ["## Checked", "\n".join(f"- {one}" for one in checked), "## Use", _reads(folder, head)]
-    return "\n\n".join([*parts, *(_USE[kind] for kind in kinds)]) + "\n"
+    return "\n\n".join([*parts, *(one.code for one in uses)]) + "\n"
 
 
 def _reads(folder: Path, head: str) -> str:

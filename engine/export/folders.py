@@ -18,7 +18,7 @@ from torch import Tensor
 
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Progress, Steps
-from engine.export.card import CARDS, write_card
+from engine.export.card import CARDS, Use, write_card
 from engine.export.heads import example, graph_of
 from engine.export.place import Written, check_new, exported_folder, folder_bytes
 from engine.export.runtime import ours
@@ -34,6 +34,18 @@ from engine.model.weights import read_config
 from engine.text.wordpiece import WordPiece
 
 SENTENCE_FILES = {MODULES, SETTINGS, "config_sentence_transformers.json", "1_Pooling", "2_Normalize"}
+TRANSFORMERS = Use(
+    "transformers",
+    "```python\nfrom transformers import AutoModel, AutoTokenizer\n\n"
+    'tokenizer, model = AutoTokenizer.from_pretrained("."), AutoModel.from_pretrained(".")\n'
+    'found = model(**tokenizer("A text", truncation=True, return_tensors="pt"))\n```',
+)
+SENTENCES = Use(
+    "sentence-transformers",
+    "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
+    'vectors = SentenceTransformer(".").encode(["A text"])\n```',
+    task="sentence-similarity",
+)
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers otherwise; nothing is kept.")
@@ -54,7 +66,7 @@ def writing_folder(folder: Path, out: Path) -> Steps[Written]:
         yield Progress(stage=_CHECKING, done=0, total=0)
         check_same(folder, beside)
         said = (Sentence(marked("engine", "Opened again: the same answers, to the last bit.")), *left)
-        write_card(folder, beside, said, "transformers")
+        write_card(folder, beside, said, TRANSFORMERS)
     return Written(out, folder_bytes(out), said)
 
 
@@ -93,7 +105,7 @@ def writing_sentence_folder(
         )
         values = {"count": len(_texts(folder)), "pooling": how.pooling, "difference": difference}
         said = (Sentence(template if difference else same, values),)
-        write_card(folder, beside, said, "sentence-transformers")
+        write_card(folder, beside, said, SENTENCES)
     return Written(out, folder_bytes(out), said)
 
 

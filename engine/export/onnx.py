@@ -21,7 +21,7 @@ import torch
 
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Beat, Progress, Steps
-from engine.export.card import CARDS, write_card
+from engine.export.card import CARDS, Use, write_card
 from engine.export.example import EXAMPLE, TOLERANCE, check_example, example_code
 from engine.export.heads import INPUTS, OUTPUTS, Graph, example, graph_of
 from engine.export.place import check_new, exported_folder
@@ -33,6 +33,7 @@ from engine.text.wordpiece import WordPiece
 GRAPH, SMALL = "model.onnx", "model.int8.onnx"
 FILES = {GRAPH, SMALL, EXAMPLE, *CARDS, "config.json", "cloze.json", "vocab.txt", "tokenizer.json"}
 FILES |= {"tokenizer_config.json", "special_tokens_map.json"}  # a folder of these alone is written anew
+ONNX = Use("onnx", '```sh\npython answer.py "A text"    # needs onnxruntime, tokenizers and numpy alone\n```')
 SHAPES = ((1, 1), (3, 128), (2, 512))
 OPSET = 20
 _BESIDE = ("config.json", "cloze.json")  # the vocabulary is written anew
@@ -96,7 +97,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[Exported]:
         num_answered = check_example(graph, folder, beside / EXAMPLE)
         num_bytes = (beside / GRAPH).stat().st_size
         found = Exported(out, graph.kind, num_bytes, difference, len(texts), num_answered)
-        write_card(folder, beside, found.said, "onnx")
+        write_card(folder, beside, found.said, ONNX)
     return found
 
 
