@@ -3,67 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from app.look.columns import LEFT, RIGHT
+from app.look.rows_model import RowsModel, TableColumn, text_column
 
-from app import words
-from app.look.labels import tip
-
-Index = QModelIndex | QPersistentModelIndex
 Cell = Callable[[int, int], str]  # of a row and a column
 LONGEST_CELL, LONGEST_TIP = 160, 1000  # characters
 
 
-class Cells(QAbstractTableModel):
+class Cells(RowsModel):
     """Rows of cells that are asked for one by one, of a function that knows no widget."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._names: tuple[str, ...] = ()
-        self._count = 0
-        self._cell: Cell = lambda _row, _column: ""
-        self._numbers: tuple[int, ...] = ()
 
     def set_rows(self, names: Sequence[str], count: int, cell: Cell, numbers: Sequence[int] = ()) -> None:
         """Show other rows. Args: numbers: the columns that hold numbers, which stand at the right."""
-        self.beginResetModel()
-        self._names, self._count, self._cell, self._numbers = tuple(names), count, cell, tuple(numbers)
-        self.endResetModel()
+        self.put([_column(name, at, cell, at in numbers) for at, name in enumerate(names)], range(count))
 
-    def touch(self, column: int) -> None:
-        """Ask for a column's cells again."""
-        if self._count:
-            self.dataChanged.emit(self.index(0, column), self.index(self._count - 1, column))
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else self._count
+def _column(name: str, at: int, cell: Cell, is_number: bool) -> TableColumn:
+    def whole(row: int) -> str:
+        return cell(row, at)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self._names)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return words.shorten(" ".join(self._cell(index.row(), index.column()).split()), LONGEST_CELL)
-        if role == Qt.ItemDataRole.UserRole:
-            return self._cell(index.row(), index.column())
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(words.shorten(self._cell(index.row(), index.column()), LONGEST_TIP))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self._alignment(index.column())
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal or section >= len(self._names):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._names[section]
-        return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def _alignment(self, column: int) -> Qt.AlignmentFlag:
-        side = Qt.AlignmentFlag.AlignRight if column in self._numbers else Qt.AlignmentFlag.AlignLeft
-        return side | Qt.AlignmentFlag.AlignVCenter
+    side = RIGHT if is_number else LEFT
+    return text_column(name, whole, longest=LONGEST_CELL, longest_tip=LONGEST_TIP, side=side)

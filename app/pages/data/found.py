@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import words
 from app.look.inputs import SpinBox
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.layout import STRETCH, row
+from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
 from engine.text.recipe import Step
@@ -24,73 +25,51 @@ if TYPE_CHECKING:
     from engine.doctor.finding import Finding
     from engine.doctor.part import TablePart
 
-Index = QModelIndex | QPersistentModelIndex
 SHOWN, TOLD = 240, 2000  # characters of a cell in its line, and in its tooltip
 LIKE = 90  # per cent from which on rows are left out, until another number is chosen
 LONG, MOST_MEASURED = 24, 50  # characters of a cell that is a text; rows that are looked at for that
 WIDEST = 160  # pixels of a column that holds no texts
 
 
-class FoundModel(QAbstractTableModel):
+class FoundModel(RowsModel):
     """The rows of one finding, each with its partner: cells are made as they are shown."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._columns: list[tuple[str, Callable[[int], str]]] = []
         self._lines: np.ndarray = np.zeros(0, np.int64)
 
     def set_finding(self, finding: Finding, parts: Mapping[str, TablePart]) -> None:
         """Show another finding. Args: parts: by name, its own and that of its partners."""
         own, other = parts[finding.part], parts.get(finding.other)
-        self.beginResetModel()
         self._lines = own.table.lines[finding.rows]
-        self._columns = []
+        columns = []
         if finding.similarity is not None:
-            self._columns.append((self.tr("alike"), partial(_share, finding.similarity)))
-        self._columns += self._cells(own, finding.rows)
+            columns.append(_column(self.tr("alike"), partial(_share, finding.similarity)))
+        columns += self._cells(own, finding.rows)
         if other is not None and finding.twins is not None:
             lines = other.table.lines[finding.twins]
-            self._columns.append((self.tr("like line"), lambda place: words.number(int(lines[place]))))
-            self._columns += self._cells(other, finding.twins)
-        self.endResetModel()
+            columns.append(_column(self.tr("like line"), lambda place: words.number(int(lines[place]))))
+            columns += self._cells(other, finding.twins)
+        self.put(columns, range(len(self._lines)))
 
-    def _cells(self, part: TablePart, rows: np.ndarray) -> list[tuple[str, Callable[[int], str]]]:
+    def _cells(self, part: TablePart, rows: np.ndarray) -> list[TableColumn]:
         used = [name for name in (part.roles.text, part.roles.text_pair, part.roles.label) if name]
         used = [name for name in used if name in part.table.columns]
-        return [(name, partial(_cell, part.table.frame[name].array, rows)) for name in used]
+        return [_column(name, partial(_cell, part.table.frame[name].array, rows)) for name in used]
 
     def texts(self) -> list[int]:
         """Return the columns whose cells are long."""
-        first = range(min(len(self._lines), MOST_MEASURED))
+        first = self.rows[:MOST_MEASURED]
         return [
-            at for at, (_name, cell) in enumerate(self._columns) if any(len(cell(i)) > LONG for i in first)
+            at for at, column in enumerate(self.columns) if any(len(column.said(i)) > LONG for i in first)
         ]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self._lines)
+    def row_head(self, place: int) -> str:
+        return str(int(self._lines[place]))
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self._columns)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return words.shorten(self._columns[index.column()][1](index.row()), SHOWN)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(words.shorten(self._columns[index.column()][1](index.row()), TOLD))
-        if role == Qt.ItemDataRole.UserRole:
-            return self._columns[index.column()][1](index.row())
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if orientation == Qt.Orientation.Vertical:
-            return str(int(self._lines[section]))
-        return words.shorten(self._columns[section][0], 40) if section < len(self._columns) else None
+def _column(name: str, cell: Callable[[int], str]) -> TableColumn:
+    return text_column(words.shorten(name, 40), cell, longest=SHOWN, longest_tip=TOLD)
 
 
 def _cell(cells: Any, rows: np.ndarray, place: int) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QSplitter, QWidget
 
 from app import words
-from app.look.labels import ElidedLabel, tip
+from app.look.labels import ElidedLabel
 from app.look.layout import column
+from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
 from app.look.widgets import Card, named
 from app.pages.embeddings.requests import Mapped, Neighbours, Vectors
@@ -18,60 +17,31 @@ from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.marks import Coloring
 from app.plots.scatter import ScatterPlot
 
-Index = QModelIndex | QPersistentModelIndex
 LONGEST_CELL = 400
 LEAST_RINGS = 3
 WIDEST_VALUE = 170  # px
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 
 
-class NeighboursModel(QAbstractTableModel):
+class NeighboursModel(RowsModel):
     """Similarity, the value that colours, and the text of each neighbour."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._found: Neighbours | None = None
-        self._column = ""
 
     def show(self, found: Neighbours | None, column: str) -> None:
         """Show some neighbours. Args: column: whose value stands beside them; "" for none."""
-        self.beginResetModel()
-        self._found, self._column = found, column
-        self.endResetModel()
 
-    @property
-    def _names(self) -> list[str]:
-        value = [self._column] if self._column else []
-        return [self.tr("Similarity"), *value, self.tr("Text")]
+        def cosine(row: int) -> str:
+            return "" if found is None else words.decimal(float(found.cosines[row]), 3)
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        inside = parent is not None and parent.isValid()
-        return 0 if self._found is None or inside else len(self._found.places)
+        def value(row: int) -> str:
+            return "" if found is None else found.vectors.columns[column][int(found.places[row])]
 
-    def columnCount(self, parent: Index | None = None) -> int:
-        return len(self._names)
+        def text(row: int) -> str:
+            return "" if found is None else found.vectors.texts[int(found.places[row])]
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return self._names[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return words.number(section + 1)
-        return None
-
-    def data(self, index: Index, role: int = 0) -> Any:
-        if self._found is None or not index.isValid():
-            return None
-        place = int(self._found.places[index.row()])
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
-            if index.column() == 0:
-                return words.decimal(float(self._found.cosines[index.row()]), 3)
-            if index.column() == self.columnCount() - 1:
-                text = self._found.vectors.texts[place]
-                return text if role == Qt.ItemDataRole.UserRole else words.shorten(text, LONGEST_CELL)
-            return self._found.vectors.columns[self._column][place]
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == self.columnCount() - 1:
-            return tip(words.shorten(self._found.vectors.texts[place], LONGEST_CELL))
-        return None
+        beside = [TableColumn(column, value)] if column else []
+        texts = text_column(self.tr("Text"), text, longest=LONGEST_CELL, longest_tip=LONGEST_CELL)
+        count = 0 if found is None else len(found.places)
+        self.put([TableColumn(self.tr("Similarity"), cosine), *beside, texts], range(count))
 
 
 class MapCard(Card):

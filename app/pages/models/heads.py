@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from operator import itemgetter
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QTimer,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
+from app.look.columns import RIGHT
 from app.look.inputs import Slider
 from app.look.labels import label
 from app.look.layout import column, row
+from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card
 from app.pages.models.weights import CheckLine, caption_lines
@@ -30,53 +23,33 @@ from app.plots.head_slices import HeadSlicesPlot
 from engine.model.arithmetic import Arithmetic, Heads, arithmetic, divisors
 from engine.model.config import BertConfig
 
-Index = QModelIndex | QPersistentModelIndex
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 SETTLE_MS = 150  # after the last move, before the weights are counted in a model
 
 
-class CutsModel(QAbstractTableModel):
+class CutsModel(RowsModel):
     """A row for each number of heads that the width can be shared out to."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[tuple[int, int, int, int], ...] = ()
 
     def set_arithmetic(self, found: Arithmetic) -> None:
         """Count the weights of a model anew for each number of heads."""
-        self.beginResetModel()
-        self.rows = tuple(self._row(found, heads) for heads in divisors(found.config.hidden_size))
-        self.endResetModel()
+        said = self.tr("Weights of queries, keys and values in one layer, biases included")
+        columns = (
+            (self.tr("Heads"), ""),
+            (self.tr("Each wide"), ""),
+            (self.tr("Q, K, V"), said),
+            (self.tr("All weights"), ""),
+        )
+        self.put(
+            [
+                TableColumn(head, itemgetter(place), words.number, help=said_of, side=RIGHT)
+                for place, (head, said_of) in enumerate(columns)
+            ],
+            [self._row(found, heads) for heads in divisors(found.config.hidden_size)],
+        )
 
     def _row(self, found: Arithmetic, num_heads: int) -> tuple[int, int, int, int]:
         again = arithmetic(replace(found.config, num_attention_heads=num_heads), found.heads)
         qkv = next(part.count for part in again.parts if part.key == "qkv") // again.sizes["L"]
         return num_heads, again.sizes["H"] // num_heads, qkv, again.total
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else 4
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
-            return words.number(self.rows[index.row()][index.column()])
-        return RIGHT if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            names = (
-                self.tr("Heads"), self.tr("Each wide"), self.tr("Q, K, V"), self.tr("All weights")
-            )  # fmt: skip
-            return names[section]
-        if role == Qt.ItemDataRole.ToolTipRole and section == 2:
-            return self.tr("Weights of queries, keys and values in one layer, biases included")
-        return RIGHT if role == Qt.ItemDataRole.TextAlignmentRole else None
 
 
 class HeadsView(QWidget):

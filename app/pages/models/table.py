@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
+from app.look.columns import RIGHT, of, row_itself
+from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from engine.model.arithmetic import Arithmetic, Part
 from engine.model.parts import GROUPS
 
-Index = QModelIndex | QPersistentModelIndex
-MIDDLE = Qt.AlignmentFlag.AlignVCenter
 PART, FORMULA, NUMBERS, WEIGHTS, SHARE = range(5)
 FITTED = (PART, FORMULA, WEIGHTS, SHARE)
 LEAST_NUMBERS = 150  # px; with less room, numbers and share are left to the tooltip
@@ -31,21 +30,52 @@ class WeightRow:
     parts: tuple[Part, ...]
     level: int  # 0 the sum, 1 a group, 2 a part
 
+    @property
+    def count(self) -> int:
+        """How many weights they have together."""
+        return sum(part.count for part in self.parts)
 
-class PartsModel(QAbstractTableModel):
+    @property
+    def is_one_sum(self) -> bool:
+        """Whether it has a formula: only a layer is shorter as a whole, the rest sums up what is below."""
+        return self.level == 2 or len(self.parts) == 1 or all(part.per_layer for part in self.parts)
+
+
+class PartsModel(RowsModel):
     """The lines of one model; none while there is no model."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.found: Arithmetic | None = None
-        self.lines: tuple[WeightRow, ...] = ()
 
     def set_arithmetic(self, found: Arithmetic | None) -> None:
         """Show another model."""
-        self.beginResetModel()
-        self.found = found
-        self.lines = tuple(self._lines_of(found)) if found is not None else ()
-        self.endResetModel()
+        rows = () if found is None else tuple(self._lines_of(found))
+        self.put(() if found is None else self._columns_of(found), rows)
+
+    def _columns_of(self, found: Arithmetic) -> tuple[TableColumn, ...]:
+        def formula(line: WeightRow) -> str:
+            return found.spelled(line.parts) if line.is_one_sum else ""
+
+        def numbers(line: WeightRow) -> str:
+            return found.with_numbers(line.parts, words.number) if line.is_one_sum else ""
+
+        def share(line: WeightRow) -> str:
+            return words.share(line.count / found.total)
+
+        def told(line: WeightRow) -> str:
+            why = words.tr_engine(line.parts[0].kind.why) if len(line.parts) == 1 else ""
+            said = found.with_numbers(line.parts, words.number)
+            return f"{why} {said} = {words.number(line.count)} · {share(line)}".strip()
+
+        column = partial(TableColumn, told=told)
+        quiet = partial(column, ink="muted", bolds=False)
+        return (
+            column(self.tr("Part"), row_itself, _indented, whole=of("name")),
+            column(self.tr("Formula"), formula, bolds=False),
+            quiet(self.tr("With its numbers"), numbers),
+            column(self.tr("Weights"), of("count"), words.number, side=RIGHT),
+            quiet(self.tr("Share"), share, side=RIGHT),
+        )
+
+    def is_bold(self, row: WeightRow, column: TableColumn) -> bool:
+        return row.level < 2 and column.bolds
 
     def _lines_of(self, found: Arithmetic) -> list[WeightRow]:
         lines = []
@@ -66,76 +96,15 @@ class PartsModel(QAbstractTableModel):
 
     def row_of(self, key: str) -> int:
         """Return the row of a part; -1 where there is none."""
-        for row, line in enumerate(self.lines):
+        for row, line in enumerate(self.rows):
             if len(line.parts) == 1 and line.parts[0].key == key:
                 return row
         return -1
 
     def key_of(self, row: int) -> str:
         """Return the key of the part in a row; "" for a group or the sum."""
-        parts = self.lines[row].parts if 0 <= row < len(self.lines) else ()
+        parts: tuple[Part, ...] = self.rows[row].parts if 0 <= row < len(self.rows) else ()
         return parts[0].key if len(parts) == 1 else ""
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.lines)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else 5
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        line = self.lines[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
-            text = self._cell(line, index.column())
-            is_shown = role == Qt.ItemDataRole.DisplayRole
-            return f"  {text}" if is_shown and line.level == 2 and index.column() == PART else text
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = index.column() >= WEIGHTS
-            return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | MIDDLE
-        if role == Qt.ItemDataRole.FontRole:
-            return theme.ui_font(bold=line.level < 2 and index.column() in (PART, WEIGHTS))
-        if role == Qt.ItemDataRole.ForegroundRole and index.column() in (NUMBERS, SHARE):
-            return QColor(theme.current().muted)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(line)
-        return None
-
-    def _cell(self, line: WeightRow, column: int) -> str:
-        found = self.found
-        assert found is not None
-        count = sum(part.count for part in line.parts)
-        if column == PART:
-            return line.name
-        if column == WEIGHTS:
-            return words.number(count)
-        if column == SHARE:
-            return words.share(count / found.total)
-        if line.level < 2 and len(line.parts) > 1 and not all(part.per_layer for part in line.parts):
-            return ""  # only a layer is shorter as a whole; the rest is the sum of what stands below
-        return (
-            found.spelled(line.parts) if column == FORMULA else found.with_numbers(line.parts, words.number)
-        )
-
-    def _tip(self, line: WeightRow) -> str:
-        assert self.found is not None
-        why = words.tr_engine(line.parts[0].kind.why) if len(line.parts) == 1 else ""
-        count = sum(part.count for part in line.parts)
-        said = self.found.with_numbers(line.parts, words.number)
-        sums = f"{said} = {words.number(count)} · {words.share(count / self.found.total)}"
-        return tip(f"{why} {sums}".strip())
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (
-                self.tr("Part"), self.tr("Formula"), self.tr("With its numbers"), self.tr("Weights"),
-                self.tr("Share"),
-            )[section]  # fmt: skip
-        if role == Qt.ItemDataRole.TextAlignmentRole and section >= WEIGHTS:
-            return Qt.AlignmentFlag.AlignRight | MIDDLE
-        return None
 
 
 class PartsView(TableView):
@@ -201,3 +170,7 @@ class PartsView(TableView):
     def _walked(self, current: QModelIndex, _before: QModelIndex) -> None:
         if not self._quiet and current.isValid():
             self.walked.emit(self.parts.key_of(current.row()))
+
+
+def _indented(line: WeightRow) -> str:
+    return f"  {line.name}" if line.level == 2 else line.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
@@ -20,130 +21,100 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 
 from app import words
 from app.look import theme
-from app.look.labels import tip
+from app.look.columns import LEFT, RIGHT, of
+from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from app.pages.tokenizer.requests import Tokenization
 from engine.inspect.token_rows import Row
 
 Index = QModelIndex | QPersistentModelIndex
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-PIECE, CHARACTERS = 1, 5  # columns
+PIECE, SEGMENT, CHARACTERS = 1, 3, 5  # columns
 
 
-class LinesModel(QAbstractTableModel):
+class LinesModel(RowsModel):
     """Lines of text cells, asked for one by one."""
 
     def __init__(
         self, names: Sequence[str], *, right: Sequence[int] = (), parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._names, self._right = tuple(names), set(right)
-        self._count = 0
         self._cell: Callable[[int, int], str] = lambda _line, _column: ""
+        self.put([self._column(at, name, at in right) for at, name in enumerate(names)], ())
+
+    def _column(self, at: int, name: str, is_right: bool) -> TableColumn:
+        def said(line: int) -> str:
+            return self._cell(line, at)
+
+        return TableColumn(name, said, side=RIGHT if is_right else LEFT, told=lambda line: _long(said(line)))
 
     def set_lines(self, count: int, cell: Callable[[int, int], str]) -> None:
         """Show `count` lines. Args: cell: line, column -> what stands there."""
-        self.beginResetModel()
-        self._count, self._cell = count, cell
-        self.endResetModel()
-
-    def rename(self, column: int, name: str) -> None:
-        """Give a column another name."""
-        names = list(self._names)
-        names[column] = name
-        self._names = tuple(names)
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else self._count
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self._names)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
-            return self._cell(index.row(), index.column())
-        if role == Qt.ItemDataRole.ToolTipRole:
-            said = self._cell(index.row(), index.column())
-            return tip(said) if len(said) > 12 else None
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in self._right:
-            return RIGHT
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._names[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section in self._right:
-            return RIGHT
-        return None
+        self._cell = cell
+        self.put(self.columns, range(count))
 
 
-class RowsModel(LinesModel):
+class TokenRows(RowsModel):
     """The rows that a model is given."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        names = [
-            self.tr("Position"), self.tr("Piece"), self.tr("ID"), self.tr("Segment"), self.tr("Mask"),
-            self.tr("Characters"), self.tr("Word"),
-        ]  # fmt: skip
-        super().__init__(names, right=(0, 2, 3, 4), parent=parent)
+        super().__init__(parent)
         self.found: Tokenization | None = None
+        self.put(self._columns_of(), ())
 
     def set_tokenization(self, found: Tokenization | None) -> None:
         """Show the rows of a text, or none."""
         self.found = found
-        self.set_lines(len(found.rows) if found else 0, self._words)
+        self.put(self.columns, found.rows if found else ())
 
     def row_at(self, number: int) -> Row:
         """Return a row."""
-        assert self.found is not None
-        return self.found.rows[number]
+        row: Row = self.rows[number]
+        return row
 
-    def _words(self, number: int, column: int) -> str:
-        row = self.row_at(number)
-        if column == 0:
-            return self.tr("cut") if row.position is None else str(row.position)
-        if column == PIECE:
-            return row.piece
-        if column in (2, 3, 4):
-            return str((row.id, row.segment, row.mask)[column - 2])
+    def _columns_of(self) -> tuple[TableColumn, ...]:
+        def column(head: str, value: Callable[[Row], Any], said: str, **more: Any) -> TableColumn:
+            return TableColumn(head, value, help=said, told=lambda row: _long(str(value(row))), **more)
+
+        number = partial(column, side=RIGHT)
+        goes_on = self.tr("## before a piece: it goes on with the word before it")
+        place = self.tr("position_ids: the place in what the model reads")
+        span = self.tr("From which to which character of the text, counted from 0")
+        return (
+            number(self.tr("Position"), self._position, place),
+            column(self.tr("Piece"), of("piece"), goes_on),
+            number(self.tr("ID"), of("id"), self.tr("input_ids: the place in the vocabulary")),
+            number(self.tr("Segment"), of("segment"), self.tr("token_type_ids: 0 for A, 1 for B")),
+            number(self.tr("Mask"), of("mask"), self.tr("attention_mask: 1 is read, 0 is padding")),
+            column(self.tr("Characters"), _span, span),
+            column(self.tr("Word"), self._word, self.tr("The word as it was written")),
+        )
+
+    def _position(self, row: Row) -> str:
+        return self.tr("cut") if row.position is None else str(row.position)
+
+    def _word(self, row: Row) -> str:
         if row.word < 0:
             return ""
         assert self.found is not None
-        if column == CHARACTERS:
-            return f"{row.start}–{row.stop}"
         text = self.found.traces[row.segment].text
         word = self.found.word_of(row)
         return words.shorten(text[word.start : word.stop], 60) if word is not None else ""
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ForegroundRole:
-            row = self.row_at(index.row())
-            if row.kind in ("cut", "padding"):
-                return QColor(theme.current().muted)
-            if index.column() == 3:
-                return QColor(theme.current().b if row.segment else theme.current().accent)
-            return None
-        return super().data(index, role)
+    def ink_of(self, row: Row, column: TableColumn) -> str:
+        if row.kind in ("cut", "padding"):
+            return "muted"
+        if column is self.columns[SEGMENT]:
+            return "b" if row.segment else "accent"
+        return ""
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole and orientation == Qt.Orientation.Horizontal:
-            return (
-                self.tr("position_ids: the place in what the model reads"),
-                self.tr("## before a piece: it goes on with the word before it"),
-                self.tr("input_ids: the place in the vocabulary"),
-                self.tr("token_type_ids: 0 for A, 1 for B"),
-                self.tr("attention_mask: 1 is read, 0 is padding"),
-                self.tr("From which to which character of the text, counted from 0"),
-                self.tr("The word as it was written"),
-            )[section]
-        return super().headerData(section, orientation, role)
+
+def _span(row: Row) -> str:
+    return "" if row.word < 0 else f"{row.start}–{row.stop}"
+
+
+def _long(said: str) -> str:
+    """Return what a cell's tooltip says: itself where it is long."""
+    return said if len(said) > 12 else ""
 
 
 class ChipDelegate(QStyledItemDelegate):
@@ -156,7 +127,7 @@ class ChipDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
         model = index.model()
-        assert isinstance(model, RowsModel)
+        assert isinstance(model, TokenRows)
         row = model.row_at(index.row())
         text = row.piece
         colors = theme.current()

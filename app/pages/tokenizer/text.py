@@ -24,7 +24,7 @@ from app.look.labels import label
 from app.look.widgets import GAP, Card, tidy_spin
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Tokenization, look
-from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsModel, RowsView
+from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
 from app.pages.tokenizer.state import LONGEST, PADDINGS, TokenizerState
 from app.pages.tokenizer.steps import StepCard, StepStrip
 from app.pages.tokenizer.vocabulary import VocabularyBar
@@ -60,7 +60,7 @@ class TextView(QWidget):
         self.strip, self.detail = StepStrip(), StepCard()
         self.plot = PiecesPlot(self.tr("Text and pieces"))
         self.plot.setObjectName("tokenizer_pieces")
-        self.rows = RowsModel(self)
+        self.rows = TokenRows(self)
         self.rows_view = RowsView("tokenizer_rows", self.tr("Rows that the model is given"))
         self.max_length = SpinBox(minimum=3, maximum=LONGEST, value=512)
         self.truncation, self.padding = ElidedBox(), ElidedBox()

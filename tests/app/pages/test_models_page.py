@@ -219,7 +219,7 @@ def test_the_sum_of_a_folder_is_what_its_files_hold_part_by_part(page: ModelsPag
     assert rows[-1][4] == sum(row[4] for row in rows[1:-1]) == stored  # type: ignore[misc]
     table = page.parameters.table.parts
     assert table.index(table.rowCount() - 1, 3).data() == f"{stored:,}"
-    groups = [row for row in range(table.rowCount()) if table.lines[row].level == 1]
+    groups = [row for row in range(table.rowCount()) if table.rows[row].level == 1]
     counted = (int(table.index(row, 3).data().replace(",", "")) for row in groups)
     assert sum(counted) == stored
 
