@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.masked_text import with_masks
-from app.pages.probe.over_table import PAIRS, OverTable
 from app.words import translate
 from engine.inspect.masked.grid import TemplateRequest
 from engine.questions.cloze import ForeseeTable
 from engine.questions.fill_mask import FillMask
-from engine.questions.how_read import HowRead
 from engine.questions.layers import AskLayers
 from engine.questions.next_sentence import NextSentence
 from engine.questions.pairs import ComparePairs
@@ -84,18 +82,15 @@ def templates_offer(draft: ProbeDraft, requests: Sequence[TemplateRequest], file
     return Offer(asked.command(), said)
 
 
-def over_table_offer(draft: ProbeDraft, asked: OverTable | None, overrides: Mapping[str, str]) -> Offer:
+def over_table_offer(asked: ForeseeTable | ComparePairs | None) -> Offer:
     """Return the line that asks the same of every text of the open table."""
-    if draft.about is None or asked is None:
+    if asked is None:
         return Offer(lacking=translate("probe", "Choose what is to be asked first."))
-    model, path, how = draft.about.named, asked.table.path, HowRead.of(overrides)
-    if asked.kind == PAIRS:
-        first, second = asked.columns
+    if isinstance(asked, ComparePairs):
         said = translate("probe", "The command prints how often the first sentence is likelier.")
-        return Offer(ComparePairs(model, path, first, second, how=how).command(), said)
-    said = translate("probe", "The command prints how many words are foreseen, and how well.")
-    line = ForeseeTable(model, path, asked.columns[0], limit=asked.limit, how=how).command()
-    return Offer(line, said)
+    else:
+        said = translate("probe", "The command prints how many words are foreseen, and how well.")
+    return Offer(asked.command(), said)
 
 
 def layers_offer(draft: ProbeDraft) -> Offer:

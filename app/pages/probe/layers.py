@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
@@ -12,12 +10,12 @@ from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.widgets import Card
 from app.pages.probe.draft import ProbeDraft
-from app.pages.probe.requests import ask_layers
 from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.lens import Lens
+from engine.questions.layers import AskLayers
 
 LEAST_HEIGHT = 160
 
@@ -27,7 +25,7 @@ class LayersView(QWidget):
 
     def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._draft = inspector, draft
+        self._draft = draft
         self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
         self._wanted = -1  # the gap to show of the next answer
@@ -71,10 +69,10 @@ class LayersView(QWidget):
                 draft.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
             )
             return
-        asked = (draft.about.fingerprint, draft.about.folder, draft.question)
-        models = self._inspector.open_models
-        work = partial(ask_layers, models, draft.about.folder, draft.question)
-        if self._layers.ask(asked, work, heard=self._hear, refused=self._refuse):
+        question = draft.question
+        hide = tuple(number + 1 for number in question.words)
+        asked = AskLayers(draft.about.named, question.text, question.pair, hide=hide, pieces=question.pieces)
+        if self._layers.ask(asked, heard=self._hear, refused=self._refuse):
             self.plot.set_empty_text(self.tr("Asking each layer…"))
             self.plot.set_dim(True)
 

@@ -7,10 +7,9 @@ it goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Signal, Slot
@@ -26,26 +25,22 @@ from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button
 from app.pages.probe.draft import ProbeDraft
-from app.pages.probe.requests import Foreseen, Likelier, compare_pairs, foresee_table
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
+from engine.questions.cloze import ForeseeTable
+from engine.questions.how_read import HowRead
+from engine.questions.pairs import ComparePairs
 from engine.text.table import Table, write_csv
+
+if TYPE_CHECKING:
+    from engine.evaluation.inside.cloze import Cloze
+    from engine.evaluation.inside.pairs import Pairs
 
 CLOZE, PAIRS = "cloze", "pairs"
 COUNTS = (50, 200, 1000, 0)  # texts that are asked about; 0: all
-Found = Foreseen | Likelier
+MOST_REASONS = 12  # why lines are left out, in a tooltip
 Listed = tuple[Sequence[str], Callable[[int, int], str], np.ndarray]
-
-
-@dataclass(frozen=True, slots=True)
-class OverTable:
-    """What is asked: of which table, over which columns, about how many texts."""
-
-    kind: str
-    table: Table
-    columns: tuple[str, ...]
-    limit: int
 
 
 class OverTableView(QWidget):
@@ -62,7 +57,9 @@ class OverTableView(QWidget):
         self._session, self._draft = session, draft
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
-        self._found: Found | None = None
+        self._answered: ForeseeTable | ComparePairs | None = None  # what the rest is of
+        self._foreseen: Cloze | None = None
+        self._likelier: Pairs | None = None
         self._order: list[int] = []
         column(self._make_question(), (self._make_texts(), 1), gap=GAP, parent=self)
         session.data.opened.connect(self._fill)
@@ -151,21 +148,30 @@ class OverTableView(QWidget):
         return card
 
     @property
-    def asked(self) -> OverTable | None:
+    def _columns(self) -> tuple[str, ...]:
+        """What Measure would ask about; none where it cannot be asked."""
+        boxes = [self.first, self.second] if self.kind.current == PAIRS else [self.first]
+        columns = tuple(str(box.currentData() or "") for box in boxes)
+        is_whole = self._session.data.table is not None and all(columns) and len(set(columns)) == len(boxes)
+        return columns if is_whole else ()
+
+    @property
+    def asked(self) -> ForeseeTable | ComparePairs | None:
         """What Measure would ask; None where it cannot be asked."""
-        table = self._session.data.table
-        columns = [str(self.first.currentData() or "")]
-        if self.kind.current == PAIRS:
-            columns.append(str(self.second.currentData() or ""))
-        if table is None or not all(columns) or len(set(columns)) < len(columns):
+        about, data, columns = self._draft.about, self._session.data, self._columns
+        if about is None or data.table is None or not columns:
             return None
+        table, how = data.table, HowRead.of(data.overrides)
+        if self.kind.current == PAIRS:
+            first, second = columns
+            return ComparePairs(about.named, table.path, first, second, how=how, table=table)
         limit = int(self.count.currentData())
-        return OverTable(self.kind.current, table, tuple(columns), 0 if self.kind.current == PAIRS else limit)
+        return ForeseeTable(about.named, table.path, columns[0], limit=limit, how=how, table=table)
 
     def refresh(self) -> None:
         """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""
-        about, found = self._draft.about, self._found
-        if found is not None and (about is None or found.fingerprint != about.fingerprint):
+        about, answered = self._draft.about, self._answered
+        if answered is not None and (about is None or answered.model.fingerprint != about.fingerprint):
             self._clear()
 
     @Slot()
@@ -196,13 +202,13 @@ class OverTableView(QWidget):
 
     def _clear(self) -> None:
         self._answers.drop()
-        self._found = None
+        self._answered = self._foreseen = self._likelier = None
         self._show_busy(False)
-        self.run.setEnabled(self.asked is not None)
+        self.run.setEnabled(bool(self._columns))
         self.value.hide()
         if self._session.data.table is None:
             said = self.tr("Open a table on the Data page first.")
-        elif self.asked is None:
+        elif not self._columns:
             said = self.tr("Choose two columns: the sentence that should be likelier, and the other.")
         elif self.kind.current == PAIRS:
             said = self.tr("Each word of both sentences is hidden in turn; the larger sum of logs wins.")
@@ -215,21 +221,15 @@ class OverTableView(QWidget):
     @Slot()
     def measure(self) -> None:
         """Ask; takes a pass through the model for each word."""
-        about, asked = self._draft.about, self.asked
-        if about is None or asked is None:
+        asked = self.asked
+        if asked is None:
             return
-        models = self._session.inspector.open_models
-        work: Callable[[], Any]
-        if asked.kind == PAIRS:
-            work = partial(compare_pairs, models, about.folder, asked.table, *asked.columns)
-        else:
-            work = partial(foresee_table, models, about.folder, asked.table, asked.columns[0], asked.limit)
         self._clear()
         self._show_busy(True)
-        self._answers.ask(
-            (about.fingerprint, asked),
-            work,
-            heard=self._show,
+        ask = cast(Callable[..., bool], self._answers.ask)  # of either
+        ask(
+            asked,
+            heard=partial(self._show, asked),
             refused=self._refuse,
             progress=self._hear_progress,
             ended=partial(self._show_busy, False),
@@ -250,48 +250,57 @@ class OverTableView(QWidget):
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))
 
-    def _show(self, found: Found) -> None:
-        self._found = found
-        self.value.show()
-        if isinstance(found, Foreseen):
-            self.value.setText(words.share(found.accuracy))
-            said = self.tr(
-                "of {count} hidden pieces are the first guess{interval}, {among} among the first five; "
-                "pseudo-perplexity {perplexity}{spread} over {texts}"
-            )
-            one, many = self.tr("1 text"), self.tr("{count} texts")
-            self.said.setText(
-                said.format(
-                    count=words.number(found.num_tokens),
-                    interval=_between(found.accuracy_interval, words.share),
-                    among=words.share(found.among),
-                    perplexity=words.decimal(found.perplexity, 1),
-                    spread=_between(found.perplexity_interval, partial(words.decimal, digits=1)),
-                    texts=words.counted(len(found.rows), one, many),
-                )
-            )
-            self.said.setToolTip(
-                tip(
-                    self.tr(
-                        "The intervals are over texts. Both numbers are of WordPieces: they compare models "
-                        "of one vocabulary alone. (Salazar et al. 2020)"
-                    )
-                )
-            )
+    def _show(self, asked: ForeseeTable | ComparePairs, answer: tuple[Table, Cloze | Pairs]) -> None:
+        self._answered = asked
+        if isinstance(asked, ForeseeTable):
+            self._foreseen = cast("Cloze", answer[1])
+            self._tell_foreseen(self._foreseen)
         else:
-            self.value.setText(words.share(found.share))
-            one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
-            many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
-            said = words.counted(len(found.rows), one, many)
-            said = said.format(
-                column=self.first.currentText(), interval=_between(found.interval, words.share)
-            )
-            left = words.counted(
-                found.num_left_out, self.tr("1 line is left out"), self.tr("{count} lines are left out")
-            )
-            self.said.setText(f"{said}; {left}" if found.num_left_out else said)
-            self.said.setToolTip(tip(found.why_left_out))
+            self._likelier = cast("Pairs", answer[1])
+            self._tell_likelier(self._likelier)
+        self.value.show()
         self._show_rows()
+
+    def _tell_foreseen(self, found: Cloze) -> None:
+        self.value.setText(words.share(found.accuracy))
+        said = self.tr(
+            "of {count} hidden pieces are the first guess{interval}, {among} among the first five; "
+            "pseudo-perplexity {perplexity}{spread} over {texts}"
+        )
+        one, many = self.tr("1 text"), self.tr("{count} texts")
+        self.said.setText(
+            said.format(
+                count=words.number(int(found.tokens.sum())),
+                interval=_between(found.accuracy_interval, words.share),
+                among=words.share(found.accuracy_among),
+                perplexity=words.decimal(found.perplexity, 1),
+                spread=_between(found.perplexity_interval, partial(words.decimal, digits=1)),
+                texts=words.counted(len(found.rows), one, many),
+            )
+        )
+        self.said.setToolTip(
+            tip(
+                self.tr(
+                    "The intervals are over texts. Both numbers are of WordPieces: they compare models "
+                    "of one vocabulary alone. (Salazar et al. 2020)"
+                )
+            )
+        )
+
+    def _tell_likelier(self, found: Pairs) -> None:
+        self.value.setText(words.share(found.share))
+        one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
+        many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
+        said = words.counted(len(found.rows), one, many)
+        said = said.format(column=self.first.currentText(), interval=_between(found.interval, words.share))
+        count, reasons = len(found.left_out), list(found.left_out.values())[:MOST_REASONS]
+        left = words.counted(count, self.tr("1 line is left out"), self.tr("{count} lines are left out"))
+        self.said.setText(f"{said}; {left}" if count else said)
+        self.said.setToolTip(tip("\n".join(words.say(sentence) for sentence in reasons)))
+
+    @property
+    def _found(self) -> Cloze | Pairs | None:
+        return self._foreseen if self._foreseen is not None else self._likelier
 
     def _show_rows(self) -> None:
         found, table = self._found, self._session.data.table
@@ -314,16 +323,18 @@ class OverTableView(QWidget):
             mode = QHeaderView.ResizeMode.ResizeToContents if fits else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(place, mode)
 
-    def _cells(self, found: Found, table: Table) -> Listed:
+    def _cells(self, found: Cloze | Pairs, table: Table) -> Listed:
         """Return the headings, what stands in the cells of a text, and what the texts are sorted by."""
         lines = table.lines[found.rows].tolist()
-        texts = [table.frame[name].array for name in self._text_columns()]
+        texts = [table.frame[name].array for name in self._columns]
         rows = found.rows.tolist()
 
         def text(place: int) -> str:
             return "  |  ".join(str(cells[rows[place]]) for cells in texts)
 
-        if isinstance(found, Foreseen):
+        foreseen, likelier = self._foreseen, self._likelier
+        if foreseen is not None:
+            perplexities = foreseen.perplexities
             names = (
                 self.tr("Line"),
                 self.tr("Pieces"),
@@ -335,24 +346,22 @@ class OverTableView(QWidget):
             def cell(place: int, at: int) -> str:
                 return (
                     str(lines[place]),
-                    words.number(int(found.tokens[place])),
-                    words.share(float(found.right[place]) / float(found.tokens[place]), 0),
-                    words.decimal(float(found.perplexities[place]), 1),
+                    words.number(int(foreseen.tokens[place])),
+                    words.share(float(foreseen.right[place]) / float(foreseen.tokens[place]), 0),
+                    words.decimal(float(perplexities[place]), 1),
                     text(place),
                 )[at]
 
-            return names, cell, -found.perplexities
+            return names, cell, -perplexities
+        assert likelier is not None  # else there is nothing
+        differences = likelier.differences
         of_pairs = (self.tr("Line"), self.tr("Difference"), self.tr("Sentences"))
 
         def of_pair(place: int, at: int) -> str:
-            apart = f"{found.differences[place]:+.2f}".replace("-", "−")
+            apart = f"{differences[place]:+.2f}".replace("-", "−")
             return (str(lines[place]), apart, text(place))[at]
 
-        return of_pairs, of_pair, found.differences
-
-    def _text_columns(self) -> Sequence[str]:
-        asked = self.asked
-        return asked.columns if asked is not None else ()
+        return of_pairs, of_pair, differences
 
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
@@ -360,7 +369,7 @@ class OverTableView(QWidget):
         table, found = self._session.data.table, self._found
         if table is not None and found is not None and index.isValid():
             at = int(found.rows[self._order[index.row()]])
-            self.sentence_wanted.emit(str(table.frame[self._text_columns()[0]].array[at]))
+            self.sentence_wanted.emit(str(table.frame[self._columns[0]].array[at]))
 
     @Slot()
     def _save_dialog(self) -> None:
@@ -380,7 +389,14 @@ class OverTableView(QWidget):
         found, table = self._found, self._session.data.table
         if found is None or table is None:
             return
-        names, numbers = found.columns()
+        if self._foreseen is not None:
+            one = self._foreseen
+            names = ["pieces", "right", "pseudo-perplexity"]
+            numbers = [one.tokens, one.right, one.perplexities]
+        else:
+            assert self._likelier is not None  # as `found` is
+            names = ["log of first", "log of second", "difference"]
+            numbers = [*self._likelier.logs.T, self._likelier.differences]
         rows = zip(table.lines[found.rows].tolist(), *(one.tolist() for one in numbers), strict=True)
         work = partial(write_csv, Path(path), ["line", *names], list(rows), exempt=["line", *names])
         self._files.drop()

@@ -267,7 +267,7 @@ class ProbePage(LookingPage[ProbeState]):
         if tab == GAME:
             return Offer(lacking=self.tr("A game has no command. Hide words on the tab Words to copy one."))
         if tab == OVER_TABLE:
-            return over_table_offer(draft, self.over_table_view.asked, self.session.data.overrides)
+            return over_table_offer(self.over_table_view.asked)
         if tab == WORDS:
             return words_offer(draft, self.words_view.top_k)
         return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](draft)

@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from app import words
 from app.pages.probe.masked_text import MaskedText
 from app.shipped import sample_passages
 from app.work.models import OpenModels
@@ -21,23 +18,18 @@ from engine.inspect.masked.follows import Follows, Influence, follows, influence
 from engine.inspect.masked.game import Round, Verdict, deal, play
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
-from engine.inspect.masked.lens import Lens, lens
 from engine.inspect.masked.masked import Masked, mask
-from engine.inspect.masked.perplexity import PseudoPerplexity, pseudo_perplexity
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
 from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
 from engine.model.model_name import ModelName
 from engine.questions.question import Models, Question, asked
-from engine.text.examples import Roles
-from engine.text.table import Table
 from engine.train.run.kept import Kept
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.contrasts import Contrast
 
 SPELLED = 40  # passages that tell which language a vocabulary is for
-MOST_REASONS = 12  # why lines are left out, in a tooltip
 NUM_JOINT = 8  # joint fillings that are shown
 MOST_JOINT = 12  # [MASK]s that are filled together: each is another pass over the whole beam
 
@@ -75,89 +67,6 @@ class NextAnswer:
 
     found: Follows
     beside: Follows | UserError | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Foreseen:
-    """How well a model foresees the words of a table's texts; numbers that a text has are (E,)."""
-
-    fingerprint: str
-    rows: np.ndarray
-    tokens: np.ndarray
-    right: np.ndarray
-    perplexities: np.ndarray
-    accuracy: float
-    accuracy_interval: tuple[float, float] | None
-    among: float
-    perplexity: float
-    perplexity_interval: tuple[float, float] | None
-
-    @property
-    def num_tokens(self) -> int:
-        return int(self.tokens.sum())
-
-    def columns(self) -> tuple[list[str], list[np.ndarray]]:
-        """Return what is written of each text."""
-        return ["pieces", "right", "pseudo-perplexity"], [self.tokens, self.right, self.perplexities]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Likelier:
-    """Of which of two sentences a model says that it is likelier, line by line."""
-
-    fingerprint: str
-    rows: np.ndarray
-    logs: np.ndarray  # (E, 2)
-    differences: np.ndarray
-    share: float
-    interval: tuple[float, float]
-    num_left_out: int
-    why_left_out: str  # of the first few
-
-    def columns(self) -> tuple[list[str], list[np.ndarray]]:
-        """Return what is written of each pair."""
-        return ["log of first", "log of second", "difference"], [*self.logs.T, self.differences]
-
-
-def foresee_table(models: OpenModels, folder: Path, table: Table, column: str, limit: int) -> Steps[Foreseen]:
-    """Hide each word of a table's texts in turn. Raises: DataError, ModelError."""
-    from engine.evaluation.inside.cloze import cloze  # here, on the worker: it brings scipy with it
-    from engine.evaluation.inside.texts import finding_texts
-
-    subject = models.subject(folder)
-    texts = yield from finding_texts(subject, table, Roles(column), limit)
-    found = yield from cloze(subject, texts)
-    return Foreseen(
-        fingerprint=subject.fingerprint,
-        rows=found.rows,
-        tokens=found.tokens,
-        right=found.right,
-        perplexities=found.perplexities,
-        accuracy=found.accuracy,
-        accuracy_interval=found.accuracy_interval,
-        among=found.accuracy_among,
-        perplexity=found.perplexity,
-        perplexity_interval=found.perplexity_interval,
-    )
-
-
-def compare_pairs(models: OpenModels, folder: Path, table: Table, first: str, second: str) -> Steps[Likelier]:
-    """Score the two sentences of each line. Raises: DataError, ModelError."""
-    from engine.evaluation.inside.pairs import minimal_pairs  # here, on the worker: it brings scipy with it
-
-    subject = models.subject(folder)
-    found = yield from minimal_pairs(subject, table, first, second)
-    reasons = list(found.left_out.values())[:MOST_REASONS]
-    return Likelier(
-        fingerprint=subject.fingerprint,
-        rows=found.rows,
-        logs=found.logs,
-        differences=found.differences,
-        share=found.share,
-        interval=found.interval,
-        num_left_out=len(found.left_out),
-        why_left_out="\n".join(words.say(sentence) for sentence in reasons),
-    )
 
 
 @dataclass(frozen=True)
@@ -233,18 +142,6 @@ def ask_kept(kept: Sequence[Kept], question: MaskedText) -> Iterator[Event]:
     for event in asked:
         if isinstance(event, CheckpointProbed):
             yield Answer(value=LearnedAnswer(question, steps[event.folder], event.probed))
-
-
-def ask_layers(models: OpenModels, folder: Path, question: MaskedText) -> Lens:
-    """Return what every layer would put into the gaps."""
-    subject = models.subject(folder)
-    masked = mask(subject.about, question.text, question.pair, words=question.words, pieces=question.pieces)
-    return lens(subject, masked)
-
-
-def measure_surprise(models: OpenModels, folder: Path, question: MaskedText) -> Steps[PseudoPerplexity]:
-    """Hide each token in turn; return how probable each was, and what that comes to."""
-    return (yield from pseudo_perplexity(models.subject(folder), question.text, question.pair))
 
 
 def ask_next(

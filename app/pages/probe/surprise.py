@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -11,13 +10,13 @@ from app import words
 from app.look.labels import label, tip
 from app.look.widgets import GAP, Card
 from app.pages.probe.draft import ProbeDraft
-from app.pages.probe.requests import measure_surprise
 from app.plots.buttons import save_icon
 from app.plots.word_strip import RatedWord, WordStrip
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.masked.perplexity import PseudoPerplexity
+from engine.questions.perplexity import MeasureSurprise
 
 FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compared
 
@@ -27,7 +26,7 @@ class SurpriseView(QWidget):
 
     def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inspector, self._draft = inspector, draft
+        self._draft = draft
         self._surprise = Channel(self, inspector.workers.models)
         self.value = label("", "big")
         self.value.setObjectName("probe_perplexity")
@@ -68,13 +67,8 @@ class SurpriseView(QWidget):
             self._surprise.drop()
             self._say(draft.refusal or self.tr("Type a sentence above to measure it."))
             return
-        texts = (draft.question.text, draft.question.text_pair)
-        asked = (draft.about.fingerprint, draft.about.folder, texts)
-        models = self._inspector.open_models
-        work = partial(measure_surprise, models, draft.about.folder, draft.question)
-        if self._surprise.ask(
-            asked, work, heard=self._show, refused=self._refuse, progress=self._hear_progress
-        ):
+        asked = MeasureSurprise(draft.about.named, draft.question.text, draft.question.pair)
+        if self._surprise.ask(asked, heard=self._show, refused=self._refuse, progress=self._hear_progress):
             self.strip.set_dim(True)
             if self.value.isHidden():
                 self.explained.setText(self.tr("Measuring…"))

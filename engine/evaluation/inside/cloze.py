@@ -36,7 +36,8 @@ class Cloze:
     """What was foreseen of some texts.
 
     rows: of the table, (E,). tokens, right, among: (E,), tokens hidden, those that were the first guess, and
-    among the first five. logs: (E,), the sum of the natural logs of their probabilities.
+    among the first five. logs: (E,), the sum of the natural logs of their probabilities. accuracy_interval,
+    perplexity_interval: at 95 %, over texts; None for one text.
     """
 
     rows: npt.NDArray[np.int64]
@@ -44,6 +45,8 @@ class Cloze:
     right: Numbers
     among: Numbers
     logs: Numbers
+    accuracy_interval: Interval | None
+    perplexity_interval: Interval | None
 
     @property
     def accuracy(self) -> float:
@@ -65,17 +68,6 @@ class Cloze:
         """(E,), the pseudo-perplexity of each text."""
         return np.exp(-self.logs / self.tokens)
 
-    @property
-    def accuracy_interval(self) -> Interval | None:
-        """The 95 % interval of `accuracy`, over texts; None for one text."""
-        return interval_of(Tallies.of(np.stack([self.right, self.tokens], 1)), share_of)
-
-    @property
-    def perplexity_interval(self) -> Interval | None:
-        """The 95 % interval of `perplexity`, over texts; None for one text."""
-        found = interval_of(Tallies.of(np.stack([-self.logs, self.tokens], 1)), share_of)
-        return None if found is None else (math.exp(found[0]), math.exp(found[1]))
-
 
 def cloze(subject: LoadedModel, texts: Sequence[Text], *, on: np.ndarray | None = None) -> Steps[Cloze]:
     """Hide each token of each text in turn; yields Progress. Raises: ModelError without the head.
@@ -88,8 +80,12 @@ def cloze(subject: LoadedModel, texts: Sequence[Text], *, on: np.ndarray | None 
         ranks = np.array([score.rank for score in scores])
         logs = math.fsum(score.log_probability for score in scores)
         sums[place] = len(scores), (ranks == 1).sum(), (ranks <= FEW_GUESSES).sum(), logs
+    rows = np.array([text.example.row for text in texts], np.int64)
     tokens, right, among, logs_of = sums.T
-    return Cloze(np.array([text.example.row for text in texts], np.int64), tokens, right, among, logs_of)
+    accuracy = interval_of(Tallies.of(np.stack([right, tokens], 1)), share_of)
+    perplexity = interval_of(Tallies.of(np.stack([-logs_of, tokens], 1)), share_of)
+    exponents = None if perplexity is None else (math.exp(perplexity[0]), math.exp(perplexity[1]))
+    return Cloze(rows, tokens, right, among, logs_of, accuracy, exponents)
 
 
 def foreseeing(
