@@ -77,11 +77,12 @@ def numbers_of(scored: Sequence[ScoredWord]) -> Numbers:
 class AttributedText(WordFlow[ScoredWord]):
     """The text as it was typed, each word in the colour of its score; `word_chosen` where that is of use."""
 
+    line, chip, most_lines = LINE, CHIP, 9
     pad = INNER
     radius = 4.0
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, line=LINE, chip=CHIP, most_lines=9, parent=parent)
+        super().__init__(title, parent=parent)
         self.marked: int | None = None
         self.can_hide = False
         self._largest = 0.0

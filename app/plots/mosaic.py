@@ -18,6 +18,7 @@ from app import words
 from app.look import theme
 from app.look.labels import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
+from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words
 from app.plots.pointed import cell_after
@@ -136,14 +137,11 @@ class MosaicPlot(LayeredFigure):
             parts.append(self.tr("switched off"))
         return " · ".join(parts)
 
-    def _grid(self) -> tuple[int, int]:
+    @property
+    def _grid(self) -> CellGrid:
+        """Where the tiles lie, gaps included."""
         assert self._picture is not None
-        num_layers, num_heads = self._picture.strongest.shape
-        return num_layers, num_heads
-
-    def _area(self) -> tuple[QPointF, float, float]:
-        """Return where the first tile begins, and the px from tile to tile across and down."""
-        rows, columns = self._grid()
+        rows, columns = self._picture.strongest.shape
         side, head = (0.0, 0.0) if self.is_sorted else (SIDE, HEAD)
         width = self.width() - 2 * EDGE - side
         height = self.height() - EDGE - head - FOOT
@@ -151,27 +149,18 @@ class MosaicPlot(LayeredFigure):
         across, down = min(across, down * STRETCH), min(down, across * STRETCH)
         across, down = (float(int(x)) if x >= 8 else x for x in (across, down))
         left = EDGE + side + max(0.0, (width - across * columns) / 2)
-        return QPointF(round(left), EDGE + head), across, down
+        return CellGrid(QRectF(round(left), EDGE + head, across * columns, down * rows), (rows, columns))
 
     def tile_rect(self, layer: int, head: int) -> QRectF:
         """Return where a head's tile lies."""
-        start, across, down = self._area()
-        row, column = divmod(self._order.index((layer, head)), self._grid()[1])
-        gap = self._gap(across, down)
-        left, top = start.x() + column * across, start.y() + row * down
-        return QRectF(left + gap / 2, top + gap / 2, across - gap, down - gap)
-
-    def _gap(self, across: float, down: float) -> float:
-        return GAP if min(across, down) >= 20 else 2.0
+        grid = self._grid
+        cell = grid.rect(*divmod(self._order.index((layer, head)), grid.shape[1]))
+        gap = (GAP if min(cell.width(), cell.height()) >= 20 else 2.0) / 2
+        return cell.adjusted(gap, gap, -gap, -gap)
 
     def target_at(self, at: QPointF) -> Head | None:
-        if self.is_empty:
-            return None
-        start, across, down = self._area()
-        column, row = int((at.x() - start.x()) // across), int((at.y() - start.y()) // down)
-        rows, columns = self._grid()
-        inside = 0 <= row < rows and 0 <= column < columns
-        return self._order[row * columns + column] if inside else None
+        cell = None if self.is_empty else self._grid.under(at)
+        return None if cell is None else self._order[cell[0] * self._grid.shape[1] + cell[1]]
 
     def words_of(self, target: Head) -> str:
         return self.head_words(*target)
@@ -187,7 +176,7 @@ class MosaicPlot(LayeredFigure):
     def after(self, event: QKeyEvent) -> Head | None:
         if self.is_empty or event.modifiers() & Qt.KeyboardModifier.AltModifier:
             return None
-        rows, columns = self._grid()
+        rows, columns = self._grid.shape
         here = self.current or (self._chosen[0] if self._chosen else None)
         cell = None if here is None else divmod(self._order.index(here), columns)
         found = cell_after(event, cell, (rows, columns))
@@ -257,15 +246,16 @@ class MosaicPlot(LayeredFigure):
         painter.drawImage(area, image_over(pixels))
 
     def _paint_numbers(self, painter: QPainter) -> None:
-        (rows, columns), (start, across, down) = self._grid(), self._area()
-        metrics = QFontMetricsF(theme.ui_font(11))
-        every = 1 if across >= metrics.horizontalAdvance("24") + 3 else 2
+        grid, metrics = self._grid, QFontMetricsF(theme.ui_font(11))
+        (rows, columns), tile = grid.shape, grid.rect(0, 0)
+        every = 1 if tile.width() >= metrics.horizontalAdvance("24") + 3 else 2
         for column in range(0, columns, every):
-            place = QRectF(start.x() + (column - 1) * across, start.y() - 17, 3 * across, 15)
+            left, right = grid.across(column - 1, 3)
+            place = QRectF(left, tile.top() - 17, right - left, 15)
             write(painter, place, str(column + 1), "muted", size=11, side=CENTER)
-        every = math.ceil(metrics.height() / down)
+        every = math.ceil(metrics.height() / tile.height())
         for row in range(0, rows, every):
-            place = QRectF(0, start.y() + row * down, start.x() - 5, down)
+            place = QRectF(0, grid.down(row)[0], tile.left() - 5, tile.height())
             write(painter, place, str(row + 1), "muted", size=11, side=RIGHT)
 
     def _paint_scale(self, painter: QPainter) -> float:

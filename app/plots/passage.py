@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -31,17 +30,12 @@ class ShadedWord(FlowWord):
 
 
 class PassagePlot(WordFlow[ShadedWord]):
-    """The words of a passage. Args: what: the shares' name, as a column of the saved table."""
+    """The words of a passage."""
 
+    line, chip, most_lines = LINE, CHIP, 9
     pad = 0.5
     radius = 3.0
     side = CENTER | Qt.TextFlag.TextDontClip
-
-    def __init__(
-        self, title: str = "", *, what: str = "share", most_lines: int = 9, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(title, line=LINE, chip=CHIP, most_lines=most_lines, parent=parent)
-        self.what = what
 
     def show_marked(self) -> None:
         """Bring the first word of an answer into view, once the words have their places."""
@@ -57,7 +51,7 @@ class PassagePlot(WordFlow[ShadedWord]):
         return False
 
     def numbers(self) -> Numbers:
-        rows: Numbers = [["place", "word", self.what, "answer", "right"]]
+        rows: Numbers = [["place", "word", "share", "answer", "right"]]
         for place, one in enumerate(self.words):
             rows.append([place, one.text, one.value, int(ANSWER in one.marks), int(RIGHT in one.marks)])
         return rows

@@ -59,10 +59,11 @@ class TaggedWord(FlowWord):
 class TaggedWordsPlot(WordFlow[TaggedWord]):
     """The words of a text. A type has one colour, by its place among all types."""
 
+    line, chip, most_lines = WORD + BETWEEN, WORD, 6
     pad = PAD
 
-    def __init__(self, title: str = "", *, most_lines: int = 6, parent: QWidget | None = None) -> None:
-        super().__init__(title, line=WORD + BETWEEN, chip=WORD, most_lines=most_lines, parent=parent)
+    def __init__(self, title: str = "", *, most_lines: int = 0, parent: QWidget | None = None) -> None:
+        super().__init__(title, most_lines=most_lines, parent=parent)
         self.types: tuple[str, ...] = ()
         self._above = self._below = 0
 

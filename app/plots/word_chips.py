@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -44,10 +43,7 @@ class WordChips(WordFlow[MaskableWord]):
 
     pad = PAD
     radius = 6.0
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, line=33, chip=26, most_lines=5, parent=parent)
-        self.can_hide = True
+    can_hide = True
 
     def set_chips(self, chips: Sequence[MaskableWord], *, can_hide: bool = True) -> None:
         """Show these words. Args: can_hide: whether there is a model that could guess them."""

@@ -57,23 +57,23 @@ class WordFlow(ScrolledFigure, Generic[Word]):
     """Base of the pictures of a text: a chip a word, B on a line of its own. A target is a word's index.
 
     The ring around a word is seen while the picture has the keyboard; its place stays for the next time.
-    Args: line: height of a line in px; chip: of a word in it; most_lines: that are shown before it scrolls.
     """
 
     word_chosen = Signal(int)
+    line, chip = 33, 26  # px, the heights of a line, and of a word in it
+    most_lines = 5  # that are shown before it scrolls
     pad = 7.0  # px beside a word's letters
     radius = 5.0  # px of a chip's corners
     side = CENTER
     rim = (0, 3, 0, 3)  # words begin where titles do
 
-    def __init__(
-        self, title: str = "", *, line: int, chip: int, most_lines: int, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, title: str = "", *, most_lines: int = 0, parent: QWidget | None = None) -> None:
+        """Args: most_lines: other than this kind of picture shows."""
         super().__init__(title, parent)
-        self.line, self.chip, self.most_lines = line, chip, most_lines
+        self.most_lines = most_lines or self.most_lines
         self.words: tuple[Word, ...] = ()
         self._places: list[QRectF] = []
-        self.setFixedHeight(line + 6)
+        self.setFixedHeight(self.line + 6)
 
     def shown(self, index: int) -> str:
         """Return a word as it stands in its chip."""

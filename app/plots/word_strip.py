@@ -37,19 +37,20 @@ class WordStrip(WordFlow[RatedWord]):
     None: the largest of the text, but at least `least`.
     """
 
+    line, chip, most_lines = CHIP + UNDER + 7, CHIP, 8
+
     def __init__(
         self,
         title: str = "",
         *,
         what: str = "value",
-        is_signed: bool = False,
         scale: float | None = None,
         least: float = 0.0,
-        most_lines: int = 8,
+        most_lines: int = 0,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(title, line=CHIP + UNDER + 7, chip=CHIP, most_lines=most_lines, parent=parent)
-        self.what, self.is_signed, self.scale, self.least = what, is_signed, scale, least
+        super().__init__(title, most_lines=most_lines, parent=parent)
+        self.what, self.scale, self.least = what, scale, least
         self.is_dim = False
 
     def set_words(self, words: Sequence[RatedWord]) -> None:

@@ -82,7 +82,6 @@ class NextView(Scroller):
         self.strip = WordStrip(
             self.tr("Words for and against"),
             what="change of log-odds",
-            is_signed=True,
             least=0.5,
             most_lines=6,
         )
