@@ -117,7 +117,7 @@ def test_the_more_surprising_word_has_the_stronger_colour_and_signs_have_two_hue
     plot = shown(qtbot, strip())
     away = [theme.contrast(plot.ground_of(i), theme.current().card) for i in range(3)]
     assert away[1] > away[0] > away[2]
-    plot = WordStrip("Signed", is_signed=True, least=0.5)
+    plot = WordStrip("Signed", least=0.5)
     qtbot.addWidget(plot)
     plot.set_words([RatedWord("a", 0, 0.25), RatedWord("b", 0, -0.25)])
     assert plot.share_of(0) == 0.5 and plot.share_of(1) == -0.5
