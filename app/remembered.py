@@ -30,18 +30,13 @@ _HEAD = re.compile(r"([1-9]\d{0,2})\.([1-9]\d{0,2})")  # layer.head, both from 1
 
 def keep_table(session: Session) -> None:
     """Keep which table is open, and what its columns mean."""
-    path, roles = session.data.path, session.data.roles
+    data, roles = session.data, session.data.roles
     kept: dict[str, Any] = {}
-    if path is not None:
-        kept = {
-            "path": str(path),
-            "task": session.data.task,
-            **session.data.label_choices,
-            **session.data.overrides,
-        }
+    if data.path is not None:
+        kept = {"path": str(data.path), "task": data.task, **data.label_choices, **data.overrides}
         if roles is not None:
             kept["roles"] = [roles.text, roles.text_pair, roles.label]
-        kept["said"] = session.data.file_settings
+        kept["said"] = data.file_settings
         kept["against"] = [str(other) for other in session.doctor.against[:MOST_COMPARED]]
     session.settings.set_value(TABLE, json.dumps(kept, ensure_ascii=False))
 

@@ -80,17 +80,12 @@ class Scenes(InsideScenes):
         )
 
     def _open_sample(self) -> Acting:
-        session = self.session
-        if session.data.table is None and not sample_data_path().is_file():
+        data = self.session.data
+        if data.table is None and not sample_data_path().is_file():
             return
-        if session.data.table is None:
-            session.data.open(sample_data_path())
-        yield (
-            lambda: (
-                session.data.summary is not None
-                or (session.data.table is not None and not session.data.is_counting)
-            )
-        )
+        if data.table is None:
+            data.open(sample_data_path())
+        yield lambda: data.summary is not None or (data.table is not None and not data.is_counting)
 
     def data_words(self) -> str:
         """Say what the open table is and what was guessed about it."""

@@ -419,17 +419,13 @@ class DataPage(Page):
 
     @Slot()
     def _show_length(self) -> None:
-        summary, model, maximum = (
-            self.session.data.summary,
-            self.session.model.chosen,
-            self.session.model.max_length,
-        )
-        in_pieces = model is not None
+        summary, model = self.session.data.summary, self.session.model
+        in_pieces, maximum = model.chosen is not None, model.max_length
         self._show_length_title()
         self.max_length_box.setVisible(in_pieces)
         self.model_button.setVisible(not in_pieces)
         with QSignalBlocker(self.max_length_box):
-            self.max_length_box.setMaximum(self.session.model.max_length_limit)
+            self.max_length_box.setMaximum(model.max_length_limit)
             self.max_length_box.setValue(maximum)
         hint = ""
         if summary is not None:

@@ -108,11 +108,8 @@ class RolesStrip(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        table, roles, before = (
-            self._session.data.table,
-            self._session.data.roles,
-            self._session.data.roles_before,
-        )
+        data = self._session.data
+        table, roles, before = data.table, data.roles, data.roles_before
         self.undo.setVisible(before is not None)
         if before is not None:
             self.undo.setToolTip(tip(self.tr("Back to {roles} (Ctrl+Z)").format(roles=_told(before))))
