@@ -121,7 +121,7 @@ def test_question_words_and_whether_there_is_an_answer_lead_to_questions(
     hand.click("question_answerable")
     assert listed(page) == all_of(page)
     click_at(scores.words, 0, qtbot)
-    assert len(listed(page)) == scores.words.rows[0][3]
+    assert len(listed(page)) == scores.words.rows[0].count
     assert hand.said("evaluate_chip_0").startswith("no question word")
 
 

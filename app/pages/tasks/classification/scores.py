@@ -7,16 +7,16 @@ run, and for a predicted file. It draws evaluations and starts nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
-from PySide6.QtGui import QColor, QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
-from app.look import theme
+from app.look.columns import RIGHT, of
 from app.look.labels import tip
+from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from app.look.widgets import set_role
 from app.pages.tasks.scores import LEAST_PICTURE, LabelledScores
@@ -27,8 +27,6 @@ from app.work.text_filter import ANSWER
 from engine.events import Evaluated
 from engine.train.metrics import ONE_ANSWER, ClassScores, notes_on, scores_of
 
-Index = QModelIndex | QPersistentModelIndex
-MIDDLE = Qt.AlignmentFlag.AlignVCenter
 LABEL, PRECISION, RECALL, F1, ROWS, PREDICTED = range(6)
 NUM_COLUMNS = 6
 MOST_BASELINE = 120  # px of the caption of the baseline that are never cut
@@ -36,149 +34,169 @@ LEAST_NAME = 104  # px of the column of names
 FULL_DIGITS = 6  # of a figure that is copied
 
 
-class LabelScores(QAbstractTableModel):
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """The scores of a label, or a mean of all. place: of the label; -1 of a mean."""
+
+    name: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+    predicted: int
+    place: int = -1
+    threshold: float | str = ""
+
+    @property
+    def is_mean(self) -> bool:
+        return self.place < 0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it occurs and is never predicted."""
+        return not self.is_mean and bool(self.support) and not self.predicted
+
+
+class LabelScores(RowsModel):
     """A row for each label, then the two means, which stay at the end however the labels are sorted."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._names: tuple[str, ...] = ()
-        self._scores: ClassScores | None = None
-        self._order: np.ndarray = np.zeros(0, np.int64)
+        self._labels: list[LabelRow] = []
+        self._means: list[LabelRow] = []
         self._sorted: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
+        self.put(self.make_columns(), ())
+
+    def make_columns(self) -> tuple[TableColumn, ...]:
+        """Return the columns from left to right."""
+        return (
+            TableColumn(
+                self.tr("Label"),
+                of("name"),
+                help=tip(self.tr("Click a heading to sort; Ctrl+C copies what is chosen.")),
+                longest=120,
+                told=self._told,
+            ),
+            self.figure(
+                self.tr("Precision"),
+                "precision",
+                self.tr("Of the rows that got this label, the share that carries it."),
+            ),
+            self.figure(
+                self.tr("Recall"),
+                "recall",
+                self.tr("Of the rows that carry this label, the share that got it."),
+            ),
+            self.figure(
+                self.tr("F1"),
+                "f1",
+                self.tr("The harmonic mean of precision and recall: high only where both are."),
+            ),
+            self.figure(self.tr("Rows"), "support", self.tr("Rows that carry this label (support).")),
+            self.figure(
+                self.tr("Predicted"), "predicted", self.tr("Rows that got this label from the model.")
+            ),
+        )
+
+    def figure(self, head: str, name: str, said: str) -> TableColumn:
+        """Return the column of a figure: a score of 0 to 1, or a count."""
+        value = of(name)
+        return TableColumn(
+            head,
+            value,
+            _shown,
+            help=tip(said),
+            side=RIGHT,
+            whole=lambda row: _whole(value(row)),
+            told=self._told,
+        )
 
     def set_scores(self, names: Sequence[str], scores: ClassScores | None) -> None:
         """Show other scores, in the order that was chosen."""
-        self.beginResetModel()
-        self._names, self._scores = tuple(names), scores
-        self._order = np.arange(len(self._names))
-        self._put_in_order()
-        self.endResetModel()
+        self._labels, self._means = [], []
+        if scores is not None:
+            self._labels = [self.row_of(names[place], place, scores) for place in range(len(names))]
+            summary = scores.summary()
+            for kind, name in (("macro", self.tr("macro mean")), ("weighted", self.tr("weighted mean"))):
+                precision, recall, f1 = (
+                    summary[f"{kind}_{figure}"] for figure in ("precision", "recall", "f1")
+                )
+                self._means.append(LabelRow(name, precision, recall, f1, *self.sums(scores)))
+        self.put(self.columns, self._ordered())
+
+    def row_of(self, name: str, place: int, scores: ClassScores) -> LabelRow:
+        """Return the row of a label."""
+        precision, recall, f1 = (
+            float(values[place]) for values in (scores.precision, scores.recall, scores.f1)
+        )
+        support, predicted = int(scores.support[place]), int(scores.num_predicted[place])
+        return LabelRow(name, precision, recall, f1, support, predicted, place)
+
+    def sums(self, scores: ClassScores) -> tuple[int, int]:
+        """Return how many rows the means are of: that carry a label, that got one."""
+        return int(scores.support.sum()), int(scores.support.sum())
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Put the labels in order of a column; -1: as the model has them."""
         self.layoutAboutToBeChanged.emit()
         self._sorted = (column, order)
-        self._put_in_order()
+        self.rows = self._ordered()
         self.layoutChanged.emit()
 
-    def _put_in_order(self) -> None:
-        column, order = self._sorted
-        places = np.arange(len(self._names))
-        if column == LABEL:
-            places = np.array(sorted(places.tolist(), key=lambda i: self._names[i].casefold()), np.int64)
-        elif column > LABEL and self._scores is not None:
-            places = places[np.argsort(self._column(column), kind="stable")]
-        self._order = places[::-1] if order == Qt.SortOrder.DescendingOrder and column >= 0 else places
+    def _ordered(self) -> list[LabelRow]:
+        (at, order), labels = self._sorted, list(self._labels)
+        if at >= 0:
+            labels.sort(key=lambda row: _key(self.columns[at].value(row)))
+            labels = labels[::-1] if order == Qt.SortOrder.DescendingOrder else labels
+        return [*labels, *self._means]
 
     def place_at(self, row: int) -> int:
         """Return the place of a row's label; -1 of a mean."""
-        return int(self._order[row]) if 0 <= row < len(self._names) else -1
+        return self.rows[row].place if 0 <= row < len(self.rows) else -1
 
-    def _column(self, column: int) -> np.ndarray:
-        assert self._scores is not None
-        found = self._scores
-        return (found.precision, found.recall, found.f1, found.support, found.num_predicted)[column - 1]
+    def label_at(self, row: int) -> str:
+        """Return the label of a row; "" of a mean."""
+        return self.rows[row].name if self.place_at(row) >= 0 else ""
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or self._scores is None else len(self._names) + 2
+    def is_bold(self, row: LabelRow, column: TableColumn) -> bool:
+        return row.is_mean
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else NUM_COLUMNS
-
-    def value(self, row: int, column: int) -> str | float | int:
-        """Return a cell as it is: a name, a score of 0 to 1 or a count."""
-        assert self._scores is not None
-        if row < len(self._names):
-            place = int(self._order[row])
-            if column == LABEL:
-                return self._names[place]
-            return self._column(column)[place].item()  # type: ignore[no-any-return]
-        kind = ("macro", "weighted")[row - len(self._names)]
-        if column == LABEL:
-            return {"macro": self.tr("macro mean"), "weighted": self.tr("weighted mean")}[kind]
-        if column >= ROWS:
-            return int(self._scores.support.sum())
-        name = {PRECISION: "precision", RECALL: "recall", F1: "f1"}[column]
-        return self._scores.summary()[f"{kind}_{name}"]
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or self._scores is None:
-            return None
-        row, column = index.row(), index.column()
-        is_mean = row >= len(self._names)
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                value = self.value(row, column)
-                if isinstance(value, float):
-                    return words.score(value)
-                return words.shorten(value, 120) if isinstance(value, str) else words.number(value)
-            case Qt.ItemDataRole.UserRole:
-                value = self.value(row, column)
-                return f"{value:.{FULL_DIGITS}f}" if isinstance(value, float) else str(value)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                left = column == LABEL
-                return (Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag.AlignRight) | MIDDLE
-            case Qt.ItemDataRole.FontRole:
-                return theme.ui_font(bold=is_mean)
-            case Qt.ItemDataRole.ForegroundRole:
-                return self._color(row, column) if not is_mean else None
-            case Qt.ItemDataRole.ToolTipRole:
-                return self._tip(row, is_mean)
-        return None
-
-    def _color(self, row: int, column: int) -> QColor | None:
+    def ink_of(self, row: LabelRow, column: TableColumn) -> str:
         """Mark what is never predicted; there its figures are 0 by agreement."""
-        assert self._scores is not None
-        place = int(self._order[row])
-        is_lost = self._scores.support[place] and not self._scores.num_predicted[place]
-        return QColor(theme.current().look) if is_lost and column != LABEL else None
+        return "look" if row.is_lost and column is not self.columns[LABEL] else ""
 
-    def _tip(self, row: int, is_mean: bool) -> str:
-        assert self._scores is not None
-        if is_mean:
-            text = self.tr("Every label that occurs or is predicted counts alike, however rare it is.")
-            if row > len(self._names):
-                text = self.tr("A label counts as often as it occurs.")
-            return tip(text)
-        place = int(self._order[row])
-        name, support = self._names[place], int(self._scores.support[place])
-        if support and not self._scores.num_predicted[place]:
+    def _told(self, row: LabelRow) -> str:
+        if row.is_mean:
+            if row is self._means[0]:
+                return self.tr("Every label that occurs or is predicted counts alike, however rare it is.")
+            return self.tr("A label counts as often as it occurs.")
+        if row.is_lost:
             text = self.tr("{name} is never predicted: its precision counts as 0, as in scikit-learn.")
-            return tip(text.format(name=words.shorten(name, 200)))
-        if not support:
+            return text.format(name=words.shorten(row.name, 200))
+        if not row.support:
             text = self.tr("No row carries {name}: its recall counts as 0, as in scikit-learn.")
-            return tip(text.format(name=words.shorten(name, 200)))
-        return tip(words.shorten(name, 2000))
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < NUM_COLUMNS:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (
-                self.tr("Label"), self.tr("Precision"), self.tr("Recall"), self.tr("F1"), self.tr("Rows"),
-                self.tr("Predicted"),
-            )[section]  # fmt: skip
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return (Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft) | MIDDLE
-        if role == Qt.ItemDataRole.ToolTipRole:
-            meanings = (
-                self.tr("Click a heading to sort; Ctrl+C copies what is chosen."),
-                self.tr("Of the rows that got this label, the share that carries it."),
-                self.tr("Of the rows that carry this label, the share that got it."),
-                self.tr("The harmonic mean of precision and recall: high only where both are."),
-                self.tr("Rows that carry this label (support)."),
-                self.tr("Rows that got this label from the model."),
-            )
-            return tip(meanings[section])
-        return None
+            return text.format(name=words.shorten(row.name, 200))
+        return words.shorten(row.name, 2000)
 
     def numbers(self) -> Numbers:
         """Return the table with all digits, as it is sorted, its header first."""
-        header = [self.headerData(column, Qt.Orientation.Horizontal) for column in range(NUM_COLUMNS)]
-        rows = [[self.value(row, column) for column in range(NUM_COLUMNS)] for row in range(self.rowCount())]
-        return [header, *rows]
+        columns = self.columns[:NUM_COLUMNS]
+        rows = [[column.value(row) for column in columns] for row in self.rows]
+        return [[column.head for column in columns], *rows]
+
+
+def _shown(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return words.score(value) if isinstance(value, float) else words.number(value)
+
+
+def _whole(value: float | str) -> str:
+    return f"{value:.{FULL_DIGITS}f}" if isinstance(value, float) else str(value)
+
+
+def _key(value: float | str) -> float | str:
+    return value.casefold() if isinstance(value, str) else value
 
 
 class LabelView(TableView):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, Qt
 
 from app import words
-from app.look.labels import tip
-from app.pages.tasks.classification.scores import MIDDLE, NUM_COLUMNS, PREDICTED, Index, LabelScores
+from app.look.rows_model import TableColumn
+from app.pages.tasks.classification.scores import LabelRow, LabelScores
 from engine.events import Evaluated
 from engine.train.metrics import ClassScores, share
 from engine.train.tasks.multi_label.details import set_details
-
-THRESHOLD = NUM_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -50,41 +46,16 @@ class SideBySide(ClassScores):
 class ThresholdScores(LabelScores):
     """A row for each label, with its threshold at the end."""
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else NUM_COLUMNS + 1
+    def make_columns(self) -> tuple[TableColumn, ...]:
+        said = self.tr("The probability from which the label is given.")
+        return (*super().make_columns(), self.figure(self.tr("From"), "threshold", said))
 
-    def _column(self, column: int) -> np.ndarray:
-        return self._thresholds() if column == THRESHOLD else super()._column(column)
+    def row_of(self, name: str, place: int, scores: ClassScores) -> LabelRow:
+        assert isinstance(scores, SideBySide)
+        return replace(super().row_of(name, place, scores), threshold=float(scores.thresholds[place]))
 
-    def _thresholds(self) -> np.ndarray:
-        assert isinstance(self._scores, SideBySide)
-        return self._scores.thresholds
-
-    def value(self, row: int, column: int) -> str | float | int:
-        if column == THRESHOLD and row >= len(self._names):
-            return ""
-        if column == PREDICTED and row >= len(self._names):
-            assert self._scores is not None
-            return int(self._scores.num_predicted.sum())
-        return super().value(row, column)
-
-    def label_at(self, row: int) -> str:
-        """Return the label of a row; "" of a mean."""
-        place = self.place_at(row)
-        return self._names[place] if place >= 0 else ""
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if section != THRESHOLD or orientation != Qt.Orientation.Horizontal:
-            return super().headerData(section, orientation, role)
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.tr("From")
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | MIDDLE
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self.tr("The probability from which the label is given."))
-        return None
+    def sums(self, scores: ClassScores) -> tuple[int, int]:
+        return int(scores.support.sum()), int(scores.num_predicted.sum())
 
 
 def curve_of(event: Evaluated, label: str) -> tuple[np.ndarray, list[str], int] | None:
