@@ -191,7 +191,7 @@ class Scenes(InsideScenes):
         step, num_steps = words.number(state.step.step), words.number(state.num_steps)
         if self.session.training.is_running:
             return self.tr(
-                "TourStep {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
+                "Step {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
                 "orange on rows that are kept apart. Both should fall."
             ).format(step=step, all=num_steps, time=words.duration(state.step.remaining_s))
         return self.tr(

@@ -160,7 +160,8 @@ class DoctorCard(Card):
         said = self.tr("Every mend is recorded and can be undone.")
         if self._session.data.table_summary is None:
             return said
-        return f"{said} {self.tr('Wrong labels are looked for where each row has one label.')}"
+        where = self.tr("Wrong labels are looked for where each row has one label.")
+        return f"{said} {where}"
 
     def _seconds(self, *, closely: bool = False) -> float:
         """Return about how long it takes to look for wrong labels."""

@@ -57,8 +57,9 @@ class MultiLabelScores(LabelledScores):
     def _show_tiles(self, shown: Evaluated) -> None:
         rows = set_details(shown.details, shown.labels).num_examples
         caption = self.with_moment(self.tr("Micro F1"), self.tr("Micro F1, {moment}"))
-        meaning = f"{self.tr('F1 over all labels of all rows together.')} {self.measured_words(rows)}"
-        self.micro.put(caption, words.score(shown.metrics.get("micro_f1")), meaning)
+        meaning = self.tr("F1 over all labels of all rows together.")
+        measured = self.measured_words(rows)
+        self.micro.put(caption, words.score(shown.metrics.get("micro_f1")), f"{meaning} {measured}")
         self.macro.put(
             self.tr("Macro F1"),
             words.score(shown.metrics.get("macro_f1")),
