@@ -22,8 +22,9 @@ from app.pages.tasks.views import RowViews
 from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from engine.errors import Sentence
-from engine.events import Evaluated, Predicted
+from engine.events import Evaluated, Event, Noted, Predicted, Progress
 from engine.text.table import BadLine
+from engine.train.learned import ON_SEEN
 
 MOST_REPORTED = 200  # unusable rows that are listed one by one
 SUMMARY_WIDTH = 240
@@ -56,6 +57,10 @@ class AnswersCard(Card):
         self.reported.setObjectName("reported_rows")
         self._num_answered = 0
         self.views: RowViews = CLASSIFICATION
+        self._next_views: RowViews = CLASSIFICATION  # of the model that is chosen
+        self._notes: list[tuple[str, Sentence]] = []  # on what is being answered
+        self._num_shown = 0  # of these
+        self._reported: Sequence[BadLine] = ()
         self._texts: list[int] = []  # the columns that are read
         self._has_answers = False
         self._answers: list[str] = []  # the columns that are added
@@ -129,6 +134,7 @@ class AnswersCard(Card):
 
     def set_views(self, views: RowViews) -> None:
         """Know what the model's answers are like."""
+        self._next_views = views
         if views is not self.views and not self._has_answers:
             self.views = views
             self._show_scores(None)
@@ -148,6 +154,7 @@ class AnswersCard(Card):
         self.model.set_table(shown.table)
         self.model.set_roles(shown.roles)
         self.warn(())
+        self._reported = shown.reported
         self.show_reported(shown.reported, [("note", said) for said in shown.table.notes])
         self._side.setVisible(
             bool(shown.reported or shown.table.notes)
@@ -204,8 +211,10 @@ class AnswersCard(Card):
         self._views.setCurrentIndex(self._views.indexOf(card) if is_scores else 0)
         self._save.setVisible(not is_scores)
 
-    def start(self, model: str = "", views: RowViews = CLASSIFICATION) -> None:
-        """Make room for answers. Args: model: which one gives them. views: of its task."""
+    def start(self, model: str = "") -> None:
+        """Make room for answers. Args: model: which one gives them."""
+        views = self._next_views
+        self._notes, self._num_shown = [], 0
         self._answered_by, self.views = model, views
         self.warn(())
         self._bars_title.setText(views.counts_title())
@@ -221,6 +230,30 @@ class AnswersCard(Card):
         self._has_answers = True
         self._side.show()
         self._bring_forward()
+
+    def hear(self, event: Event) -> None:
+        """Hear an event of the file that is being answered."""
+        match event:
+            case Progress():
+                self._show_notes()
+            case Predicted():
+                self.put(event)
+            case Noted():
+                self._notes.append((event.level, event.sentence))
+            case Evaluated():
+                self.show_scores(event)
+
+    def end(self) -> None:
+        """Be told that nothing more comes."""
+        self._show_notes()
+
+    def _show_notes(self) -> None:
+        if len(self._notes) > self._num_shown:
+            self._num_shown = len(self._notes)
+            listed = {str(bad.sentence) for bad in self._reported}
+            notes = [(level, said) for level, said in self._notes if str(said) not in listed]
+            self.show_reported(self._reported, notes)
+            self.warn([(level, said) for level, said in notes if said.template in ON_SEEN])
 
     def put(self, event: Predicted) -> None:
         """Put answers beside their rows."""

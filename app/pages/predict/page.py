@@ -21,6 +21,7 @@ from app import words
 from app.look import theme
 from app.look.copy_command import CopyCommandButton
 from app.look.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
+from app.pages.predict.answered_file import AnsweredFileCard
 from app.pages.predict.answers import AnswersCard
 from app.pages.predict.file import FileCard
 from app.pages.predict.model import ModelCard
@@ -30,8 +31,6 @@ from app.pages.predict.requests import (
     Told,
     describe,
     label_in,
-    predict_rows,
-    predict_task_file,
     preview,
     preview_roles,
     tell,
@@ -39,19 +38,16 @@ from app.pages.predict.requests import (
 from app.pages.predict.task_file import TaskFileCard
 from app.pages.predict.text import TextCard
 from app.pages.tasks.answers import TaskAnswers
-from app.pages.tasks.known import CLASSIFICATION, row_views_of, views_of
+from app.pages.tasks.known import row_views_of, views_of
 from app.pages.tasks.views import FileViews
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import sample_data_path
 from app.work.titles import model_title
 from app.work.worker import Channel
-from engine.commands.command_line import predict_command
-from engine.errors import Sentence
-from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
+from engine.events import Event, Finished, Progress, Steps
 from engine.text.examples import Roles
 from engine.text.table import Table
-from engine.train.learned import ON_SEEN
 from engine.train.run.kept import name_of
 
 EMPTY_WIDTH = 380
@@ -74,12 +70,7 @@ class PredictPage(Page):
         self._preview_asked = Channel(self, session.workers.files)
         self._folder: Path | None = None  # of the model
         self._described: Described | None = None
-        self._running = self._finished = False
-        self._notes: list[tuple[str, Sentence]] = []
-        self._num_shown = 0  # of the notes
-        self._wrote: Path | None = None
         self._asked_file: Path | None = None  # that was to be read last
-        self._answering = ""  # the model that answers the file
         self._task_answers: dict[str, TaskAnswers] = {}  # by task, made when first needed
         self._task_before = ""  # whose own file the card at the left has
         self._make_actions()
@@ -162,6 +153,7 @@ class PredictPage(Page):
         self.file_card.roles_wanted.connect(self._read_roles)
         self.file_card.encoding_wanted.connect(self._read_encoded)
         self.file_card.changed.connect(self.refresh)
+        self.task_file_card.file_wanted.connect(self.open_file)
         self.task_file_card.changed.connect(self._task_file_changed)
         self.empty.activated.connect(self._lead_to_finetune)
         self.no_file.activated.connect(self.file_card.browse)
@@ -172,7 +164,12 @@ class PredictPage(Page):
     def is_asking(self) -> bool:
         """Whether anything is still to be answered: of a model, a text or a file."""
         asked = (self._model_asked, self._text_asked, self._rows_asked, self._preview_asked)
-        return self._running or any(channel.is_asking for channel in asked)
+        return self._is_running or any(channel.is_asking for channel in asked)
+
+    @property
+    def _is_running(self) -> bool:
+        """Whether a file is being answered, by whichever model that was asked to."""
+        return self.file_card.is_running or self.task_file_card.is_running
 
     # ---- the model
 
@@ -298,46 +295,6 @@ class PredictPage(Page):
             self._own.show_file(self.task_file_card.path)
         self.refresh()
 
-    def _predict_task_file(self, answers: TaskAnswers) -> None:
-        """Answer a task's own file into the new one."""
-        card = self.task_file_card
-        path, out = card.path, card.out_path
-        if self._folder is None or path is None or out is None:
-            return
-        if out.exists():
-            card.refuse_name(out)
-            return
-        card.show_refusal("")
-        self._running, self._finished, self._wrote = True, False, out
-        self._answering = self._model_name()
-        card.set_running(True)
-        self._rows_asked.drop()
-        self._rows_asked.ask(
-            out,
-            partial(predict_task_file, self._folder, path, out),
-            heard=lambda _nothing: None,
-            refused=lambda error: card.show_refusal(words.say_error(error)),
-            progress=partial(self._hear_task_file, answers),
-            ended=self._end_task_file,
-        )
-        self.refresh()
-
-    def _hear_task_file(self, answers: TaskAnswers, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.task_file_card.show_progress(event.done, event.total, words.event_words(event))
-        answers.hear(event)
-        if isinstance(event, Finished) and event.path is not None:
-            self._finished = True
-            self.task_file_card.show_written(event.path, event.seconds, self._answering)
-            answers.show_written(event.path)
-
-    def _end_task_file(self) -> None:
-        self._running = False
-        self.task_file_card.set_running(False)
-        if not self._finished and not self.task_file_card.refusal.text():
-            self.task_file_card.status.setText(self.tr("Stopped; nothing was written."))
-        self.refresh()
-
     def _model_name(self) -> str:
         return model_title(self._folder) if self._folder is not None else ""
 
@@ -431,74 +388,48 @@ class PredictPage(Page):
         self.answers.show_preview(found)
         self.refresh()
 
+    @property
+    def _card(self) -> AnsweredFileCard:
+        """What says which file is answered."""
+        return self.file_card if self._own is None else self.task_file_card
+
     @Slot()
     def predict_file(self) -> None:
-        """Predict every row of the file into the new one."""
-        if self._own is not None:
-            self._predict_task_file(self._own)
-            return
-        shown, out = self.file_card.preview, self.file_card.out_path
-        if self._folder is None or shown is None or out is None:
+        """Answer the whole file into the new one."""
+        card, answers, out = self._card, self._own or self.answers, self._card.out_path
+        if self._folder is None or card.path is None or out is None:
             return
         if out.exists():
-            self.file_card.refuse_name(out)
+            card.refuse_name(out)
             return
-        self.file_card.show_refusal("")
-        self._running, self._finished, self._notes, self._wrote = True, False, [], out
-        self._num_shown = 0
-        self._answering = self._model_name()
-        self.file_card.set_running(True)
-        views = row_views_of(self._described.task) if self._described is not None else CLASSIFICATION
-        self.answers.start(self._answering, views)
-        self._rows_asked.drop()
+        card.show_refusal("")
+        card.set_running(True)
+        answers.start(self._model_name())
         self._rows_asked.ask(
             out,
-            partial(predict_rows, self._models, self._folder, shown, out, raw=self.file_card.raw),
+            card.work(self._models, self._folder, out),
             heard=lambda _nothing: None,
-            refused=self._refuse_file,
-            progress=self._hear_rows,
-            ended=self._end_rows,
+            refused=lambda error: card.refuse(words.say_error(error)),
+            progress=partial(self._hear_file, card, answers, self._model_name(), out),
+            ended=partial(self._end_file, card, answers),
+            again=True,
         )
         self.refresh()
 
-    def _hear_rows(self, event: Event) -> None:
-        match event:
-            case Progress():
-                self._show_notes()
-                self.file_card.show_progress(event.done, event.total, words.event_words(event))
-            case Predicted():
-                self.answers.put(event)
-            case Noted():
-                self._notes.append((event.level, event.sentence))
-            case Evaluated():
-                self.answers.show_scores(event)
-            case Finished():
-                self._finished = True
-                where = event.path or self._wrote
-                if where is not None:
-                    self.file_card.show_written(where, event.seconds, self._answering)
+    def _hear_file(
+        self, card: AnsweredFileCard, answers: AnswersCard | TaskAnswers, model: str, out: Path, event: Event
+    ) -> None:
+        if isinstance(event, Progress):
+            card.show_progress(event.done, event.total, words.event_words(event))
+        elif isinstance(event, Finished):
+            card.show_written(event.path or out, event.seconds, model)
+        answers.hear(event)
 
-    def _show_notes(self) -> None:
-        shown = self.file_card.preview
-        if len(self._notes) > self._num_shown and shown is not None:
-            self._num_shown = len(self._notes)
-            listed = {str(bad.sentence) for bad in shown.reported}
-            notes = [(level, said) for level, said in self._notes if str(said) not in listed]
-            self.answers.show_reported(shown.reported, notes)
-            self.answers.warn([(level, said) for level, said in notes if said.template in ON_SEEN])
-
-    def _refuse_file(self, error: BaseException) -> None:
-        self.file_card.show_refusal(words.say_error(error))
-        self.file_card.status.setText("")
-
-    def _end_rows(self) -> None:
-        self._running = False
-        self._show_notes()
-        self.file_card.set_running(False)
-        if self._finished:
-            self.answers.mark_model(self._model_name())
-        elif not self.file_card.refusal.text():
-            self.file_card.status.setText(self.tr("Stopped; nothing was written."))
+    def _end_file(self, card: AnsweredFileCard, answers: AnswersCard | TaskAnswers) -> None:
+        answers.end()
+        card.end()
+        if card.has_written:
+            answers.mark_model(self._model_name())
         self.refresh()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -517,13 +448,11 @@ class PredictPage(Page):
     @Slot()
     def refresh(self) -> None:
         """Show the actions and cards that fit the moment."""
-        own, card = self._own, self.task_file_card
-        ready = self._described is not None and self.file_card.is_ready
-        if own is not None:
-            ready = card.path is not None and card.out_path is not None
-        self.run_button.setVisible(not self._running)
+        own, is_running = self._own, self._is_running
+        ready = self._described is not None and self._card.is_ready
+        self.run_button.setVisible(not is_running)
         self.run_button.setEnabled(ready)
-        self.stop_button.setVisible(self._running)
+        self.stop_button.setVisible(is_running)
         self.copy_button.setEnabled(ready)
         reason = "" if ready else self.tr("Choose a model and a file first.")
         self.run_button.setToolTip(reason)
@@ -540,18 +469,9 @@ class PredictPage(Page):
     @Slot()
     def copy_command(self) -> None:
         """Put the command that predicts the file without a window on the clipboard."""
-        if self._own is not None and self._folder is not None:
-            path, new = self.task_file_card.path, self.task_file_card.out_path
-            if path is not None and new is not None:
-                self.copy_button.copy(predict_command(self._folder, path, new, Roles(text="")))
-            return
-        shown, out = self.file_card.preview, self.file_card.out_path
-        if self._folder is None or shown is None or out is None:
-            return
-        command = predict_command(self._folder, shown.table.path, out, shown.roles, shown.how)
-        if self.file_card.raw:
-            command += " --raw"
-        self.copy_button.copy(command)
+        out = self._card.out_path
+        if self._folder is not None and out is not None:
+            self.copy_button.copy(self._card.command(self._folder, out))
 
     @Slot()
     def _lead_to_finetune(self) -> None:

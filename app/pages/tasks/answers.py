@@ -17,7 +17,7 @@ from app.look.layout import column
 from app.look.widgets import GAP, Card, set_role
 from app.pages.tasks.requests import OpenPredictor
 from app.work.worker import Channel
-from engine.events import Evaluated
+from engine.events import Evaluated, Event, Finished
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -151,10 +151,21 @@ class TaskAnswers(QWidget):
         """Be told the file that was chosen at the left; it is not read yet."""
         raise NotImplementedError
 
-    def hear(self, event: object) -> None:
-        """Hear an event of `engine.inspect.predict.predict_file`."""
+    def start(self, model: str) -> None:
+        """Be told that a file's answers come. Args: model: which one gives them."""
+
+    def hear(self, event: Event) -> None:
+        """Hear an event of the file that is being answered."""
         if isinstance(event, Evaluated):
             self.file_card.show_scores(event)
+        elif isinstance(event, Finished) and event.path is not None:
+            self.show_written(event.path)
+
+    def end(self) -> None:
+        """Be told that nothing more comes."""
+
+    def mark_model(self, chosen: str) -> None:
+        """Be told which model is chosen now."""
 
     def show_written(self, path: Path) -> None:
         """Show what was written, whole."""

@@ -27,7 +27,7 @@ from app.plots.bars import BarsPlot
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.passage import LINE, PassagePlot
 from app.work.worker import Channel
-from engine.events import Evaluated, Predicted
+from engine.events import Evaluated, Event, Predicted
 from engine.train.tasks.questions.details import count_of
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ class QuestionAnswers(TaskAnswers):
             refused=lambda error: self.file_card.show_problem(words.say_error(error)),
         )
 
-    def hear(self, event: object) -> None:
+    def hear(self, event: Event) -> None:
         super().hear(event)
         if isinstance(event, Predicted):
             self.file_card.put(event)

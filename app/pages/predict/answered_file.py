@@ -1,0 +1,246 @@
+"""A whole file on the Predict page, whatever it holds: which file, which new one, and what becomes of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from app import words
+from app.look import theme
+from app.look.boxes import ChoiceBox
+from app.look.files import ask_file, ask_save
+from app.look.inputs import LineEdit, ToolButton
+from app.look.labels import label, tip
+from app.look.layout import row
+from app.look.widgets import Card, button, named
+from app.pages.predict.requests import free_path
+from app.pages.predict.written import FileLinks
+from app.session import Session
+from app.work.models import OpenModels
+from engine.events import Event
+
+
+class AnsweredFileCard(Card):
+    """A file to answer, and where its answers go. A child class says what is read of it, and asks a model.
+
+    part: in the names of its objects. file_wanted: a person chose a file.
+    """
+
+    part: ClassVar[str] = ""
+    file_wanted = Signal(object)  # Path
+    changed = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("A whole file"))
+        self._session = session
+        self.is_running = False
+        self._free = Path()
+        self.file_box = ChoiceBox(f"{self.part}file_choice", self.tr("File"))
+        self.out_edit = named(LineEdit(), f"{self.part}out_path", self.tr("New file"))
+        self.out_edit.setPlaceholderText(self.tr("where the answers go"))
+        where = self.tr("Choose where to write")
+        self.out_button = named(ToolButton(), f"choose_{self.part}out", where, tool_tip=where)
+        self.out_row = row((self.out_edit, 1), self.out_button, gap=6)
+        self.status = label("", "muted", wrap=True, name=f"{self.part}file_status")
+        self.refusal = label("", "refusal", wrap=True, name=f"refusal_{self.part}file")
+        self.free_button = button("", "link", name=f"take_free_{self.part}name")
+        self.links = FileLinks()
+        self.progress = QProgressBar(textVisible=False)
+        self.progress.setObjectName(f"{self.part}file_progress")
+        theme.on_theme_change(self, self._draw)
+        self.file_box.activated.connect(self._file_chosen)
+        self.free_button.clicked.connect(self._take_free_name)
+        self.out_edit.textChanged.connect(self._out_changed)
+        self.out_button.clicked.connect(self._browse_out)
+        session.data.opened.connect(self._fill_files)
+
+    def add_outcome(self) -> None:
+        """Add what becomes of the file, below all that is asked for."""
+        for widget in (self.refusal, self.free_button, self.status, self.links, self.progress):
+            self.add(widget)
+        self.body.addStretch(1)
+
+    # ---- what a child class says
+
+    @property
+    @abstractmethod
+    def path(self) -> Path | None:
+        """The file that is answered."""
+
+    @property
+    @abstractmethod
+    def is_ready(self) -> bool:
+        """Whether it can be answered."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[QWidget, ...]:
+        """What is locked while it is being answered."""
+
+    @property
+    @abstractmethod
+    def filters(self) -> list[str]:
+        """Return which files a dialog offers."""
+
+    @property
+    @abstractmethod
+    def out_suffixes(self) -> Sequence[str]:
+        """Return the endings that a new file may have, the usual one first."""
+
+    @property
+    @abstractmethod
+    def out_filters(self) -> list[str]:
+        """Return what a dialog offers for the new file."""
+
+    @abstractmethod
+    def work(self, models: OpenModels, folder: Path, out: Path) -> Callable[[], Iterator[Event]]:
+        """Return what has a model answer the file, on its worker."""
+
+    @abstractmethod
+    def command(self, folder: Path, out: Path) -> str:
+        """Return the command that does it without a window."""
+
+    # ---- where the answers go
+
+    @property
+    def out_path(self) -> Path | None:
+        """Return where to write; a bare name lies beside the file that is read."""
+        text = self.out_edit.text().strip()
+        return self.path.parent / Path(text).expanduser() if text and self.path is not None else None
+
+    def set_out(self, path: Path) -> None:
+        """Choose where to write; a name alone where that is beside the file."""
+        beside = self.path is not None and path.parent == self.path.parent
+        self.out_edit.setText(path.name if beside else str(path))
+        self.out_edit.setCursorPosition(0)
+
+    def refuse_name(self, out: Path) -> None:
+        """Say that a name is taken, and offer the next one that is free; nothing is ever overwritten."""
+        self.refuse(self.tr("{name} is already there; nothing is overwritten.").format(name=out.name))
+        self.links.show_file(None)
+        self._free = free_path(out, out.stem, out.suffix)
+        said = self.tr("Write {name} instead").format(name=words.shorten(self._free.name, 40))
+        self.free_button.setText(said)
+        self.free_button.show()
+
+    @Slot()
+    def _take_free_name(self) -> None:
+        self.set_out(self._free)
+
+    @Slot()
+    def _browse_out(self) -> None:
+        ask_save(
+            self,
+            self.tr("Where to write the answers"),
+            self.out_edit.setText,
+            name=f"predict_{self.part}out_dialog",
+            suggested=self.out_path or "",
+            filters=self.out_filters,
+            suffix=self.out_suffixes[0].removeprefix(".") if self.out_suffixes else "",
+            confirms=False,  # for nothing is overwritten
+        )
+
+    @Slot()
+    def _out_changed(self) -> None:
+        self.show_refusal("")
+        self.changed.emit()
+
+    # ---- what becomes of it
+
+    def set_running(self, running: bool) -> None:
+        """Lock while the file is being answered."""
+        self.is_running = running
+        for widget in self.inputs:
+            widget.setEnabled(not running)
+        if running:
+            self.links.show_file(None)
+        self.progress.setVisible(running)
+        self.progress.setRange(0, 0)
+
+    def show_progress(self, done: int, total: int, text: str) -> None:
+        """Show how far the file is."""
+        self.progress.setRange(0, total)
+        self.progress.setValue(done)
+        self.status.setText(text)
+
+    def show_refusal(self, text: str) -> None:
+        """Say why the file cannot be taken."""
+        self.refusal.setText(text)
+        self.refusal.setVisible(bool(text))
+        self.free_button.hide()
+
+    def refuse(self, text: str) -> None:
+        """Say why it was not answered."""
+        self.show_refusal(text)
+        self.status.setText("")
+
+    def show_written(self, path: Path, seconds: float, model: str) -> None:
+        """Say what was written, by which model, and lead to it."""
+        text = self.tr("Written to {name} in {duration}, by {model}.")
+        self.status.setText(
+            text.format(name=path.name, duration=words.duration(seconds), model=words.shorten(model, 60))
+        )
+        self.links.show_file(path)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether what was asked last has been written."""
+        return self.links.path is not None
+
+    def end(self) -> None:
+        """Unlock; say where nothing was written."""
+        self.set_running(False)
+        if not self.has_written and not self.refusal.text():
+            self.status.setText(self.tr("Stopped; nothing was written."))
+
+    # ---- which file
+
+    @Slot()
+    def _fill_files(self) -> None:
+        known = (self.path, self.opened, *self._session.settings.recent_files)
+        self.file_box.clear()
+        for path in dict.fromkeys(str(one or "") for one in known):
+            if path and Path(path).is_file():
+                self.file_box.addItem(Path(path).name, path)
+                native = tip(QDir.toNativeSeparators(path))
+                self.file_box.setItemData(self.file_box.count() - 1, native, Qt.ItemDataRole.ToolTipRole)
+        self.file_box.addItem(self.tr("Choose a file…"), "")
+        self.file_box.setPlaceholderText(self.tr("Choose a file"))
+        self._show_choice()
+
+    @property
+    def opened(self) -> Path | None:
+        """The file on the Data page, where it may be answered here."""
+        return self._session.data.path
+
+    def _show_choice(self) -> None:
+        self.file_box.setCurrentIndex(self.file_box.findData(str(self.path)) if self.path else -1)
+
+    @Slot(int)
+    def _file_chosen(self, index: int) -> None:
+        path = self.file_box.itemData(index)
+        self._show_choice()
+        if path:
+            self.file_wanted.emit(Path(path))
+        else:
+            self.browse()
+
+    @Slot()
+    def browse(self) -> None:
+        """Open the dialog for a file."""
+        name = f"predict_{self.part}file_dialog"
+        title = self.tr("Choose a file to predict")
+        ask_file(self, title, self._file_selected, name=name, filters=self.filters)
+
+    @Slot(str)
+    def _file_selected(self, path: str) -> None:
+        self.file_wanted.emit(Path(path))
+
+    def _draw(self) -> None:
+        self.out_button.setIcon(theme.icon("folder", "muted"))
