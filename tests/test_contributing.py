@@ -1,4 +1,6 @@
-"""CONTRIBUTING tells the truth: its paths can be walked, and every file and name that it gives is there."""
+"""CONTRIBUTING and the design notes tell the truth: their paths can be walked, and every file and name that
+they give is there.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGES = ("CONTRIBUTING.md", "engine/DESIGN.md", "app/DESIGN.md")
+TEXT = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 LONGEST_PATH = 12  # stations that a newcomer opens to follow one thing
 WALKS = re.findall(r"^## The path of (.+?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL)
 STATION = re.compile(r"^\| *(\d+) *\| *`([^`]+)` *\| *(.+?) *\|", flags=re.MULTILINE)
