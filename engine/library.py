@@ -18,9 +18,8 @@ import numpy as np
 from engine.device import same_threads
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Finished, Steps
-from engine.inspect.attention.weights import AttentionMaps, look
+from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.attribution.gradients import Attribution
-from engine.inspect.attribution.gradients import attribute as attributing
 from engine.inspect.attribution.target import Target
 from engine.inspect.embeddings.vectors import Pooling, usual_kind
 from engine.inspect.embeddings.vectors import embed as embedding
@@ -28,6 +27,8 @@ from engine.inspect.loaded_model import LoadedModel, stamps
 from engine.inspect.masked.probe import Probed
 from engine.inspect.predict import evaluate_file
 from engine.questions.at_hand import ModelsAtHand
+from engine.questions.attention import SeeAttention
+from engine.questions.attribute import AttributeAnswer
 from engine.questions.fill_mask import FillMask
 from engine.questions.question import Question, answer_of
 from engine.settings.config import with_values
@@ -38,6 +39,7 @@ from engine.text.wordpiece import Encoding
 from engine.train.finetune import fine_tune as training
 from engine.train.run.runs import MODEL
 from engine.train.tasks.known import task_of
+from engine.train.tasks.rows.kind import OfRows
 
 Hear = Callable[[Event], object]
 Found = TypeVar("Found")
@@ -69,15 +71,19 @@ def load(folder: str | Path, device: str = "auto") -> LoadedModel:
 
 @same_threads()
 def predict(
-    folder: str | Path, texts: Sequence[str | Mapping[str, Any]], device: str = "auto"
+    folder: Model, texts: Sequence[str | Mapping[str, Any]], device: str = "auto"
 ) -> list[dict[str, Any]]:
     """Return what a fine-tuned model answers to texts, one dictionary each, as `predict --stream` gives them.
 
-    Args: texts: strings, or dictionaries: of pairs "text" and "text_pair", of questions "question" and
-    "context". Raises: ModelError; DataError for a text that is empty.
+    Args: folder: of the model, or the model as `load` opened it. texts: strings, or dictionaries: of pairs
+    "text" and "text_pair", of questions "question" and "context". Raises: ModelError; DataError for a text
+    that is empty.
     """
-    folder = model_named(folder)
-    answer = _answering(folder, device, str(stamps(folder)))
+    if isinstance(folder, LoadedModel):
+        answer = _answering_open(folder)
+    else:
+        folder = model_named(folder)
+        answer = _answering(folder, device, str(stamps(folder)))
     return [answer(text if isinstance(text, Mapping) else {"text": text}) for text in texts]
 
 
@@ -97,7 +103,7 @@ def fill_mask(
 @same_threads()
 def attention(model: Model, text: str, text_pair: str | None = None) -> AttentionMaps:
     """Return where every head looks: `attentions` (L, H, T, T), and the encoding with its tokens."""
-    return look(_opened(model), text, text_pair)
+    return _answer(model, SeeAttention, text, text_pair)
 
 
 @same_threads()
@@ -108,8 +114,8 @@ def attribute(
 
     Args: label: "" for the one that the model answers. Raises: ModelError: it is no classifier. UserError.
     """
-    subject, target = _opened(model), Target(question="labels", answer=label)
-    return _done(attributing(subject, text, text_pair, target=target), hear)
+    whole = Target(question="labels", answer=label)
+    return _answer(model, AttributeAnswer, text, text_pair, hear=hear, whole=whole)
 
 
 @same_threads()
@@ -174,25 +180,36 @@ def fine_tune(data: str | Path, run: str | Path, *, hear: Hear | None = None, **
 
 @same_threads()
 def evaluate(
-    folder: str | Path, data: str | Path, *, device: str = "auto", hear: Hear | None = None, **columns: str
+    folder: Model, data: str | Path, *, device: str = "auto", hear: Hear | None = None, **columns: str
 ) -> Mapping[str, float]:
     """Return the metrics of a fine-tuned model on a labelled file, by name.
 
-    Args: columns: text, text_pair, label, where they are not those of the training data. Raises: UserError.
+    Args: folder: of the model, or the model as `load` opened it. columns: text, text_pair, label, where they
+    are not those of the training data. Raises: UserError.
     """
     config = with_values(FineTuneConfig(), {"data": str(data), **columns})
+    if isinstance(folder, LoadedModel):
+        device, folder = folder.device.type, folder.folder
     return _done(evaluate_file(model_named(folder), config.data, device), hear).evaluated.metrics
 
 
 def _answer(
-    model: Model, kind: Callable[..., Question[Found]], *asked: Any, hear: Hear | None = None
+    model: Model, kind: Callable[..., Question[Found]], *asked: Any, hear: Hear | None = None, **more: Any
 ) -> Found:
     opened = _opened(model)
-    return answer_of(kind(opened.about.named, *asked), ModelsAtHand(opened), hear)
+    return answer_of(kind(opened.about.named, *asked, **more), ModelsAtHand(opened), hear)
 
 
 def _opened(model: Model) -> LoadedModel:
     return model if isinstance(model, LoadedModel) else load(model)
+
+
+def _answering_open(model: LoadedModel) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return what answers for an open model; of another task than rows it is read from its folder again."""
+    kind = task_of(model.folder)
+    if isinstance(kind, OfRows):
+        return kind.answering_by(model.predictor())
+    return _answering(model.folder, model.device.type, str(stamps(model.folder)))
 
 
 @lru_cache(maxsize=1)

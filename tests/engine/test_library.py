@@ -19,7 +19,7 @@ from engine.device import num_cores
 from engine.errors import UserError
 from engine.library import embed, evaluate, fill_mask, fine_tune, load, predict
 from engine.model.weights import save_model
-from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
+from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
 
 PAGE = Path(engine.__file__).with_name("README.md")
 ROWS = [("good film", "pos"), ("bad play", "neg"), ("good play", "pos"), ("bad film", "neg")]
@@ -76,6 +76,18 @@ def test_a_model_that_ships_opens_by_its_name_and_a_folder_of_that_name_comes_fi
         load("stranger")
     save_model(tmp_path / "starter", tiny_pretraining(), tiny_wordpiece(), {})
     assert load("starter").about.config.hidden_size == 12
+
+
+def test_a_model_that_is_open_answers_and_is_measured_as_its_folder_is(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path / "model")
+    lines = "\n".join(f"{text},{label}" for (text, _), label in zip(ROWS, LABELS * 2, strict=False))
+    (tmp_path / "reviews.csv").write_text(f"text,label\n{lines}\n", encoding="utf-8")
+    texts = ["good film", {"text": "bad play"}]
+    model = load(folder)
+    assert predict(model, texts) == predict(folder, texts)
+    how = {"text": "text", "label": "label"}
+    asked = tmp_path / "reviews.csv"
+    assert evaluate(model, asked, **how) == evaluate(folder, asked, **how)
 
 
 @pytest.mark.slow

@@ -63,7 +63,8 @@ QUESTIONS: list[Question[Any]] = [
     TraceText(MODEL, "a", learn="b", weight="x[1, 2]", rate=0.5),
     Tokenize(MODEL, "a", max_length=7, truncation="head"),
 ]
-WITH_NOTEBOOK = {"fill_mask": FillMask}
+WITH_NOTEBOOK = {"fill_mask": FillMask, "attention": SeeAttention, "attribute": AttributeAnswer}
+OWN = ("model", "hear", "label")  # what a question has in other words
 
 
 def parsed(question: Question[Any], line: str) -> Question[Any]:
@@ -118,6 +119,6 @@ def test_a_file_with_what_cannot_be_is_refused_by_name(name: str, value: object)
 def test_a_function_of_the_notebook_asks_as_the_command_does(name: str) -> None:
     fields = {field.name: field for field in dataclasses.fields(WITH_NOTEBOOK[name])}
     for one in inspect.signature(getattr(library, name)).parameters.values():
-        if one.name not in ("model", "hear"):
+        if one.name not in OWN:
             default = dataclasses.MISSING if one.default is inspect.Parameter.empty else one.default
             assert fields[one.name].default == default

@@ -54,7 +54,11 @@ class OfRows(Kind):
         return Predictor.from_folder(self.reading, folder, device)
 
     def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        predictor = self.predictor(folder, device)
+        return self.answering_by(self.predictor(folder, device))
+
+    @staticmethod
+    def answering_by(predictor: Predictor) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        """Return what answers by a model that is open, as `answering`."""
 
         def answer(document: Mapping[str, Any]) -> dict[str, Any]:
             text = text_in(document, "text")
