@@ -46,8 +46,11 @@ class Axes:
         low, high = self.across
         return low + (high - low) * (x - self.area.left()) / (self.area.width() or 1.0)
 
-    def paint_up(self, painter: QPainter, ticks: Ticks, *, edge: bool = False) -> None:
-        """Paint a level line at each value, and write it at the left. Args: edge: an upright line between."""
+    def paint_up(self, painter: QPainter, ticks: Ticks, *, edge: bool = False, lift: float = 0.0) -> None:
+        """Paint a level line at each value, and write it at the left.
+
+        Args: edge: an upright line between. lift: px that all words stay above the bottom.
+        """
         if edge:
             painter.setPen(QPen(theme.current().color("line"), 1))
             upright_line(painter, self.area.left(), self.area.top(), self.area.bottom())
@@ -55,7 +58,7 @@ class Axes:
             y = self.y_of(value)
             painter.setPen(QPen(theme.current().color("line"), 1))
             level_line(painter, self.area.left(), self.area.right(), y)
-            room = QRectF(0, y - 8, self.area.left() - 6, 16)
+            room = QRectF(0, min(y, self.area.bottom() - lift) - 8, self.area.left() - 6, 16)
             write(painter, room, said, "muted", size=AXIS_SIZE, side=RIGHT)
 
     def paint_across(self, painter: QPainter, ticks: Ticks, *, gap: float = 3.0, marks: bool = False) -> None:

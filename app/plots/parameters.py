@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.pointed import ARROWS, PointedFigure
+from app.plots.strokes import RIGHT, upright_line, write
 from engine.model.arithmetic import Arithmetic, Part
 from engine.model.parts import GROUPS
 
@@ -51,7 +52,6 @@ class ParametersPlot(PointedFigure):
         super().__init__(title, parent)
         self.found: Arithmetic | None = None
         self.chosen = ""
-        theme.on_theme_change(self, self.update)
 
     def set_arithmetic(self, found: Arithmetic | None) -> None:
         """Show where a model's weights are; the part that was chosen stays so where there is one."""
@@ -191,30 +191,22 @@ class ParametersPlot(PointedFigure):
             self.set_chosen(key)
             self.part_chosen.emit(key)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.found is not None:
-            cells = list(self.cells())
-            for cell in cells:
-                self._paint_cell(painter, cell)
-            self._paint_layers(painter)
-            self._paint_heads(painter)
-            for cell in cells:
-                self._paint_name(painter, cell)
-                is_hovered = cell.part.key == self.current and not self._saving
-                if cell.part.key == self.chosen or is_hovered:
-                    wide = max(0.0, LEAST + 1 - cell.whole.height()) / 2
-                    paint_ring(painter, cell.whole.adjusted(0, -wide, 0, wide), 2 if is_hovered else 1.5)
-            self._paint_readout(painter)
-        self.paint_frame(painter)
-        painter.end()
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        cells = list(self.cells())
+        for cell in cells:
+            painter.fillRect(cell.whole, QColor(self._ground(cell)))
+        self._paint_layers(painter)
+        self._paint_heads(painter)
+        for cell in cells:
+            self._paint_name(painter, cell)
+            is_hovered = cell.part.key == self.current and not self._saving
+            if cell.part.key == self.chosen or is_hovered:
+                wide = max(0.0, LEAST + 1 - cell.whole.height()) / 2
+                paint_ring(painter, cell.whole.adjusted(0, -wide, 0, wide), 2 if is_hovered else 1.5)
+        self._paint_readout(painter)
 
     def _ground(self, cell: Cell) -> str:
         return theme.mix(theme.current().card, theme.category(HUES[cell.part.kind.group]), cell.shade)
-
-    def _paint_cell(self, painter: QPainter, cell: Cell) -> None:
-        painter.fillRect(cell.whole, QColor(self._ground(cell)))
 
     def _paint_layers(self, painter: QPainter) -> None:
         """Part the layers by soft lines, for names stand over them, as long as there is room between them."""
@@ -226,15 +218,12 @@ class ParametersPlot(PointedFigure):
         soft.setAlphaF(0.55)
         painter.setPen(QPen(soft, 1))
         for number in range(1, count):
-            x = room.left() + room.width() * number / count
-            painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+            upright_line(painter, room.left() + room.width() * number / count, room.top(), room.bottom())
 
     def _paint_heads(self, painter: QPainter) -> None:
         """Name each group above it, where its name fits."""
         assert self.found is not None
-        painter.setFont(theme.ui_font(11, bold=True))
-        painter.setPen(theme.current().color("muted"))
-        metrics = QFontMetricsF(painter.font())
+        metrics = QFontMetricsF(theme.ui_font(11, bold=True))
         for group, room in self._rooms().items():
             name = words.tr_engine(GROUPS[group])
             if group == "layers":
@@ -243,7 +232,7 @@ class ParametersPlot(PointedFigure):
             for said in (f"{name}  {share}", share):
                 if metrics.horizontalAdvance(said) <= room.width():
                     place = QRectF(room.left(), EDGE, room.width(), HEAD - 3)
-                    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
+                    write(painter, place, said, "muted", size=11, bold=True)
                     break
 
     def _paint_name(self, painter: QPainter, cell: Cell) -> None:
@@ -251,26 +240,17 @@ class ParametersPlot(PointedFigure):
         if room.height() < LEAST_LABEL or room.width() < 24:
             return
         assert self.found is not None
-        ground = self._ground(cell)
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(ink_on(ground))
-        metrics = QFontMetricsF(painter.font())
-        name = words.tr_engine(cell.part.kind.name)
-        wanted = metrics.horizontalAdvance(name)
+        ink, name = ink_on(self._ground(cell)), words.tr_engine(cell.part.kind.name)
+        wanted = QFontMetricsF(theme.ui_font(12)).horizontalAdvance(name)
         if wanted > room.width():
             return  # the hover names it; half a word would be no help
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | middle, name)
+        write(painter, room, name, ink, size=12)
         if wanted + SHARE_ROOM + 16 < room.width():
             share = words.share(cell.part.count / self.found.total)
-            painter.drawText(room, Qt.AlignmentFlag.AlignRight | middle, share)
+            write(painter, room, share, ink, size=12, side=RIGHT)
 
     def _paint_readout(self, painter: QPainter) -> None:
-        painter.setFont(theme.ui_font(12))
         is_told = bool(self.chosen or (self.current and not self._saving))
-        painter.setPen(theme.current().color("text" if is_told else "muted"))
         place = QRectF(EDGE, self.height() - FOOT - EDGE / 2, self.width() - 2 * EDGE, FOOT)
-        text = QFontMetricsF(painter.font()).elidedText(
-            self.readout(), Qt.TextElideMode.ElideRight, place.width()
-        )
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        ink, end = "text" if is_told else "muted", Qt.TextElideMode.ElideRight
+        write(painter, place, self.readout(), ink, size=12, cut=end)
