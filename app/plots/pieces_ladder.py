@@ -15,7 +15,7 @@ from app import words
 from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
-from app.plots.word_flow import is_right_to_left
+from app.plots.token_labels import is_right_to_left
 from engine.text.trace import LONGEST, TracedWord
 
 STEP, BAR = 25.0, 21.0  # px from try to try; a try's own height

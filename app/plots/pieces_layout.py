@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF, QTextLayout
 
 from app.look import theme
-from app.plots.word_flow import is_right_to_left
+from app.plots.token_labels import is_right_to_left
 
 GUTTER, PAD = 52.0, 6.0  # px left of a line; beside a piece's text
 TEXT, TIE, CHIP, IDS, BESIDE, GAP = 20.0, 9.0, 22.0, 15.0, 25.0, 14.0  # px, from the top of a line

@@ -44,15 +44,10 @@ def is_upright(text: str) -> bool:
     return bool(letters) and all(unicodedata.east_asian_width(c) in "WF" for c in letters)
 
 
-def is_right_to_left(text: str) -> bool:
-    """Return whether a token's first letter with a direction runs to the left."""
-    for character in text:
-        direction = unicodedata.bidirectional(character)
-        if direction in ("R", "AL"):
-            return True
-        if direction == "L":
-            return False
-    return False
+def is_right_to_left(texts: Sequence[str]) -> bool:
+    """Whether the first letter with a direction runs to the left, of one text or of several."""
+    kinds = (unicodedata.bidirectional(letter) for text in texts for letter in text)
+    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"
 
 
 def plan_rows(labels: Sequence[str], room: float, most: float) -> LabelPlan:

@@ -6,7 +6,6 @@ A child class says how a word looks, what stands over or under it, and what it s
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -19,6 +18,7 @@ from app.look import theme
 from app.plots.figure import Figure, ink_on, paint_ring
 from app.plots.scrolled import ScrolledFigure
 from app.plots.strokes import CENTER, paint_chip, write
+from app.plots.token_labels import is_right_to_left
 from app.words import shorten
 
 Word = TypeVar("Word", bound="FlowWord")
@@ -248,9 +248,3 @@ def flow(
         for place in places:
             place.moveRight(width - 3 - (place.left() - left))
     return places
-
-
-def is_right_to_left(texts: Sequence[str]) -> bool:
-    """Whether the first letter that has a direction runs to the left."""
-    kinds = (unicodedata.bidirectional(letter) for text in texts for letter in text)
-    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"

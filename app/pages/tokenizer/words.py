@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app import words
 from app.pages.tokenizer.requests import Tokenization, Vocabulary
-from app.plots.word_flow import is_right_to_left
+from app.plots.token_labels import is_right_to_left
 from engine.text.trace import LONGEST, Change, TracedWord
 
 
