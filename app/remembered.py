@@ -20,7 +20,7 @@ from engine.errors import UserError
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.setting import settings_of
-from engine.text.examples import Roles
+from engine.text.roles import EVERY, Roles
 
 TABLE, MODEL, FORM = "open_table", "open_model", "finetune/form"
 MOST_COMPARED = 8  # files
@@ -35,7 +35,7 @@ def keep_table(session: Session) -> None:
     if data.path is not None:
         kept = {"path": str(data.path), "task": data.task, **data.label_choices, **data.overrides}
         if roles is not None:
-            kept["roles"] = [roles.text, roles.text_pair, roles.label]
+            kept["roles"] = roles.as_json(EVERY)
         kept["said"] = data.file_settings
         kept["against"] = [str(other) for other in session.doctor.against[:MOST_COMPARED]]
     session.settings.set_value(TABLE, json.dumps(kept, ensure_ascii=False))
@@ -93,9 +93,9 @@ def reopen_table(session: Session) -> None:
         path, named = Path(str(kept["path"])), kept.get("roles")
         if not path.is_absolute() or not path.is_file():
             return
-        roles = None
-        if isinstance(named, list) and len(named) == 3 and all(isinstance(name, str) for name in named):
-            roles = Roles(text=named[0], text_pair=named[1], label=named[2])
+        if isinstance(named, list):  # as windows of before kept them
+            named = dict(zip(("text", "text_pair", "label"), named, strict=False))
+        roles = Roles.from_json(named) or None
         overrides = {name: kept[name] for name in OVERRIDES if isinstance(kept.get(name), str)}
         choices = {
             name: kept[name] for name, usual in LABEL_CHOICES.items() if type(kept.get(name)) is type(usual)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.errors import marked
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,8 @@ from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import TablePart, reading_part
 from engine.doctor.suspected import suspecting
 from engine.events import Event, result_of
-from engine.text.examples import Roles, guess_roles
+from engine.text.examples import guess_roles
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
 
 Row = tuple[str, str]

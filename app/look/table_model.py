@@ -17,7 +17,7 @@ from app.look import theme
 from app.look.labels import tip
 
 if TYPE_CHECKING:
-    from engine.text.examples import Roles
+    from engine.text.roles import Roles
     from engine.text.table import Table
 
 Index = QModelIndex | QPersistentModelIndex
@@ -78,16 +78,14 @@ class TableModel(QAbstractTableModel):
         """Return the table's row of one that is shown."""
         return self._row(shown)
 
-    def set_roles(self, roles: Mapping[str, str] | Roles) -> None:
-        """Say in the header what the columns are for: name -> words, or the engine's Roles."""
-        if not isinstance(roles, Mapping):
-            wanted = {
-                roles.text: self.tr("text A") if roles.text_pair else self.tr("text"),
-                roles.text_pair: self.tr("text B"),
-                roles.label: self.tr("label"),
-            }
-            roles = {name: role for name, role in wanted.items() if name}
-        self._roles = dict(roles)
+    def set_roles(self, roles: Roles) -> None:
+        """Say in the header what the columns are for."""
+        said = {
+            "text": self.tr("text A") if roles.text_pair else self.tr("text"),
+            "text_pair": self.tr("text B"),
+            "label": self.tr("label"),
+        }
+        self._roles = {name: said[role] for role, names in roles.items() for name in names}
         if self.columnCount():
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self.columnCount() - 1)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from engine.doctor.finding import Finding
     from engine.doctor.part import TablePart
     from engine.doctor.suspected import DoubtfulLabels
-    from engine.text.examples import Roles
     from engine.text.recipe import Recipe
+    from engine.text.roles import Roles
 else:
     examine, suspect = (later("app.work.examination", name) for name in ("examine", "suspect"))
 

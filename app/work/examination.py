@@ -15,8 +15,8 @@ from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Beat, Event, Steps
 from engine.runs.index import run_folders
-from engine.text.examples import Roles
 from engine.text.recipe import Recipe, write_mended
+from engine.text.roles import Roles
 from engine.text.table import Table, reading_table
 from engine.train.run.dynamics import DYNAMICS
 

@@ -24,7 +24,7 @@ from app.work.worker import Channel, Workers
 from engine.errors import DataError
 from engine.events import Event, Progress, Steps
 from engine.settings.finetune import USUAL_LENGTH, DataConfig
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 
 if TYPE_CHECKING:
     from app.work.tables import TableSummary, open_table, summary
@@ -39,7 +39,6 @@ else:
     new_recipe = later("engine.text.recipe", "new_recipe")
 
 OVERRIDES = ("encoding", "separator", "quoting", "header")
-ROLES = ("text", "text_pair", "label")
 FILE_SETTINGS = ("text", "label", "scheme")  # how a task's own file is read
 LabelChoices = Mapping[str, Any]  # a switch, or a number
 LABEL_CHOICES: LabelChoices = {  # how the labels of a table are read, and what nobody has to say
@@ -130,11 +129,11 @@ class OpenData(QObject):
 
     def values(self) -> dict[str, Any]:
         """Return the settings of a run that are known of the data, flat."""
-        roles = self.roles or Roles(text="")
+        roles = self.roles or Roles()
         return {
             "task": self.task,
             "data": str(self.path or ""),
-            **{name: getattr(roles, name) for name in ROLES},
+            **roles.settings(),
             **self.overrides,
             **self.label_choices,
             **self.file_settings,
@@ -248,9 +247,8 @@ class OpenData(QObject):
         """Say which columns hold what. Raises: DataError for a column that the table does not have."""
         if self.table is None or roles == self.roles:
             return
-        for column in (roles.text, roles.text_pair, roles.label):
-            if column:
-                self.table.column(column)
+        for column in roles.columns:
+            self.table.column(column)
         self.roles_before, self._choices_before = self.roles, self.label_choices
         self._take_roles(roles, _kept(self.label_choices, self.roles, roles))
 
@@ -263,10 +261,7 @@ class OpenData(QObject):
         """Give a column a role; "" for no column, or for no role. Two columns with a role change places."""
         if self.roles is None:
             return
-        now = {name: str(getattr(self.roles, name)) for name in ROLES}
-        lost = now.get(role, "")
-        now = {name: lost if column and held == column else held for name, held in now.items()}
-        self.set_roles(Roles(**{**now, role: column} if role else now))
+        self.set_roles(self.roles.with_role(column, role))
 
     @Slot()
     def undo_roles(self) -> None:

@@ -21,11 +21,12 @@ from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
-from engine.text.examples import Examples, Roles, doubt_about_header
+from engine.text.examples import Examples, doubt_about_header
 from engine.text.inside_texts import labels_inside
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
 from engine.text.recipe import Recipe
+from engine.text.roles import Roles
 from engine.text.table import BadLine, Table, reading_table
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import split_of
@@ -154,9 +155,9 @@ def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> St
     Raises: DataError.
     """
     table = yield from reading_table(path, **overrides)
-    held = [getattr(roles, name) for name in ("text", "text_pair", "label")] if roles else []
-    fits = any(held) and all(not column or column in table.columns for column in held)
-    return table, roles if roles and fits else likely_roles(table)
+    if roles and all(column in table.columns for column in roles.columns):
+        return table, roles
+    return table, likely_roles(table)
 
 
 def read_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
@@ -182,7 +183,7 @@ def summary(
     mends to apply before. Raises: DataError.
     """
     table = table if recipe is None else recipe.applied(table)
-    named = {"data": str(table.path), "text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
+    named = {"data": str(table.path), **roles.settings()}
     choices = {"task": task, "whole_labels": whole_labels, "max_labels": max_labels, **(overrides or {})}
     kind, reason = guess_task(with_values(FineTuneConfig(), {**named, **choices}).data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
@@ -256,7 +257,7 @@ def _examples(
 ) -> Steps[tuple[Examples, Sentence | None]]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
-    for tried in (roles, Roles(roles.text, roles.text_pair)):
+    for tried in (roles, roles.with_columns(label="")):
         try:
             return (yield from finding(table, tried)), refusal
         except DataError as error:

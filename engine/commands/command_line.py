@@ -44,16 +44,14 @@ from engine.questions.tokenize import Tokenize
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
-from engine.text.examples import Roles
+from engine.text.roles import ROLE_NAMES, Roles
 
 FINETUNE_FLAGS = (
     "task",
     "data",
     "validation_data",
     "test_data",
-    "text",
-    "text_pair",
-    "label",
+    *ROLE_NAMES,
     "recipe",
     "model",
     "vocab",
@@ -141,9 +139,7 @@ def predict_command(
         "model": model,
         "data": data,
         "out": out,
-        "text": roles.text,
-        "text_pair": roles.text_pair,
-        "label": roles.label,
+        **roles.settings(),
     }
     how = HowRead.of(overrides or {}).words()
     return shlex.join(["python", "-m", "engine", "predict", *_flags(values, tuple(values)), *how])

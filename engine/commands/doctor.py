@@ -144,8 +144,9 @@ def _part(
 ) -> Any:
     """Return a file as a part of that name, step by step."""
     from engine.doctor.part import reading_part
-    from engine.text.examples import Roles, doubt_about_header, guess_roles
-    from engine.text.label_sets import joined_names, label_columns
+    from engine.text.examples import doubt_about_header, guess_roles
+    from engine.text.label_sets import label_columns
+    from engine.text.roles import Roles, joined_names
     from engine.text.table import reading_table
 
     how = {name: getattr(options, name) or "" for name in ("encoding", "separator", "quoting", "header")}
@@ -153,14 +154,15 @@ def _part(
     if recipe is not None:
         table = recipe.applied(table) if is_first else recipe.merged(table)
     if options.text:
-        roles = Roles(options.text, options.text_pair or "", options.label or "")
+        roles = Roles.of(options)
     else:
-        roles = replace(guess_roles(table), **({"label": options.label} if options.label else {}))
+        roles = guess_roles(table)
+        if options.label:
+            roles = roles.with_columns(label=options.label)
         if (doubt := doubt_about_header(table, roles)) is not None:
             yield Noted(sentence=doubt, level="look")
-    text, pair = (table.column(name) if name else "" for name in (roles.text, roles.text_pair))
     label = joined_names(label_columns(table, roles.label)) if roles.label else ""
-    return (yield from reading_part(name, table, Roles(text, pair, label)))
+    return (yield from reading_part(name, table, roles.with_columns(label=label)))
 
 
 def starter() -> Path | None:

@@ -18,6 +18,7 @@ from engine.questions.how_read import HOW_READ, HowRead
 from engine.questions.writing import aligned
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.roles import ROLE_NAMES
 
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
@@ -35,7 +36,7 @@ Found = TypeVar("Found")
 
 def data_given(options: argparse.Namespace) -> DataConfig:
     """Return the file that a command line names, and how it is to be read. Raises: ConfigError."""
-    names = ("data", "text", "text_pair", "label", *HOW_READ)
+    names = ("data", *ROLE_NAMES, *HOW_READ)
     given = {name: getattr(options, name, None) for name in names}
     return with_values(FineTuneConfig(), {k: v for k, v in given.items() if v is not None}).data
 
@@ -44,7 +45,7 @@ def evaluate_command(model: Path, data: str, part: str, how: Mapping[str, str]) 
     """Return the line that scores a model without the window. Args: how: columns, how the file is read."""
     line = ["python", "-m", "engine", "evaluate", "--model", str(model)]
     line += ["--part", part] if part else ["--data", data]
-    for name in ("text", "text_pair", "label"):
+    for name in ROLE_NAMES:
         if how.get(name):
             line += [f"--{name.replace('_', '-')}", how[name]]
     return shlex.join([*line, *HowRead.of(how).words(), "--json"])

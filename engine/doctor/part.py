@@ -16,8 +16,9 @@ import numpy.typing as npt
 from engine.doctor.finding import Rows
 from engine.events import Beat, Steps
 from engine.text.example_rows import ExampleRows
-from engine.text.examples import Roles, joined_cells
+from engine.text.examples import joined_cells
 from engine.text.label_sets import label_columns
+from engine.text.roles import Roles
 from engine.text.table import Table
 
 _AT_ONCE = 4096
@@ -58,7 +59,7 @@ def part_name(path: Path, others: Sequence[str]) -> str:
 
 def reading_part(name: str, table: Table, roles: Roles) -> Steps[TablePart]:
     """Return a table as a part, step by step. Raises: DataError if a column is missing."""
-    texts = [table.column(column) for column in (roles.text, roles.text_pair) if column]
+    texts = list(map(table.column, roles.read))
     columns = list(label_columns(table, roles.label)) if roles.label else []
     has_text = np.ones(table.num_rows, bool)
     has_text[list(table.left_out)] = False
@@ -83,6 +84,6 @@ def reading_part(name: str, table: Table, roles: Roles) -> Steps[TablePart]:
         yield Beat()
     rows = np.flatnonzero(has_text)
     arrays = [table.frame[column].array for column in texts]
-    examples = ExampleRows(arrays[0], arrays[1] if len(arrays) > 1 else None, rows, labels[rows])
+    examples = ExampleRows(arrays, rows, labels[rows])
     no_label = rows[labels[rows] < 0] if columns else np.zeros(0, np.int64)
     return TablePart(name, table, roles, examples, tuple(place_of), np.array(no_text, np.int64), no_label)

@@ -23,6 +23,7 @@ from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows
 from engine.text.listed import Listed, Texts
+from engine.text.roles import Roles
 from engine.text.table import reading_table
 from engine.text.wordpiece import WordPiece
 from engine.train.evaluate import evaluate
@@ -257,11 +258,8 @@ def _of_file(
         return None
     if data.rows.max(initial=0) >= table.num_rows:
         return None
-    columns = [
-        table.frame[table.column(str(name))].array if name else None
-        for name in (roles.get("text"), roles.get("text_pair"))
-    ]
-    examples = ExampleRows(columns[0], columns[1], data.rows, np.full(len(data), -1, np.int32))
+    columns = [table.frame[table.column(name)].array for name in Roles.from_json(roles).read]
+    examples = ExampleRows(columns, data.rows, np.full(len(data), -1, np.int32))
     return RowSet.over(data, examples, table.lines).listed
 
 

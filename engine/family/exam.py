@@ -32,7 +32,8 @@ from engine.family.senses import SENTENCES, senses, told_apart
 from engine.family.tasks import frozen_hits, parts_of, tuned_hits
 from engine.family.verdicts import Claim
 from engine.family.words import answered
-from engine.text.examples import Roles, examples_from
+from engine.text.examples import examples_from
+from engine.text.roles import Roles
 from engine.text.table import Table
 
 _ASKING = marked("engine", "Asking the family")

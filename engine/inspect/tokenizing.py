@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.errors import marked
 from engine.events import Event, Progress
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.trace import kind_of, trace
 from engine.text.wordpiece import Ids, WordPiece
@@ -84,7 +84,7 @@ def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator
 
     A task: yields `Progress` and may be closed at any. Raises: DataError for a column that is not there.
     """
-    columns = [table.column(name) for name in (roles.text, roles.text_pair) if name]
+    columns = list(map(table.column, roles.read))
     texts = [table.frame[name].array for name in columns]
     num_rows, kinds = table.num_rows, _Kinds(wordpiece)
     lengths = np.full(num_rows, 1 + len(columns), dtype=np.int64)

@@ -29,12 +29,19 @@ def read_info(folder: Path) -> dict[str, Any]:
     except ModelError as error:
         raise _damaged_info(path) from error
     roles, labels, longest = info.get("roles", {}), info.get("labels", []), info.get("max_length", 3)
-    good = isinstance(roles, dict) and all(isinstance(one, str | None) for one in roles.values())
+    good = isinstance(roles, dict) and all(map(_is_named, roles.values()))
     good = good and isinstance(labels, list) and all(isinstance(one, str) for one in labels)
     good = good and type(longest) is int and longest >= 3 and _is_temperature(info.get(_TEMPERATURE, {}))
     if not good or info.get("truncation", "head") not in TRUNCATIONS:
         raise _damaged_info(path)
     return info
+
+
+def _is_named(columns: object) -> bool:
+    """Whether these are the columns that have a role: one, several or none."""
+    if isinstance(columns, list):
+        return bool(columns) and all(isinstance(name, str) for name in columns)
+    return isinstance(columns, str | None)
 
 
 def length_in(info: Mapping[str, Any], longest: int, usual: int | None = None) -> int:

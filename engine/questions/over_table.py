@@ -14,7 +14,7 @@ from engine.text.table import Table, reading_table
 if TYPE_CHECKING:
     from engine.evaluation.inside.texts import Text
     from engine.inspect.loaded_model import LoadedModel
-    from engine.text.examples import Roles
+    from engine.text.roles import Roles
 
 USUAL_TEXTS = 200
 MOST_LINES = 20  # told on a terminal
@@ -58,7 +58,7 @@ class OverTable(Question[Found]):
 
     def roles(self, table: Table, label: str = "") -> Roles:
         """Return the columns that are asked."""
-        from engine.text.examples import Roles
+        from engine.text.roles import Roles
 
         return Roles(*(table.column(name) if name else "" for name in (self.text, self.text_pair, label)))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.runs.facts import RunFacts, RunScore
 from engine.settings.config import values_of
+from engine.text.roles import ROLE_NAMES
 from engine.train.metrics import mean_interval, written
 from engine.train.run.runs import MODEL, chain_of, plain_config
 
@@ -70,8 +71,7 @@ def _data(facts: RunFacts) -> Iterator[str]:
     settings = facts.settings
     names = [Path(place).name for place in facts.data.splitlines() if place.strip()] or ["unknown"]
     lines = [f"- Learned from: {', '.join(f'`{name}`' for name in names[:10])}"]
-    roles = ("text", "text_pair", "label")
-    columns = [f"{name} `{settings[name]}`" for name in roles if settings.get(name)]
+    columns = [f"{role} `{settings[role]}`" for role in ROLE_NAMES if settings.get(role)]
     if columns and facts.kind == "finetune":
         lines.append(f"- Columns: {', '.join(columns)}")
     if facts.rows:

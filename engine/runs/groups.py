@@ -12,6 +12,7 @@ from typing import Any
 from engine.runs.facts import RunFacts, RunScore, interval_of
 from engine.settings.setting import settings_of
 from engine.settings.shared import DeviceConfig
+from engine.text.roles import ROLE_NAMES
 
 # what does not change what is learned, and the seed, which is what runs of a group differ in
 UNCOMPARED = {"kept_weights", "checkpoint_every_steps", *settings_of(DeviceConfig)} - {"precision"}
@@ -157,7 +158,7 @@ def pair_of(first: Sequence[RunFacts], second: Sequence[RunFacts]) -> tuple[RunF
 
 def same_texts(a: RunFacts, b: RunFacts, split: str) -> bool:
     """Whether two runs were scored on the same rows, as far as their settings tell."""
-    drawn = ("data", "text", "text_pair", "label", "task", "validation_share", "test_share", "split_seed")
+    drawn = ("data", *ROLE_NAMES, "task", "validation_share", "test_share", "split_seed")
     apart = "validation_data" if split == "validation" else "test_data"
     names = (apart,) if a.settings.get(apart) else (*drawn, apart)
     alike = all(a.settings.get(name) == b.settings.get(name) for name in names)

@@ -6,9 +6,8 @@ one once in 370,000 tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, overload
 
 import numpy as np
@@ -24,44 +23,59 @@ _AT_ONCE = 4096  # examples whose texts are made at once
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One row that can be used. `label` is a place in the labels, None where there is none."""
+    """One row that can be used. parts: what a model reads, in order. `label` is a place in the labels, None
+    where there is none.
+    """
 
     row: int
-    text: str
-    text_pair: str | None
+    parts: tuple[str, ...]
     label: int | None
+
+    @property
+    def text(self) -> str:
+        return self.parts[0]
+
+    @property
+    def text_pair(self) -> str | None:
+        """The second part, None of a single text; of more parts, all others in a line."""
+        return _second(self.parts)
 
 
 class ExampleRows(Sequence[Example]):
     """Examples over the columns of a table.
 
-    Args: texts, pairs: a cell for each row of the table; pairs None for single texts. rows: (E,) int64 of the
-    table. labels: (E,) places in the labels, -1 for none.
+    Args: columns: of each part a cell for each row of the table. rows: (E,) int64 of the table. labels: (E,)
+    places in the labels, -1 for none.
     """
 
-    def __init__(self, texts: Any, pairs: Any, rows: Indices, labels: npt.NDArray[np.int32]) -> None:
-        self._texts, self._pairs = texts, pairs
+    def __init__(self, columns: Sequence[Any], rows: Indices, labels: npt.NDArray[np.int32]) -> None:
+        self._columns = tuple(columns)
         self.rows, self.labels = rows, labels
 
     @classmethod
     def of(cls, examples: Sequence[Example]) -> ExampleRows:
-        """Return a few examples as what many are; either all of them are pairs, or none is."""
+        """Return a few examples as what many are; all of them have as many parts."""
         count = 1 + max((each.row for each in examples), default=-1)
-        texts, pairs = np.full(count, "", object), np.full(count, "", object)
+        num_parts = len(examples[0].parts) if examples else 1
+        columns = [np.full(count, "", object) for _ in range(num_parts)]
         for each in examples:
-            texts[each.row], pairs[each.row] = each.text, each.text_pair
-        has_pair = bool(examples) and examples[0].text_pair is not None
+            for column, part in zip(columns, each.parts, strict=True):
+                column[each.row] = part
         rows = np.array([each.row for each in examples], np.int64)
         labels = np.array([-1 if each.label is None else each.label for each in examples], np.int32)
         import pandas  # here: it takes long to import
 
-        seconds = pandas.array(pairs, object) if has_pair else None
-        return cls(pandas.array(texts, object), seconds, rows, labels)
+        return cls([pandas.array(column, object) for column in columns], rows, labels)
+
+    @property
+    def num_parts(self) -> int:
+        """How many texts there are to an example."""
+        return len(self._columns)
 
     @property
     def has_pair(self) -> bool:
-        """Whether they are pairs of texts."""
-        return self._pairs is not None
+        """Whether there is more than one text to each."""
+        return len(self._columns) > 1
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,14 +90,12 @@ class ExampleRows(Sequence[Example]):
         if isinstance(place, slice):
             return self._some(self.rows[place], self.labels[place])
         row, label = int(self.rows[place]), int(self.labels[place])
-        pair = None if self._pairs is None else self._pairs[row]
-        return Example(row, self._texts[row], pair, None if label < 0 else label)
+        return Example(row, tuple(column[row] for column in self._columns), None if label < 0 else label)
 
     def __iter__(self) -> Iterator[Example]:
         for some in self.blocks(_AT_ONCE):
             labels = (None if label < 0 else label for label in some.labels.tolist())
-            pairs: Iterable[str | None] = some.pairs() or repeat(None)
-            yield from map(Example, some.rows.tolist(), some.texts(), pairs, labels)
+            yield from map(Example, some.rows.tolist(), zip(*some.parts(), strict=True), labels)
 
     def take(self, places: Indices) -> ExampleRows:
         """Return the examples at some places, in that order."""
@@ -102,15 +114,32 @@ class ExampleRows(Sequence[Example]):
 
     def texts(self) -> list[str]:
         """Return the text of each."""
-        found: list[str] = self._texts.take(self.rows).tolist()
-        return found
+        return self.part(0)
 
     def pairs(self) -> list[str] | None:
-        """Return the second text of each, None for single texts."""
-        return None if self._pairs is None else self._pairs.take(self.rows).tolist()
+        """Return the second text of each, None for single texts; of more parts, all others in a line."""
+        if len(self._columns) == 2:
+            return self.part(1)
+        return list(map(_in_line, zip(*self.parts()[1:], strict=True))) if self.has_pair else None
+
+    def part(self, place: int) -> list[str]:
+        """Return one of the parts of each."""
+        found: list[str] = self._columns[place].take(self.rows).tolist()
+        return found
+
+    def parts(self) -> list[list[str]]:
+        """Return all parts, one after the other."""
+        return [self.part(place) for place in range(len(self._columns))]
 
     def _some(self, rows: Indices, labels: npt.NDArray[np.int32]) -> ExampleRows:
-        return ExampleRows(self._texts, self._pairs, rows, labels)
+        return ExampleRows(self._columns, rows, labels)
+
+
+def _second(parts: Sequence[str]) -> str | None:
+    return None if len(parts) < 2 else parts[1] if len(parts) == 2 else _in_line(parts[1:])
+
+
+_in_line = " | ".join
 
 
 def text_keys(examples: ExampleRows, *, either_way: bool = False) -> Steps[Keys]:

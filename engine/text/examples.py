@@ -20,6 +20,7 @@ from engine.settings.finetune import ALL_LABELS, USUAL_LABELS
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.label_kinds import check_label_kind
 from engine.text.labels import Answers, Spelling, shown_pair, spellings_in, spellings_of
+from engine.text.roles import Roles
 from engine.text.table import BadLine, Table
 
 _LOOKED_AT = (
@@ -80,15 +81,6 @@ _REMARKS = re.compile(  # in the names of texts about a text, or made from it
     r"explanation|reason|rationale|note|remark|summary|answer|response|reply|translat|clean|process|token"
     r"|lemma|stem|lower|normal|original|raw|author|user|name|url|link|path|keyword"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Which columns are what, by name; "" for none."""
-
-    text: str
-    text_pair: str = ""
-    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +193,7 @@ def doubt_about_header(table: Table, roles: Roles) -> Sentence | None:
     """Return what to say where the roles go against the header: a column called a label is read as a text,
     and what repeats stands in another; None where names and cells agree.
     """
-    read = {roles.text, roles.text_pair}
-    called = next((name for name in table.columns if name in read and _plain(name) in _LABELS), "")
+    called = next((name for name in table.columns if name in roles.read and _plain(name) in _LABELS), "")
     if not called or roles.label not in table.columns:
         return None
     look, of_label = _look(table, called), _look(table, roles.label)
@@ -251,10 +242,10 @@ def finding_examples(
     Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
         for one class only, or labels that look like free text or numbers.
     """
-    columns = _resolve(table, (roles.text, roles.text_pair, roles.label))
-    problems, answers = yield from _look_through(table, columns[:2], columns[2:] if columns[2] else ())
+    texts, label_columns = _resolve(table, roles, roles.get("label", ()))
+    problems, answers = yield from _look_through(table, texts, label_columns)
     spellings: tuple[Spelling, ...] = ()
-    if columns[2]:
+    if label_columns:
         if labels is None or merge:
             spellings = spellings_in(answers, labels)
         if merge:
@@ -264,17 +255,17 @@ def finding_examples(
     yield Beat()
     rows, reported = _usable(table, problems, answers)
     notes: tuple[Sentence, ...] = ()
-    if labels is None and columns[2]:
-        found = answers.counts()
+    if labels is None and label_columns:
+        found, (column,) = answers.counts(), label_columns
         if not whole_labels:
-            check_label_kind(columns[2], found)
-        _check_labels(table, columns, found, len(rows), max_labels)
+            check_label_kind(column, found)
+        _check_labels(table, texts, column, found, len(rows), max_labels)
         notes = notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
         labels = in_order(found)
     labels = labels or ()
-    places = {label: place for place, label in enumerate(labels)} if columns[2] else {}
+    places = {label: place for place, label in enumerate(labels)} if label_columns else {}
     place_of = np.array([places.get(name, -1) for name in answers.names], np.int32)
-    made = _rows_of(table, columns, rows, place_of[answers.codes[rows]])
+    made = _rows_of(table, texts, rows, place_of[answers.codes[rows]])
     return Examples(made, tuple(labels), reported, notes, spellings, merge)
 
 
@@ -293,11 +284,11 @@ def finding_values(
     Returns: rows with an empty text or label, or a label that `read` refuses, are reported by their line.
     Raises: DataError as `finding_examples`.
     """
-    columns = _resolve(table, (roles.text, roles.text_pair, *label_columns))
-    problems, answers = yield from _look_through(table, columns[:2], columns[2:])
+    texts, label_columns = _resolve(table, roles, label_columns)
+    problems, answers = yield from _look_through(table, texts, label_columns)
     if not label_columns:
         rows, reported = _usable(table, problems, answers)
-        made = _rows_of(table, columns, rows, np.full(len(rows), -1, np.int32))
+        made = _rows_of(table, texts, rows, np.full(len(rows), -1, np.int32))
         return Examples(made, (), reported)
     _usable(table, problems, answers)  # there is something to read
     cells = read(answers)
@@ -305,7 +296,7 @@ def finding_values(
     yield Beat()
     rows, reported = _usable(table, problems, answers)
     values, places = np.unique(cells.values, axis=0, return_inverse=True)  # "a|b" is "b|a"
-    made = _rows_of(table, columns, rows, places.reshape(-1)[answers.codes[rows]].astype(np.int32))
+    made = _rows_of(table, texts, rows, places.reshape(-1)[answers.codes[rows]].astype(np.int32))
     spellings, form = cells.spellings, cells.form
     return Examples(made, cells.labels, reported, cells.notes, spellings, is_merged, values, form)
 
@@ -412,20 +403,20 @@ def _label_by_content(looks: dict[str, _Look], taken: set[str]) -> str:
     return best
 
 
-def _resolve(table: Table, names: Sequence[str]) -> list[str]:
-    """Return the names of the text, second text and label columns, "" for none."""
-    if not names[0]:
+def _resolve(table: Table, roles: Roles, labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the columns of texts, and of those of labels."""
+    if not roles.text:
         raise DataError(
             marked("engine", "No text column is chosen. The columns are: {names}."),
             names=list(table.columns[:20]),
         )
-    columns = [table.column(name) if name else "" for name in names]
-    if twice := [name for name, count in Counter(filter(None, columns)).items() if count > 1]:
+    columns = tuple(map(table.column, (*roles.read, *labels)))
+    if twice := [name for name, count in Counter(columns).items() if count > 1]:
         raise DataError(
             marked("engine", "Column {column} has two roles. Choose another column for one of them."),
             column=twice[0],
         )
-    return columns
+    return columns[: len(roles.read)], columns[len(roles.read) :]
 
 
 def _look_through(
@@ -437,7 +428,7 @@ def _look_through(
     lacks = [
         (table.frame[name].array, Sentence(template, {"line": 0, "column": name}))
         for names, template in ((texts, no_text), (labels, no_label))
-        for name in filter(None, names)
+        for name in names
     ]
     problems: dict[int, Sentence] = dict(table.left_out)
     codes = np.zeros(table.num_rows, np.int32)
@@ -518,11 +509,8 @@ def _usable(
     return rows, reported
 
 
-def _rows_of(
-    table: Table, columns: Sequence[str], rows: Indices, labels: npt.NDArray[np.int32]
-) -> ExampleRows:
-    texts, pairs = (table.frame[name].array if name else None for name in columns[:2])
-    return ExampleRows(texts, pairs, rows, labels)
+def _rows_of(table: Table, texts: Sequence[str], rows: Indices, labels: npt.NDArray[np.int32]) -> ExampleRows:
+    return ExampleRows([table.frame[name].array for name in texts], rows, labels)
 
 
 def reported_lines(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadLine, ...]:
@@ -535,10 +523,9 @@ def reported_lines(table: Table, problems: Mapping[int, Sentence]) -> tuple[BadL
 
 
 def _check_labels(
-    table: Table, columns: Sequence[str], found: Counter[str], num_rows: int, most: int
+    table: Table, texts: Sequence[str], column: str, found: Counter[str], num_rows: int, most: int
 ) -> None:
     """Refuse a column whose values are no labels to learn. Raises: DataError."""
-    column = columns[2]
     if len(found) == 1:
         raise DataError(
             marked(
@@ -559,7 +546,7 @@ def _check_labels(
             "Column {column} has {num_labels:,} different values in {num_rows:,} rows: it looks "
             "like free text or a number, not a label. Choose another column.",
         )
-        fitting = _label_by_content({name: _look(table, name) for name in table.columns}, set(columns))
+        fitting = _label_by_content({name: _look(table, name) for name in table.columns}, {*texts, column})
         if fitting:
             template = marked(
                 "engine",

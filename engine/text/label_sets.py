@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,6 @@ from engine.text.examples import (
     BETWEEN,
     Cells,
     Examples,
-    Roles,
     finding_values,
     guess_roles,
     in_order,
@@ -30,6 +29,7 @@ from engine.text.examples import (
 )
 from engine.text.label_kinds import MARKS, SWITCHES, are_switches, combination, listed
 from engine.text.labels import MOST_LABELS, Answers, Spelling, nearly_equal, spellings_of
+from engine.text.roles import Roles, columns_named, joined_names
 from engine.text.table import Table
 
 LISTS = "[]"  # as a mark: each cell is a list
@@ -58,9 +58,9 @@ _OF_ONE = marked(
 def likely_roles(table: Table) -> Roles:
     """Return `guess_roles`, without a label where several columns of 0 and 1 look like labels."""
     roles = guess_roles(table)
-    switches = switch_columns(table, (roles.text, roles.text_pair))
+    switches = switch_columns(table, roles.read)
     is_one = roles.label in switches and len(switches) >= LEAST_COLUMNS
-    return replace(roles, label="") if is_one else roles
+    return roles.with_columns(label="") if is_one else roles
 
 
 def label_columns(table: Table, label: str) -> tuple[str, ...]:
@@ -68,15 +68,9 @@ def label_columns(table: Table, label: str) -> tuple[str, ...]:
 
     Raises: DataError if one is missing.
     """
-    if label in table.columns or not any(mark in label for mark in ",;"):
+    if not any(mark in label for mark in ",;"):
         return (table.column(label),)
-    parts = label.split(";" if ";" in label else ",")
-    return tuple(dict.fromkeys(table.column(part.strip()) for part in parts if part.strip()))
-
-
-def joined_names(columns: Sequence[str]) -> str:
-    """Return what `label_columns` takes for several columns."""
-    return ("; " if any("," in name for name in columns) else ", ").join(columns)
+    return columns_named(table, label, len(table.columns))
 
 
 def switch_columns(table: Table, taken: Collection[str] = ()) -> tuple[str, ...]:

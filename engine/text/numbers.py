@@ -11,8 +11,9 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Steps
-from engine.text.examples import Cells, Examples, Roles, finding_values
+from engine.text.examples import Cells, Examples, finding_values
 from engine.text.labels import Answers
+from engine.text.roles import Roles
 from engine.text.table import Table
 
 LARGEST = 1e15  # its square can still be computed in float32

@@ -26,9 +26,10 @@ from engine.model.weights import check_weights, load_tensors, read_config, save_
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import Roles, stratified_split
+from engine.text.examples import stratified_split
 from engine.text.inside_texts import labels_inside
 from engine.text.recipe import read_recipe
+from engine.text.roles import USUAL, Role, Roles, columns_named
 from engine.text.table import Table, reading_table
 from engine.text.wordpiece import WordPiece
 from engine.train.adapt import check_adapt
@@ -240,9 +241,9 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
     return recipe.applied(table) if field == "data" else recipe.merged(table)
 
 
-def roles_of(data: DataConfig, table: Table) -> Roles:
-    """Return the column roles the settings name, by column name. Raises: DataError, ConfigError."""
-    for field in ("text", "label"):
+def roles_of(data: DataConfig, table: Table, asked: Sequence[Role] = USUAL) -> Roles:
+    """Return the columns that the settings name for some roles, by name. Raises: DataError, ConfigError."""
+    for field in (role.name for role in asked if role.is_needed):
         if not getattr(data, field):
             inside = labels_inside(table)
             if inside is not None:
@@ -252,8 +253,7 @@ def roles_of(data: DataConfig, table: Table) -> Roles:
                 field=field,
                 columns=list(table.columns),
             )
-    pair = table.column(data.text_pair) if data.text_pair else ""
-    return Roles(table.column(data.text), pair, table.column(data.label))
+    return Roles(**{role.name: columns_named(table, getattr(data, role.name), role.most) for role in asked})
 
 
 def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> None:

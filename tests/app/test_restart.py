@@ -17,7 +17,7 @@ from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
 from engine.model.weights import save_model
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 Open = Callable[[], MainWindow]

@@ -21,7 +21,7 @@ from engine.inspect.masked.probe import Probed, probe
 from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 ROWS = "".join(f"{'good' if i % 3 else 'bad'},a film number {i} that plays\n" for i in range(36))

@@ -16,9 +16,10 @@ from app import words
 from app.pages.advice.remark import Remark, in_order
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary, TaskFile
-from engine.text.examples import TOO_MANY, Roles
+from engine.text.examples import TOO_MANY
 from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import MOST_SPELLINGS, spelling_words
+from engine.text.roles import Roles
 from engine.text.table import BadLine, Table
 from engine.train.data_notes import MUCH_IS_CUT
 

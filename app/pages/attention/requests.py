@@ -28,7 +28,7 @@ from engine.inspect.attention.weights import AttentionMaps, Detail
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import Target
 from engine.inspect.loaded_model import LoadedModel
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def weigh_heads(models: OpenModels, folder: Path, table: Table, roles: Roles) ->
     try:
         texts = yield from finding_texts(subject, table, roles)
     except DataError:
-        texts = yield from finding_texts(subject, table, replace(roles, label=""))
+        texts = yield from finding_texts(subject, table, roles.with_columns(label=""))
     return (yield from importance(subject, texts))
 
 
@@ -144,7 +144,7 @@ def find_resting_words(
     from engine.evaluation.inside.words import resting_words
 
     subject = models.subject(folder)
-    texts = yield from finding_texts(subject, table, replace(roles, label=""), limit)
+    texts = yield from finding_texts(subject, table, roles.with_columns(label=""), limit)
     return (yield from resting_words(subject, texts, label, method=method))
 
 

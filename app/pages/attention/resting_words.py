@@ -24,7 +24,7 @@ from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.attribution.gradients import GRADIENT, INTEGRATED, METHODS
 from engine.inspect.loaded_model import ModelSummary
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ class FoundModel(RowsModel):
         self.put(columns, range(len(self._lines)))
 
     def _cells(self, part: TablePart, rows: np.ndarray) -> list[TableColumn]:
-        used = [name for name in (part.roles.text, part.roles.text_pair, part.roles.label) if name]
+        used = list(part.roles.columns)
         used = [name for name in used if name in part.table.columns]
         return [_column(name, partial(_cell, part.table.frame[name].array, rows)) for name in used]
 

@@ -189,7 +189,7 @@ class ReviewCard(Card):
             return
         place, at = self._place, int(found.rows[self._place])
         own, suggested = found.names[int(found.labels[place])], found.names[int(found.suggested[place])]
-        texts = [table.frame[name].array[at] for name in (roles.text, roles.text_pair) if name]
+        texts = [table.frame[name].array[at] for name in roles.read]
         self.text.setPlainText("\n\n".join(map(str, texts)))
         values = {
             "line": words.number(int(table.lines[at])),

@@ -18,8 +18,7 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, Item, row
 from app.look.widgets import button
 from app.session import Session
-from app.work.open_data import ROLES
-from engine.text.examples import Roles
+from engine.text.roles import ROLE_NAMES, Roles, joined_names
 
 _WALKING = (
     Qt.Key.Key_Up,
@@ -33,12 +32,7 @@ _WALKING = (
 
 def role_words(role: str) -> str:
     """Return what a column is for, as a person says it."""
-    names = {
-        "text": words.label_of("text"),
-        "text_pair": words.label_of("text_pair"),
-        "label": words.label_of("label"),
-    }
-    return names.get(role, words.translate("roles", "Not used"))
+    return words.label_of(role) if role else words.translate("roles", "Not used")
 
 
 def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
@@ -47,8 +41,8 @@ def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
     menu.setObjectName("role_menu")
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     group = QActionGroup(menu)
-    held = next((role for role in ROLES if getattr(session.data.roles, role, "") == column), "")
-    for role in (*ROLES, ""):
+    held = next((role for role, names in (session.data.roles or {}).items() if column in names), "")
+    for role in (*ROLE_NAMES, ""):
         action = QAction(role_words(role), menu, checkable=True, checked=role == held)
         action.triggered.connect(lambda _checked=False, role=role: session.data.set_role(column, role))
         group.addAction(action)
@@ -86,7 +80,7 @@ class RolesStrip(QWidget):
         self._boxes: dict[str, ListBox] = {}
         self._columns: tuple[str, ...] = ()
         named: list[Item] = []
-        for role in ROLES:
+        for role in ROLE_NAMES:
             box = _ColumnBox(minimumContentsLength=4)
             box.setObjectName(f"role_{role}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -118,7 +112,7 @@ class RolesStrip(QWidget):
         if table.columns != self._columns:
             self._fill(table.columns)
         for role, box in self._boxes.items():
-            box.setCurrentIndex(max(0, box.findData(getattr(roles, role))))
+            box.setCurrentIndex(max(0, box.findData(roles.column(role))))
 
     def _fill(self, columns: tuple[str, ...]) -> None:
         self._columns = columns
@@ -134,5 +128,5 @@ class RolesStrip(QWidget):
 
 def _told(roles: Roles) -> str:
     """Return "Text: story · Label: topic"."""
-    held = ((role_words(role), str(getattr(roles, role))) for role in ROLES)
-    return " · ".join(f"{name}: {words.shorten(column, 30)}" for name, column in held if column)
+    held = ((role_words(role), joined_names(names)) for role, names in roles.items())
+    return " · ".join(f"{name}: {words.shorten(columns, 30)}" for name, columns in held)

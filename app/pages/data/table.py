@@ -33,8 +33,9 @@ from app.work.found_rows import found_rows, rows_with_label
 from app.work.table_rows import Rows
 from app.work.tables import TableSummary
 from app.work.worker import Channel
-from engine.text.examples import Roles, reported_lines
+from engine.text.examples import reported_lines
 from engine.text.recipe import DROP, RELABEL
+from engine.text.roles import Roles
 from engine.text.table import BadLine, Table
 
 TYPED_MS = 200  # after the last letter
@@ -207,7 +208,7 @@ class TableCard(Card):
         if not query and self._order is None:
             self._show_found(rows)
             return
-        used = [name for name in (roles.text, roles.text_pair) if name] if roles is not None else []
+        used = list(roles.read) if roles is not None else []
         columns = [*used, *(name for name in table.columns if name not in used)][:MOST_SEARCHED]
         self._looking.ask(
             (table, query, self._order),
@@ -297,7 +298,7 @@ class TableCard(Card):
             max(self.view.sizeHintForColumn(place), header.sectionSizeHint(place)) + 8
             for place in range(min(len(table.columns), MOST_FITTED))
         ]
-        texts = [table.columns.index(name) for name in (roles.text, roles.text_pair) if name]
+        texts = [table.columns.index(name) for name in roles.read]
         beside = range(len(table.columns), self.model.columnCount())
         if not texts:  # nobody has said which: whatever is long
             texts = [place for place, width in enumerate(needed) if width > WIDEST]

@@ -63,7 +63,7 @@ class PartBox(ChoiceBox):
         roles = session.data.roles
         found = {**session.data.overrides, **session.data.file_settings}
         if roles is not None and session.data.table is not None and roles.label:
-            found |= {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label}
+            found |= roles.settings()
         return {name: value for name, value in found.items() if value}
 
     @Slot()

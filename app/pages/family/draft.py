@@ -11,7 +11,7 @@ from app.pages.family.kinds.kind import Given, Kind, Typed
 from app.pages.family.kinds.known import KIND_OF, KINDS
 from app.pages.family.state import FamilyState
 from engine.errors import UserError, marked
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table
 
 

@@ -35,7 +35,7 @@ from engine.events import Started
 from engine.settings.comparison import ComparisonConfig
 from engine.settings.config import values_of
 from engine.settings.finetune import FineTuneConfig
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.train.run.runs import new_run_dir
 
 
@@ -164,7 +164,7 @@ class FineTunePage(TrainingPage):
         self.setup.form.set_values(values)
         overrides = {name: getattr(data, name) for name in session.data.overrides}
         if Path(data.data).is_file():
-            roles = Roles(data.text, data.text_pair, data.label)
+            roles = Roles.of(data)
             choices = {name: getattr(data, name) for name in LABEL_CHOICES}
             said = {name: str(getattr(data, name)) for name in FILE_SETTINGS if getattr(data, name)}
             session.data.open(

@@ -289,7 +289,7 @@ class AnswersCard(Card):
         """Show what is read first."""
         header, columns = self.view.horizontalHeader(), shown.table.columns
         roles = shown.roles
-        self._texts = [columns.index(name) for name in (roles.text, roles.text_pair) if name in columns]
+        self._texts = [columns.index(name) for name in roles.read if name in columns]
         self._fit_columns()
         for place, number in enumerate(self._texts):
             header.moveSection(header.visualIndex(number), place)

@@ -21,7 +21,7 @@ from app.session import Session
 from app.work.models import OpenModels
 from engine.commands.command_line import predict_command
 from engine.events import Event
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 
 
 class FileCard(AnsweredFileCard):
@@ -195,7 +195,7 @@ class FileCard(AnsweredFileCard):
         """Take a column as the right labels, or none: what another model knows."""
         shown = self.preview
         if shown is not None:
-            self.preview = replace(shown, roles=replace(shown.roles, label=name))
+            self.preview = replace(shown, roles=shown.roles.with_columns(label=name))
             self._show_label(name)
 
     def _show_label(self, name: str) -> None:

@@ -46,7 +46,7 @@ from app.shipped import sample_data_path
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Finished, Progress, Steps
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.train.run.kept import name_of
 
@@ -303,7 +303,7 @@ class PredictPage(Page):
         described = self._described
         if described is None:
             return ""
-        return label_in(table, described, (roles.text, roles.text_pair))
+        return label_in(table, described, roles.read)
 
     # ---- one text
 
@@ -383,7 +383,7 @@ class PredictPage(Page):
     def _hear_preview(self, found: Preview) -> None:
         if self.file_card.preview is None or self.file_card.preview.table is not found.table:
             label = self._label_of(found.table, found.roles)
-            found = replace(found, roles=replace(found.roles, label=label))
+            found = replace(found, roles=found.roles.with_columns(label=label))
         self.file_card.show_preview(found)
         self.answers.show_preview(found)
         self.refresh()

@@ -15,7 +15,8 @@ from engine.events import Event, Steps
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
 from engine.settings.finetune import DataConfig
-from engine.text.examples import Roles, finding_examples, guess_roles
+from engine.text.examples import finding_examples, guess_roles
+from engine.text.roles import Roles
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.tasks.known import CLASSIFICATION, TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows
@@ -109,7 +110,7 @@ def preview_roles(table: Table, roles: Roles, how: Mapping[str, str]) -> Steps[P
     reported = list(table.reported)
     if roles.text:
         known = {(line.line, str(line.sentence)) for line in reported}
-        found = yield from finding_examples(table, Roles(text=roles.text, text_pair=roles.text_pair))
+        found = yield from finding_examples(table, roles.with_columns(label=""))
         reported += [line for line in found.reported if (line.line, str(line.sentence)) not in known]
     return Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line)), how)
 
@@ -181,8 +182,7 @@ def predict_rows(
     models: OpenModels, folder: Path, shown: Preview, out: Path, *, raw: bool
 ) -> Iterator[Event]:
     """Write the answers for a whole file to `out`, step by step. Raises: UserError."""
-    names = {"text": shown.roles.text, "text_pair": shown.roles.text_pair, "label": shown.roles.label}
-    yield from predict_file(models.predictor(folder), shown.table, out, **names, raw=raw)
+    yield from predict_file(models.predictor(folder), shown.table, out, shown.roles, raw=raw)
 
 
 def predict_task_file(folder: Path, data: Path, out: Path) -> Iterator[Event]:

@@ -15,7 +15,7 @@ from app.session import Session
 from app.work.models import OpenModels
 from engine.commands.command_line import predict_command
 from engine.events import Event
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 
 
 class TaskFileCard(AnsweredFileCard):

@@ -16,7 +16,7 @@ from engine.inspect.token_rows import Row, token_rows
 from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.trace import Trace, TracedWord, trace
 from engine.text.wordpiece import WordPiece

@@ -154,7 +154,7 @@ class TableMeasures(QWidget):
         ):
             widget.setVisible(is_shown)
         if table is not None and roles is not None:
-            columns = " + ".join(name for name in (roles.text, roles.text_pair) if name)
+            columns = " + ".join(roles.read)
             self.name.setText(f"{table.path.name} · {columns}")
 
     # ---- figures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from engine.errors import DataError, marked
 from engine.events import Noted, Steps
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.example_rows import Example, ExampleRows
-from engine.text.examples import Roles, finding_examples
+from engine.text.examples import finding_examples
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.wordpiece import Encoding
 from engine.train.prepare import check_fit
@@ -45,7 +46,7 @@ def finding_texts(
     """
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
     labels = subject.labels if roles.label else None
-    found = yield from finding_examples(table, roles if labels else replace(roles, label=""), labels)
+    found = yield from finding_examples(table, roles if labels else roles.with_columns(label=""), labels)
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
     texts = [Text(example, encoding) for example, encoding in _encoded(subject, found.examples, limit)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.family.ask import Family
     from engine.family.reached import Score
     from engine.family.tasks import Hits
-    from engine.text.examples import Roles
+    from engine.text.roles import Roles
     from engine.text.table import Table
 
 WAYS = ("frozen", "fine_tuned", "naive_bayes")
@@ -95,7 +95,8 @@ def labelled(path: Path, text: str | None, label: str | None) -> tuple[Table, Ro
     """Return a table and its roles. Args: text, label: columns; None: as guessed. Raises: UserError: it
     has no labels.
     """
-    from engine.text.examples import Roles, guess_roles
+    from engine.text.examples import guess_roles
+    from engine.text.roles import Roles
     from engine.text.table import read_table
 
     table = read_table(path)

@@ -8,7 +8,7 @@ Source: Clark et al. 2019, section 3, what they measure; Kovaleva et al. 2019, t
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from engine.inspect.attention.weights import (
 )
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.text.example_rows import Example
-from engine.text.examples import Roles, finding_examples
+from engine.text.examples import finding_examples
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.wordpiece import Encoding
 from engine.train.metrics import student_interval
@@ -174,7 +175,7 @@ def over_table(
             too little memory.
     """
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
-    found = yield from finding_examples(table, replace(roles, label=""))
+    found = yield from finding_examples(table, roles.with_columns(label=""))
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
     examples = found.examples.spread_out(limit)

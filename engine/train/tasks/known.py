@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
-from engine.text.examples import Roles, doubt_about_header
-from engine.text.label_sets import label_columns, likely_roles
+from engine.text.examples import doubt_about_header
+from engine.text.label_sets import label_columns
+from engine.text.roles import Roles, joined_names
 from engine.train.prepare import opening_table
 from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import Kind
@@ -58,28 +60,32 @@ def guessing_columns(data: DataConfig) -> Steps[DataConfig]:
 
     Raises: ConfigError, DataError.
     """
-    if not data.data or (data.text and data.label) or not isinstance(guess_task(data)[0], OfRows):
+    kind = guess_task(data)[0] if data.data else None
+    if not isinstance(kind, OfRows):
+        return data
+    asked = kind.reading.roles
+    if all(getattr(data, role.name) for role in asked if role.is_needed):
         return data
     table = yield from opening_table(data, data.data, "data")
-    likely, found = likely_roles(table), dict[str, str]()
-    taken = {table.column(name) for name in (data.text, data.text_pair) if name}
-    taken |= set(label_columns(table, data.label)) if data.label else set()
-    for role in ("text", "text_pair", "label"):
-        name = getattr(likely, role)
-        is_wanted = not getattr(data, role) and (role != "text_pair" or "text" in found)
-        if is_wanted and name and name not in taken:
-            found[role] = name
-            taken.add(name)
+    likely, found = kind.reading.likely(table), dict[str, Any]()
+    named = {role.name: getattr(data, role.name) for role in asked}
+    taken = {column for name in named.values() if name for column in label_columns(table, name)}
+    for role in asked:
+        names = likely.get(role.name, ())
+        is_wanted = not named[role.name] and (role.is_needed or "text" in found)
+        if is_wanted and names and taken.isdisjoint(names):
+            found[role.name] = joined_names(names)
+            taken.update(names)
     if found:
         template = marked(
             "engine", "Columns guessed by their names and cells: {columns}. Name them where that is wrong."
         )
         said = [f"{role.replace('_', '-')} = {name}" for role, name in found.items()]
         yield Noted(sentence=Sentence(template, {"columns": said}), level="fine")
-    roles = Roles(*(found.get(role, getattr(data, role)) for role in ("text", "text_pair", "label")))
-    if found and (doubt := doubt_about_header(table, roles)) is not None:
+    data = replace(data, **found)
+    if found and (doubt := doubt_about_header(table, Roles.of(data))) is not None:
         yield Noted(sentence=doubt, level="look")
-    return replace(data, text=roles.text, text_pair=roles.text_pair, label=roles.label)
+    return data
 
 
 def task_of(folder: Path) -> Kind:

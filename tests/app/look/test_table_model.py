@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 
 FILE = (
@@ -53,7 +53,7 @@ def test_headers_say_what_a_column_is_for(table: Table) -> None:
     model = TableModel(table)
     model.set_roles(Roles(text="text", label="label"))
     assert "label" in model.headerData(1, Qt.Orientation.Horizontal).removeprefix("label")
-    model.set_roles({"text": "text B"})
+    model.set_roles(Roles(text_pair="text"))
     assert model.headerData(0, Qt.Orientation.Horizontal).endswith("text B")
     assert model.headerData(1, Qt.Orientation.Horizontal) == "label"
 

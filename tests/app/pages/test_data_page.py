@@ -25,8 +25,8 @@ from pytestqt.qtbot import QtBot
 from app.pages.advice.table import on_table
 from app.pages.data.page import DataPage
 from app.session import Session
-from engine.text.examples import Roles
 from engine.text.recipe import DROP, RELABEL, Step
+from engine.text.roles import Roles
 from tests.app.hand import ShowPage
 
 ROWS = "".join(f"{'sport' if i % 3 else 'tech'};a café number {i}\n" for i in range(36))

@@ -27,7 +27,7 @@ from engine.model.source import Source
 from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table, reading_table
 from engine.train.finetune import fine_tune
 from engine.train.tasks.rows import predict

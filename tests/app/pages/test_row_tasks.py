@@ -23,7 +23,7 @@ from app.plots.axes import axis_ticks
 from app.plots.plane import PlanePlot
 from app.session import Session
 from engine.events import Evaluated, Started
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.train.finetune import fine_tune
 from engine.train.tasks.multi_label.task import MultiLabel
 from engine.train.tasks.regression.task import Regression

@@ -27,7 +27,7 @@ from engine.model.weights import save_model
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
 LEFT = Qt.MouseButton.LeftButton

@@ -20,7 +20,7 @@ from engine.commands.screen import Screen
 from engine.events import Progress
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.run.runs import read_config, read_status

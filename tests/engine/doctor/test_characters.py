@@ -10,7 +10,7 @@ from engine.doctor.characters import is_mixed, on_characters, unseen_in
 from engine.doctor.finding import Finding
 from engine.doctor.part import reading_part
 from engine.events import result_of
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table, write_csv
 
 ENGLISH = [f"a plain sentence, the {place}. of many" for place in range(120)]

@@ -10,7 +10,7 @@ from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import TablePart, reading_part
 from engine.events import result_of
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table, write_csv
 
 TEXTS = (

@@ -11,7 +11,7 @@ from engine.doctor.finding import Finding
 from engine.doctor.labels import on_labels, similar_labels
 from engine.doctor.part import reading_part
 from engine.events import result_of
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table, write_csv
 
 ODD = ("Sport", "sp\u043ert", "ｓｐｏｒｔ", "spott", "sprot", "sporrt", "spot")

@@ -12,7 +12,7 @@ from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import reading_part
 from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.events import result_of
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table, write_csv
 
 NUM_ROWS = 400

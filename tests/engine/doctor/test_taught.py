@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 def taught(folder: Path, labels: np.ndarray) -> TaughtAnswers:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, 6)) for _ in labels]
-    rows = [Example(i, text, None, label) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
+    rows = [Example(i, (text,), label) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
     return result_of(taught_in_turns(folder, ExampleRows.of(rows), labels, 2, 16, np.arange(len(rows))))
 
 

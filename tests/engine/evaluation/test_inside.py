@@ -30,7 +30,7 @@ from engine.inspect.masked.grid import TemplateRequest, score_templates
 from engine.inspect.masked.perplexity import AND_AFTER, pseudo_perplexity
 from engine.inspect.masked.template import Template
 from engine.model.weights import save_model
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
 

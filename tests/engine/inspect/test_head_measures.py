@@ -21,7 +21,7 @@ from engine.inspect.attention.head_measures import (
 )
 from engine.inspect.attention.weights import AttentionMaps, look
 from engine.inspect.loaded_model import LoadedModel
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 from tests.fakes import model_folder
 

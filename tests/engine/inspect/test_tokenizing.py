@@ -12,7 +12,7 @@ from engine.errors import DataError
 from engine.events import Progress
 from engine.inspect import tokenizing
 from engine.inspect.tokenizing import TableTokens, measure_table
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 from engine.text.trace import trace
 from engine.text.vocabulary import Added

@@ -16,8 +16,9 @@ from engine.events import Finished, Step, result_of
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_duplicates, text_keys
-from engine.text.examples import Roles, examples_from, guess_roles
+from engine.text.examples import examples_from, guess_roles
 from engine.text.questions.reading import read_questions
+from engine.text.roles import Roles
 from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune

@@ -21,13 +21,9 @@ from engine.text.example_rows import (
     count_leaks,
     text_keys,
 )
-from engine.text.examples import (
-    Roles,
-    examples_from,
-    guess_roles,
-    stratified_split,
-)
+from engine.text.examples import examples_from, guess_roles, stratified_split
 from engine.text.labels import spelling_note
+from engine.text.roles import Roles
 from engine.text.table import Table, TableFormat, read_table
 
 DATA = Path(os.environ["CLOZE_DATA"]) if os.environ.get("CLOZE_DATA") else None
@@ -109,9 +105,9 @@ def test_labels_are_stripped_and_sorted_and_rows_keep_their_place() -> None:
     found = examples_from(table("text|label", "b|pos ", "a| neg", "c|pos"), Roles("text", "", "label"))
     assert found.labels == ("neg", "pos")
     assert list(found.examples) == [
-        Example(0, "b", None, 1),
-        Example(1, "a", None, 0),
-        Example(2, "c", None, 1),
+        Example(0, ("b",), 1),
+        Example(1, ("a",), 0),
+        Example(2, ("c",), 1),
     ]
 
 
@@ -129,7 +125,7 @@ def test_labels_that_are_all_integers_are_sorted_as_numbers() -> None:
 
 def test_columns_may_be_given_by_number() -> None:
     found = examples_from(table("x|y|z", "a|b|0", "c|d|1", "e|f|1"), Roles("1", "2", "3"))
-    assert found.examples[1] == Example(1, "c", "d", 1)
+    assert found.examples[1] == Example(1, ("c", "d"), 1)
 
 
 def test_rows_that_cannot_be_used_are_reported_by_their_line() -> None:
@@ -327,7 +323,7 @@ def keys_of(examples: Sequence[Example], *, either_way: bool = False) -> Keys:
 
 def test_duplicates_and_leaks_are_counted_over_both_texts() -> None:
     examples = [
-        Example(n, text, pair, 0)
+        Example(n, (text, pair), 0)
         for n, (text, pair) in enumerate([("a", "b"), ("a", "b"), ("a", "c"), ("b", "a")])
     ]
     assert count_duplicates(keys_of(examples)) == 1
@@ -338,7 +334,7 @@ def test_duplicates_and_leaks_are_counted_over_both_texts() -> None:
 
 def test_a_text_with_two_labels_contradicts_itself_and_a_swapped_pair_does_not() -> None:
     rows = [("a", "b", 0), ("a", "b", 1), ("a", "b", 0), ("b", "a", 2), ("c", "d", 1), ("c", "d", None)]
-    examples = [Example(n, text, pair, label) for n, (text, pair, label) in enumerate(rows)]
+    examples = [Example(n, (text, pair), label) for n, (text, pair, label) in enumerate(rows)]
     labels = ExampleRows.of(examples).labels
     assert count_contradictions(keys_of(examples), labels) == 1
 

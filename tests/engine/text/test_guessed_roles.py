@@ -9,7 +9,8 @@ import pytest
 
 from engine.events import Noted, result_of
 from engine.settings.finetune import DataConfig
-from engine.text.examples import Roles, doubt_about_header, guess_roles
+from engine.text.examples import doubt_about_header, guess_roles
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
 from engine.train.tasks.known import guessing_columns
 

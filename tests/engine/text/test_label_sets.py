@@ -8,8 +8,9 @@ import pytest
 
 from engine.errors import DataError
 from engine.events import result_of
-from engine.text.examples import Examples, Roles
-from engine.text.label_sets import finding_sets, joined_names, label_columns, switch_columns
+from engine.text.examples import Examples
+from engine.text.label_sets import finding_sets, label_columns, switch_columns
+from engine.text.roles import Roles, joined_names
 from engine.text.table import Table, read_table
 
 

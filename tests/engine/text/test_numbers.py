@@ -8,8 +8,9 @@ import pytest
 
 from engine.errors import DataError
 from engine.events import result_of
-from engine.text.examples import Examples, Roles
+from engine.text.examples import Examples
 from engine.text.numbers import are_numbers, finding_numbers, number_in
+from engine.text.roles import Roles
 from engine.text.table import read_table
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from engine.events import result_of
 from engine.text.corpus.corpus import Corpus
-from engine.text.examples import Roles, finding_examples
+from engine.text.examples import finding_examples
 from engine.text.reading import cells, dialect, encoding, lines, whole
 from engine.text.reading import rows as rows_module
 from engine.text.reading.cells import CellArray
 from engine.text.reading.lines import split_lines
 from engine.text.reading.rows import Rows
+from engine.text.roles import Roles
 from engine.text.table import read_table, reading_table
 
 ROWS = [

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from engine.errors import DataError
-from engine.text.examples import Roles, examples_from
+from engine.text.examples import examples_from
 from engine.text.recipe import DROP, MERGE, RELABEL, TOGETHER, Recipe, Step, read_recipe
+from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
 
 ROWS = [(f"text number {place}", "ab"[place % 2]) for place in range(7)]

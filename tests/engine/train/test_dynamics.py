@@ -13,7 +13,7 @@ from engine.doctor.finding import NewFinding
 from engine.doctor.learned import learned_by
 from engine.doctor.part import reading_part
 from engine.events import Step, result_of
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune, resume
 from engine.train.run.dynamics import DYNAMICS, Dynamics, load_dynamics

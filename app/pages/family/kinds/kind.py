@@ -13,7 +13,7 @@ from app.words import tr_engine, translate
 from engine.family.card import Line
 from engine.family.members import ABOUT, CAPTIONS, About
 from engine.family.questions.question import FamilyQuestion
-from engine.text.examples import Roles
+from engine.text.roles import Roles
 from engine.text.table import Table
 
 T = TypeVar("T")

@@ -8,7 +8,8 @@ from typing import Any
 from engine.events import Steps
 from engine.model.info import temperature_in
 from engine.settings.finetune import USUAL_LABELS
-from engine.text.examples import Examples, Roles, finding_examples
+from engine.text.examples import Examples, finding_examples
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.train.tasks.classification.task import Classification
 from engine.train.tasks.rows.reading import RowReading

@@ -11,8 +11,9 @@ import numpy as np
 from engine.events import Steps
 from engine.settings.finetune import USUAL_LABELS, DataConfig
 from engine.text.example_rows import Indices
-from engine.text.examples import Examples, Roles
-from engine.text.label_sets import finding_sets, joined_names, label_columns, switch_columns
+from engine.text.examples import Examples
+from engine.text.label_sets import finding_sets, label_columns, switch_columns
+from engine.text.roles import Roles, joined_names
 from engine.text.table import Table
 from engine.train import data_notes
 from engine.train.prepare import roles_of
@@ -26,18 +27,19 @@ class SeveralLabels(RowReading):
     name = MultiLabel.name
     contradicting = data_notes.UNLIKE_SETS
 
-    def roles(self, data: DataConfig, table: Table) -> Roles:
+    def named(self, data: DataConfig, table: Table) -> Roles:
         """Return the columns that the settings name; without a label, all of 0 and 1 beside the text."""
         text, pair = (table.column(name) if name else "" for name in (data.text, data.text_pair))
         label = self.with_label(table, Roles(text, pair, data.label)).label
         named = self.label(table, label) if label else ""
-        return replace(roles_of(replace(data, label=_first(table, label)), table), label=named)
+        first = replace(data, label=_first(table, label))
+        return roles_of(first, table, self.roles).with_columns(label=named)
 
     def with_label(self, table: Table, roles: Roles) -> Roles:
         if roles.label:
             return roles
-        columns = switch_columns(table, (roles.text, roles.text_pair))
-        return replace(roles, label=joined_names(columns) if len(columns) > 1 else "")
+        columns = switch_columns(table, roles.read)
+        return roles.with_columns(label=joined_names(columns) if len(columns) > 1 else "")
 
     def label(self, table: Table, named: str) -> str:
         return joined_names(label_columns(table, named))

@@ -10,8 +10,9 @@ import numpy as np
 from engine.events import Steps
 from engine.settings.finetune import USUAL_LABELS
 from engine.text.example_rows import Indices
-from engine.text.examples import Examples, Roles
+from engine.text.examples import Examples
 from engine.text.numbers import finding_numbers
+from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.train import data_notes
 from engine.train.tasks.regression.task import LABEL, Regression

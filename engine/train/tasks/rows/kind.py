@@ -11,6 +11,7 @@ from engine.errors import Sentence, UserError
 from engine.events import Event, Steps
 from engine.model.heads import SequenceClassifier
 from engine.settings.finetune import DataConfig, FineTuneConfig
+from engine.text.roles import Roles
 from engine.text.table import Table, table_head
 from engine.train.learned import Apart
 from engine.train.prepare import about_split
@@ -80,14 +81,12 @@ class OfRows(Kind):
             partial(self.predictor, model, device),
             Path(data.data),
             out,
-            text=data.text,
-            text_pair=data.text_pair,
+            Roles.of(data),
             raw=raw,
             encoding=data.encoding,
             separator=data.separator,
             quoting=data.quoting,
             header=data.header,
-            label=data.label,
         )
 
 

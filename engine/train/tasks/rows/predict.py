@@ -23,8 +23,9 @@ from engine.model.weights import check_weights, load_classifier
 from engine.settings.finetune import DataConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
-from engine.text.examples import Examples, Roles, guess_roles
+from engine.text.examples import Examples, guess_roles
 from engine.text.labels import spelling_note
+from engine.text.roles import Roles
 from engine.text.table import Table, reading_table, write_csv
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
@@ -41,6 +42,7 @@ from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
 if TYPE_CHECKING:
     import pandas
 
+UNNAMED = Roles()  # the columns of the training data
 ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 
@@ -88,9 +90,14 @@ class Predictor:
         return self.task.labels
 
     @property
+    def trained(self) -> Roles:
+        """The columns of the training data, as far as they were noted."""
+        return Roles.from_json(self.info.get("roles"))
+
+    @property
     def wants_pair(self) -> bool:
         """Whether it was trained on pairs of texts."""
-        return bool(self.info.get("roles", {}).get("text_pair"))
+        return bool(self.trained.text_pair)
 
     @property
     def may_want_pair(self) -> bool:
@@ -144,21 +151,21 @@ class Predictor:
 
     def known_label(self) -> str:
         """Return the label column of the training data; "" where nobody has noted it."""
-        return str(self.info.get("roles", {}).get("label", ""))
+        return self.trained.label
 
-    def roles(self, table: Table, text: str, text_pair: str, label: str = "") -> Roles:
+    def roles(self, table: Table, named: Roles, label: str = "") -> Roles:
         """Return the columns to read: those named, else those of the training data. Raises: DataError."""
-        trained = self.info.get("roles", {})
-        text = text or str(trained.get("text", ""))
-        text_pair = text_pair or str(trained.get("text_pair", ""))
-        if not text:
+        asked = named.only(self.reading.roles)
+        roles = Roles(**{**self.trained, **asked}).with_columns(label="")
+        if not roles.text:
             raise DataError(
                 marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
                 name=table.path.name,
                 columns=list(table.columns),
             )
-        check_fit(self.model.config, self.wordpiece, with_pair=bool(text_pair))
-        return Roles(table.column(text), table.column(text_pair) if text_pair else "", label)
+        check_fit(self.model.config, self.wordpiece, with_pair=len(roles.read) > 1)
+        found = {role: [table.column(name) for name in names] for role, names in roles.items()}
+        return Roles(**found).with_columns(label=label)
 
 
 Opening = Callable[[], Predictor]
@@ -171,7 +178,7 @@ def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[
     The label is then in the one column whose cells are the model's labels; it is left as it is where there
     are more, or none. The text is where texts most likely are.
     """
-    trained, label = predictor.info.get("roles", {}), data.label or predictor.known_label()
+    label = data.label or predictor.known_label()
     if not data.label and label not in table.columns and predictor.labels:
         known = set(predictor.labels)
         cells = {name: table.frame[name].head(MOST_TELLING) for name in table.columns}
@@ -182,7 +189,7 @@ def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[
             label = fitting[0]
     text = data.text
     guessed = guess_roles(table).text
-    if not text and trained.get("text", "") not in table.columns and guessed not in ("", label):
+    if not text and predictor.trained.text not in table.columns and guessed not in ("", label):
         template = marked("engine", "The texts are read from {text}, which looks most like texts.")
         yield Noted(sentence=Sentence(template, {"text": guessed}), level="note")
         text = guessed
@@ -206,7 +213,8 @@ def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None =
             name=table.path.name,
             columns=list(table.columns),
         )
-    roles = predictor.roles(table, text, data.text_pair, predictor.reading.label(table, label))
+    named = Roles.of(data).with_columns(text=text)
+    roles = predictor.roles(table, named, predictor.reading.label(table, label))
     yield from _about_pair(predictor, roles)
     found = yield from predictor.examples(table, roles)
     yield from _report(table, found)
@@ -233,21 +241,19 @@ def predict_file(
     model: Opening | Predictor,
     data: Path | Table,
     out: Path,
+    columns: Roles = UNNAMED,
     *,
-    text: str = "",
-    text_pair: str = "",
     raw: bool = False,
     encoding: str = "",
     separator: str = "",
     quoting: str = "",
     header: str = "",
-    label: str = "",
 ) -> Iterator[Event]:
     """Write a copy of a table with a prediction beside every row and, of labels, each one's probability.
 
     Rows that cannot be used keep an empty prediction and are reported; lines that are no rows are not in the
-    copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `label` names
-    the column of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
+    copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `columns` name
+    that of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
     A name that ends in .tsv is written with tabs, another with semicolons where the table has them.
 
     Args: model, data: what loads the model, and a file; or either as it has been opened before. encoding,
@@ -266,9 +272,10 @@ def predict_file(
         )
     predictor = model if isinstance(model, Predictor) else model()
     _check_columns(table, predictor.task)
-    roles = predictor.roles(table, text, text_pair, predictor.reading.label(table, label) if label else "")
+    label = predictor.reading.label(table, columns.label) if columns.label else ""
+    roles = predictor.roles(table, columns, label)
     yield from _about_pair(predictor, roles)
-    found = yield from predictor.reading.finding(table, replace(roles, label=""), predictor.labels)
+    found = yield from predictor.reading.finding(table, roles.with_columns(label=""), predictor.labels)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
     stage = marked("engine", "Predicting")

@@ -12,8 +12,9 @@ from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import Examples, Roles
+from engine.text.examples import Examples
 from engine.text.labels import spelling_note
+from engine.text.roles import Roles
 from engine.text.table import Table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
@@ -46,7 +47,7 @@ def prepare(config: FineTuneConfig, reading: RowReading, setup: type[RowSetup] =
     about = {
         "task": reading.name,
         "labels": list(all_rows.labels),
-        "roles": {"text": roles.text, "text_pair": roles.text_pair, "label": roles.label},
+        "roles": roles.as_json(reading.roles),
         **about_data(config, table.path.name, table.sha256, table.num_rows, all_rows.places),
     }
     for one, usable in all_rows.read:
@@ -94,7 +95,7 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
     """
     data = config.data
     table = yield from opening_table(data, data.data, "data")
-    roles = reading.roles(data, table)
+    roles = reading.named(data, table)
     found = yield from reading.finding(
         table,
         roles,
@@ -160,7 +161,7 @@ def _apart(
     data = config.data
     try:
         table = yield from opening_table(data, path, field)
-        roles = reading.roles(data, table)
+        roles = reading.named(data, table)
         return table, (yield from reading.finding(table, roles, labels, merge=data.merge_labels))
     except DataError as error:
         template = marked("engine", "{field}: {reason}")

@@ -14,7 +14,9 @@ import numpy as np
 from engine.events import Steps
 from engine.settings.finetune import USUAL_LABELS, DataConfig
 from engine.text.example_rows import Indices
-from engine.text.examples import Examples, Roles
+from engine.text.examples import Examples
+from engine.text.label_sets import likely_roles
+from engine.text.roles import USUAL, Role, Roles
 from engine.text.table import Table
 from engine.train import data_notes
 from engine.train.prepare import roles_of
@@ -48,16 +50,21 @@ class RowTask(Answering, Protocol):
 class RowReading(ABC):
     """What a task has to say of its label cells and of its answers.
 
-    name: of the task. contradicting: what is said of texts that stand in a table with unlike labels: of many,
-    of one.
+    name: of the task. roles: what columns of its tables are for. contradicting: what is said of texts that
+    stand in a table with unlike labels: of many, of one.
     """
 
     name: ClassVar[str]
+    roles: ClassVar[tuple[Role, ...]] = USUAL
     contradicting: ClassVar[tuple[str, str]] = data_notes.SEVERAL_LABELS
 
-    def roles(self, data: DataConfig, table: Table) -> Roles:
-        """Return the column roles that the settings name. Raises: DataError, ConfigError."""
-        return roles_of(data, table)
+    def named(self, data: DataConfig, table: Table) -> Roles:
+        """Return the columns that the settings name. Raises: DataError, ConfigError."""
+        return roles_of(data, table, self.roles)
+
+    def likely(self, table: Table) -> Roles:
+        """Return the columns that most likely have its roles. Raises: DataError."""
+        return likely_roles(table)
 
     def with_label(self, table: Table, roles: Roles) -> Roles:
         """Return roles with the label that can be found where none is named; as they are if none can."""

@@ -21,6 +21,7 @@ from engine.model.info import read_info
 from engine.model.weights import load_classifier, save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.text.roles import ROLE_NAMES, Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.tasks.classification.task import Classification
@@ -49,7 +50,8 @@ def opening(model: Path) -> Callable[[], Predictor]:
 
 def predict(model: Path, data: Path, **options: Any) -> tuple[list[dict[str, str]], list[Event]]:
     out = data.with_name("answers.csv")
-    events = list(predict_file(opening(model), data, out, **options))
+    columns = Roles(**{name: options.pop(name) for name in ROLE_NAMES if name in options})
+    events = list(predict_file(opening(model), data, out, columns, **options))
     with out.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file)), events
 
@@ -159,12 +161,12 @@ def test_rows_and_columns_stay_and_answers_stand_beside_them(tmp_path: Path, mod
 def test_a_table_and_a_model_that_are_open_give_the_same_file(tmp_path: Path, model: Path) -> None:
     data = tmp_path / "in.csv"
     data.write_text("id,text\n1,good film\n2,\n3,=bad\n", encoding="utf-8")
-    list(predict_file(opening(model), data, tmp_path / "one.csv", text="text"))
+    list(predict_file(opening(model), data, tmp_path / "one.csv", Roles("text")))
     table, predictor = read_table(data), CLASSIFICATION.predictor(model)
-    list(predict_file(predictor, table, tmp_path / "two.csv", text="text"))
+    list(predict_file(predictor, table, tmp_path / "two.csv", Roles("text")))
     assert (tmp_path / "two.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
     with pytest.raises(DataError):
-        list(predict_file(predictor, table, data, text="text"))  # over the table itself
+        list(predict_file(predictor, table, data, Roles("text")))  # over the table itself
 
 
 def test_a_line_that_is_no_row_is_reported(tmp_path: Path, model: Path) -> None:
@@ -229,7 +231,7 @@ def test_places_that_cannot_take_the_answers_are_refused_before_the_model_is_rea
         (Path("/proc/out.csv"), "could not be written|read-only|There is no folder"),
     ):
         with pytest.raises(UserError, match=says):
-            list(predict_file(opening(tmp_path / "model"), data, out, text="text"))
+            list(predict_file(opening(tmp_path / "model"), data, out, Roles("text")))
     assert data.read_bytes() == before
 
 
@@ -391,7 +393,7 @@ def test_every_line_that_is_not_used_is_named_however_many_there_are(tmp_path: P
 def test_a_table_with_semicolons_is_answered_in_one_with_semicolons(tmp_path: Path, model: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text('text;id\ngood, film;1\n"bad; film";2\n', encoding="utf-8")
-    list(predict_file(opening(model), data, tmp_path / "answers.csv", text="text"))
+    list(predict_file(opening(model), data, tmp_path / "answers.csv", Roles("text")))
     table = read_table(tmp_path / "answers.csv")
     assert table.format.separator == ";" and table.columns[:2] == ("text", "id")
     assert table.frame["text"].tolist() == ["good, film", "bad; film"]
@@ -400,6 +402,6 @@ def test_a_table_with_semicolons_is_answered_in_one_with_semicolons(tmp_path: Pa
 def test_a_name_that_ends_in_tsv_is_written_with_tabs(tmp_path: Path, model: Path) -> None:
     data = write_table(tmp_path / "data.csv", [("good, film", "1")], header="text,id")
     data.write_text('text,id\n"good, film",1\n', encoding="utf-8")
-    list(predict_file(opening(model), data, tmp_path / "answers.tsv", text="text"))
+    list(predict_file(opening(model), data, tmp_path / "answers.tsv", Roles("text")))
     lines = (tmp_path / "answers.tsv").read_text(encoding="utf-8").splitlines()
     assert lines[1].split("\t")[:2] == ["good, film", "1"]
