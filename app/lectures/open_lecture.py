@@ -91,8 +91,9 @@ class OpenLecture(QObject):
     ) -> None:
         """Put what a page shows into the lecture as a scene; its models are named on a worker."""
         work = partial(find.scene_of, title, sentence, page, shown)
-        self._keeping.drop()
-        self._keeping.ask(object(), work, heard=partial(self._take_scene, place), refused=self.refused.emit)
+        self._keeping.ask(
+            object(), work, again=True, heard=partial(self._take_scene, place), refused=self.refused.emit
+        )
 
     def _take_scene(self, place: int | None, scene: Scene) -> None:
         self.take(self.lecture.with_scene(scene, place))
@@ -114,10 +115,9 @@ class OpenLecture(QObject):
         """Use this model where the lecture means another that is not here."""
         self._chosen[mark.fingerprint] = folder
         self.found = {**self.found, mark.fingerprint: folder}
-        self._comparing.drop()
         heard = partial(self._take_compared, mark)
         self._comparing.ask(
-            (mark, folder), partial(find.mark_of, folder), heard=heard, refused=self.refused.emit
+            (mark, folder), partial(find.mark_of, folder), again=True, heard=heard, refused=self.refused.emit
         )
         self.changed.emit()
 
@@ -133,9 +133,14 @@ class OpenLecture(QObject):
         if all(mark.fingerprint in self.found for mark in marks):
             return
         work = partial(find.find, marks, self.places())
-        self._finding.drop()  # there may be more models by now
+        # there may be more models by now
         self._finding.ask(
-            marks, work, heard=self._take_found, refused=self.refused.emit, ended=self.changed.emit
+            marks,
+            work,
+            again=True,
+            heard=self._take_found,
+            refused=self.refused.emit,
+            ended=self.changed.emit,
         )
 
     def _take_found(self, found: dict[str, Path]) -> None:
@@ -146,10 +151,9 @@ class OpenLecture(QObject):
 
     def open(self, path: Path | str) -> None:
         """Open a lecture in the place of this one."""
-        self._reading.drop()
         work = partial(read_lecture, Path(path))
         heard = partial(self._take_opened, Path(path).absolute())
-        self._reading.ask(Path(path), work, heard=heard, refused=self.refused.emit)
+        self._reading.ask(Path(path), work, again=True, heard=heard, refused=self.refused.emit)
 
     def _take_opened(self, path: Path, lecture: Lecture) -> None:
         self.is_reading = False
@@ -175,10 +179,9 @@ class OpenLecture(QObject):
     def save(self, path: Path | str) -> None:
         """Write the lecture to a file, whole or not at all."""
         place, lecture = Path(path).absolute(), self.lecture
-        self._writing.drop()
         work = partial(write_lecture, place, lecture)
         heard = partial(self._take_saved, place, lecture)
-        self._writing.ask((place, lecture.title), work, heard=heard, refused=self.refused.emit)
+        self._writing.ask((place, lecture.title), work, again=True, heard=heard, refused=self.refused.emit)
 
     def _take_saved(self, path: Path, lecture: Lecture, _nothing: None) -> None:
         self.path = path
@@ -216,12 +219,10 @@ class OpenLecture(QObject):
     def _keep_draft(self) -> None:
         self._session.settings.set_value(PATH, "" if self.path is None else str(self.path))
         work = partial(_write_draft, self._draft, self.lecture)
-        self._drafting.drop()
-        self._drafting.ask(object(), work, heard=lambda _nothing: None, refused=self.refused.emit)
+        self._drafting.ask(object(), work, again=True, heard=lambda _nothing: None, refused=self.refused.emit)
 
     def _drop_draft(self) -> None:
-        self._drafting.drop()
-        self._drafting.ask(object(), partial(_remove, self._draft), heard=lambda _nothing: None)
+        self._drafting.ask(object(), partial(_remove, self._draft), again=True, heard=lambda _nothing: None)
 
     def _open_draft(self) -> None:
         if self._draft.is_file():

@@ -103,8 +103,8 @@ class SubjectBar(QWidget):
         if folder in places:
             self._show_step(places.index(folder))
             return
-        self._history_asked.drop()  # a training may have gone on in it
-        self._history_asked.ask(folder, partial(_history_of, folder), heard=self._show_history)
+        # a training may have gone on in it
+        self._history_asked.ask(folder, partial(_history_of, folder), again=True, heard=self._show_history)
 
     def _show_history(self, found: _History | None) -> None:
         self._kept = found.kept if found is not None else ()

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
 from app.look.banner import Banner
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, button
 from app.pages.inside.kept_page import KeptPage
 from app.pages.inside.model_bar import SubjectBar
@@ -112,17 +113,11 @@ class LookingPage(KeptPage[State]):
     def _lay_out_looking(self) -> None:
         card = Card()
         card.add(self.empty, 1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.pretrain_button)
-        row.addStretch(1)
         empty_layout = self.empty.layout()
         assert isinstance(empty_layout, QVBoxLayout)
-        empty_layout.addLayout(row)
+        empty_layout.addLayout(row(STRETCH, self.pretrain_button, STRETCH))
         inner = QWidget()
-        self.work = QVBoxLayout(inner)
-        self.work.setContentsMargins(0, 0, 0, 0)
-        self.work.setSpacing(GAP)
+        self.work = column(gap=GAP, parent=inner)
         self._stack = QStackedWidget()
         self._stack.addWidget(card)
         self._stack.addWidget(inner)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from app.look.inputs import TextEdit, ToolButton
 from app.look.labels import label
+from app.look.layout import row
 from app.look.widgets import set_role
 from app.pages.inside import sample_menu
 from app.session import Session
@@ -162,17 +163,15 @@ class TextPair(QWidget):
         self.edited.emit()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        layout = row(parent=self)
         top = Qt.AlignmentFlag.AlignTop
         for letter, box in (("A", self.box_a), ("B", self.box_b)):
             mark = label(letter, f"letter-{letter.lower()}")
             mark.setFixedHeight(self.box_a.one_line)
-            row.addWidget(mark, 0, top)
-            row.addWidget(box, 1, top)
+            layout.addWidget(mark, 0, top)
+            layout.addWidget(box, 1, top)
             if letter == "B" and not self._with_pair:
                 mark.hide()
                 box.hide()
         self.examples.setFixedHeight(self.box_a.one_line)
-        row.addWidget(self.examples, 0, top)
+        layout.addWidget(self.examples, 0, top)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.inputs import LineEdit
 from app.look.labels import ElidedLabel, label, tip
+from app.look.layout import column, row
 from app.look.widgets import Card
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.parts import rank_words
@@ -44,17 +45,10 @@ class GapCard(Card):
         self.names = [ElidedLabel("", "caption"), ElidedLabel("", "caption")]
         self.save = save_icon(self.plots[0])
         self.add_corner(self.save)
-        row = QHBoxLayout()
-        row.setSpacing(12)
         self.columns = [QWidget(), QWidget()]
         for side, name, plot in zip(self.columns, self.names, self.plots, strict=True):
-            column = QVBoxLayout(side)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(2)
-            column.addWidget(name)
-            column.addWidget(plot, 1)
-            row.addWidget(side, 1)
-        self.body.addLayout(row, 1)
+            column(name, (plot, 1), gap=2, parent=side)
+        self.body.addLayout(row(*((side, 1) for side in self.columns), gap=12), 1)
         self.beside_problem = label("", "look", wrap=True)
         self.add(self.beside_problem)
         self._make_field()

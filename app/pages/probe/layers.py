@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
+from app.look.layout import STRETCH, column
 from app.look.widgets import Card
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
@@ -52,10 +53,7 @@ class LayersView(QWidget):
         card.add(self.plot, 1)
         card.add(note)
         card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(card, 100)
-        column.addStretch(1)
+        column((card, 100), STRETCH, parent=self)
         self.gaps.hide()  # until it is known which there are
         self.gaps.activated.connect(self._show)
 

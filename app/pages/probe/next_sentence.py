@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.look.labels import label, tip
+from app.look.layout import STRETCH, row
 from app.look.widgets import GAP, Card, button, set_role
 from app.pages.inside.texts import TextPair
 from app.pages.probe.draft import ProbeDraft
@@ -48,12 +49,7 @@ class NextView(Scroller):
         self.answer.setObjectName("probe_next_answer")
         self.swap = button(self.tr("Swap A and B"), name="probe_next_swap")
         self.swap.clicked.connect(self._swap)
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.answer)
-        row.addStretch(1)
-        row.addWidget(self.swap)
-        card.body.addLayout(row)
+        card.body.addLayout(row(self.answer, STRETCH, self.swap, gap=GAP))
         self.beside = label("", "strong")
         self.beside.setObjectName("probe_next_beside")
         card.add(self.beside)

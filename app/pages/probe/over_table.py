@@ -399,8 +399,7 @@ class OverTableView(QWidget):
             numbers = [*self._likelier.logs.T, self._likelier.differences]
         rows = zip(table.lines[found.rows].tolist(), *(one.tolist() for one in numbers), strict=True)
         work = partial(write_csv, Path(path), ["line", *names], list(rows), exempt=["line", *names])
-        self._files.drop()
-        self._files.ask(path, work, heard=partial(self._saved, Path(path)), refused=self._refuse)
+        self._files.ask(path, work, again=True, heard=partial(self._saved, Path(path)), refused=self._refuse)
 
     def _saved(self, path: Path, _nothing: None) -> None:
         self.texts_card.set_hint(self.tr("Saved as {name}.").format(name=path.name))

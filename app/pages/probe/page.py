@@ -10,12 +10,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QTimer, Slot
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
     QSizePolicy,
     QStackedWidget,
     QTabBar,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +21,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label, tip
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
@@ -106,11 +105,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.beside_name.setObjectName("probe_beside_name")
         self.beside_close = icon_button("probe_beside_close", "close", self.tr("Take it away again"))
         self.beside_row = QWidget()
-        row = QHBoxLayout(self.beside_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.beside_name)
-        row.addWidget(self.beside_close)
-        row.addStretch(1)
+        row(self.beside_name, self.beside_close, STRETCH, gap=6, parent=self.beside_row)
         self.beside_row.hide()
 
     def _make_views(self) -> None:
@@ -151,21 +146,10 @@ class ProbePage(LookingPage[ProbeState]):
         self.top.setCurrentIndex(TOP_CHOICES.index(self.words_view.top_k))
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.tabs)
-        row.addStretch(1)
-        row.addWidget(self.top)
-        below = QVBoxLayout()
-        below.setSpacing(8)
-        below.addLayout(row)
-        cards = QVBoxLayout()
-        cards.setSpacing(GAP)
-        cards.addWidget(self.sentence)
-        cards.addWidget(self.stack, 1)
-        below.addLayout(cards, 1)
+        head = row(self.tabs, STRETCH, self.top, gap=GAP)
+        cards = column(self.sentence, (self.stack, 1), gap=GAP)
         self.work.addWidget(self.beside_row)
-        self.work.addLayout(below, 1)
+        self.work.addLayout(column(head, (cards, 1)), 1)
 
     def _connect(self) -> None:
         self.sentence.make_shortcuts(self)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from app import words
 from app.look import theme
 from app.look.inputs import ToolButton
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, EmptyState, button, set_role
 from app.shipped import starter_model
 from engine.errors import ModelError
@@ -30,18 +31,13 @@ class NeedsView(QStackedWidget):
         self.empty.activated.connect(self.choose_wanted)
         self.pretrain = button(self.tr("Pretrain a model"), name=f"probe_pretrain_{needs}")
         self.pretrain.clicked.connect(self.pretrain_wanted)
-        row = QHBoxLayout()
         self.starter = button(self.tr("Use the starter model"), name=f"probe_starter_{needs}")
         self.starter.clicked.connect(self.starter_wanted)
         if starter_model() is None:
             self.starter.hide()
-        row.addStretch(1)
-        row.addWidget(self.starter)
-        row.addWidget(self.pretrain)
-        row.addStretch(1)
         layout = self.empty.layout()
         assert isinstance(layout, QVBoxLayout)
-        layout.addLayout(row)
+        layout.addLayout(row(STRETCH, self.starter, self.pretrain, STRETCH, gap=12))  # as it has itself
         card = Card()
         card.add(self.empty, 1)
         self.addWidget(content if isinstance(content, Scroller) else scrolled(content))
@@ -81,9 +77,7 @@ class Scroller(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inner = QWidget()
         set_role(inner, "clear")
-        self.column = QVBoxLayout(inner)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(14)
+        self.column = column(gap=14, parent=inner)
         self.setWidget(inner)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.labels import label, tip
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
@@ -47,17 +48,10 @@ class SurpriseView(QWidget):
             )
         )
         card.add_corner(save_icon(self.strip))
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.value)
-        row.addWidget(self.explained, 1)
-        card.body.addLayout(row)
+        card.body.addLayout(row(self.value, (self.explained, 1), gap=GAP))
         card.add(self.strip)
         self.card = card
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(card)
-        column.addStretch(1)
+        column(card, STRETCH, parent=self)
         self._say(self.tr("Type a sentence above to measure it."))
 
     def refresh(self) -> None:

@@ -10,11 +10,9 @@ import numpy as np
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QStyledItemDelegate,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,7 @@ from app.look.cells import Cells
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit
 from app.look.labels import label, tip
+from app.look.layout import column, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button
@@ -71,15 +70,9 @@ class TemplatesView(QWidget):
         self.contrasts: tuple[Contrast, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.refresh)
-        below = QHBoxLayout()
-        below.setSpacing(GAP)
-        below.addWidget(self._make_table(), 6)  # four words fit beside their sentences at 1,024 px
-        below.addWidget(self._make_slopes(), 5)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self._make_form())
-        column.addLayout(below, 1)
+        # four words fit beside their sentences at 1,024 px
+        below = row((self._make_table(), 6), (self._make_slopes(), 5), gap=GAP)
+        column(self._make_form(), (below, 1), gap=GAP, parent=self)
 
     # ---- building
 
@@ -109,13 +102,13 @@ class TemplatesView(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
-        for row, (text, field) in enumerate(
+        for place, (text, field) in enumerate(
             ((self.tr("Sentence"), self.template), (self.tr("Words"), self.targets))
         ):
             caption = label(text, "muted")
             caption.setBuddy(field)
-            grid.addWidget(caption, row, 0)
-            grid.addWidget(field, row, 1)
+            grid.addWidget(caption, place, 0)
+            grid.addWidget(field, place, 1)
         card.body.addLayout(grid)
         card.add(self.choice)
         self.status = label("", "muted", wrap=True)
@@ -292,7 +285,7 @@ class TemplatesView(QWidget):
             self.targets.setText(", ".join(grid.targets) if grid.are_given else "")
         values = self.model.values()
         columns = most_moved(values, MOST_LINES)
-        variants = [row_name(grid, row, "\n") for row in range(min(MOST_VARIANTS, len(grid.cells)))]
+        variants = [row_name(grid, one, "\n") for one in range(min(MOST_VARIANTS, len(grid.cells)))]
         self.slopes.set_values(
             variants,
             [grid.targets[column] for column in columns],
@@ -341,9 +334,9 @@ class TemplatesView(QWidget):
     @Slot(str)
     def open_file(self, path: str) -> None:
         """Read templates from a CSV file and score them."""
-        self._files.drop()  # the file may have changed
         work, take = partial(read_templates, Path(path)), partial(self._take_file, Path(path))
-        self._files.ask(path, work, heard=take, refused=self._refuse_file)
+        # the file may have changed
+        self._files.ask(path, work, again=True, heard=take, refused=self._refuse_file)
 
     def _take_file(self, path: Path, requests: tuple[TemplateRequest, ...]) -> None:
         self._file, self.path = requests, path.absolute()
@@ -364,9 +357,10 @@ class TemplatesView(QWidget):
     @Slot(str)
     def save_file(self, path: str) -> None:
         """Write all scores into a CSV file."""
-        self._files.drop()
         work = partial(write_grids, Path(path), self.grids)
-        self._files.ask(path, work, heard=partial(self._saved, Path(path)), refused=self._refuse_file)
+        self._files.ask(
+            path, work, again=True, heard=partial(self._saved, Path(path)), refused=self._refuse_file
+        )
 
     def _saved(self, path: Path, _nothing: None) -> None:
         self.status.setText(self.tr("Saved as {name}.").format(name=path.name))

@@ -73,10 +73,11 @@ class LearnDialog(QDialog):
         self._say("muted", self.tr("Reading the text"))
         self._show_busy(True)
         asked = (tuple(self._files), self.pieces.value(), not self.cased.isChecked(), Path(path))
-        self._learning.drop()  # the files may have changed
+        # the files may have changed
         self._learning.ask(
             asked,
             partial(learn, *asked),
+            again=True,
             heard=self._take,
             refused=self._refuse,
             progress=self._show_progress,

@@ -6,12 +6,12 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.look.labels import label
+from app.look.layout import STRETCH, column
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card, button
 from app.pages.tokenizer.requests import Tokenization
@@ -119,14 +119,7 @@ class StepCard(Card):
         for number, (key, text, widget) in enumerate(zip(STEPS, self.texts, below, strict=True)):
             text.setObjectName(f"tokenizer_why_{key}")
             page = QWidget()
-            column = QVBoxLayout(page)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(8)
-            column.addWidget(text)
-            if widget is not None:
-                column.addWidget(widget, 1)
-            else:
-                column.addStretch(1)
+            column(text, STRETCH if widget is None else (widget, 1), parent=page)
             assert self._stack.addWidget(page) == number
         self.add(self._stack, 1)
         self.anatomy_link = button(

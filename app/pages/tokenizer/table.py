@@ -10,17 +10,16 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QProgressBar,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label, tip
+from app.look.layout import column, row
 from app.look.widgets import GAP, Card, EmptyState, button, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
@@ -83,10 +82,10 @@ class TableMeasures(QWidget):
             self._asked = now
             self._clear()
             vocabularies = [one for one in (first, self._bar.second) if one is not None]
-            self._measuring.drop()
             self._measuring.ask(
                 (table, roles, *vocabularies),
                 partial(measure, table, roles, vocabularies),
+                again=True,
                 heard=self._take,
                 refused=self.refused.emit,
                 progress=self._show_progress,
@@ -210,19 +209,19 @@ class TableMeasures(QWidget):
         right = Qt.AlignmentFlag.AlignRight
         if len(self.found) > 1:
             heads = (self.tr("first"), self.tr("second"))
-            for column, (head, name) in enumerate(zip(heads, self._bar.names, strict=False), start=1):
+            for place, (head, name) in enumerate(zip(heads, self._bar.names, strict=False), start=1):
                 named = label(head, "muted")
                 named.setToolTip(tip(name))
                 named.setAlignment(right)
-                grid.addWidget(named, 0, column)
-        for row, (name, help_text, say) in enumerate(self._lines(), start=1):
+                grid.addWidget(named, 0, place)
+        for line, (name, help_text, say) in enumerate(self._lines(), start=1):
             named = label(name, "muted")
             named.setToolTip(help_text)
-            grid.addWidget(named, row, 0)
-            for column, one in enumerate(self.found, start=1):
+            grid.addWidget(named, line, 0)
+            for place, one in enumerate(self.found, start=1):
                 value = label(say(one))
                 value.setAlignment(right)
-                grid.addWidget(value, row, column)
+                grid.addWidget(value, line, place)
         grid.setRowStretch(grid.rowCount(), 1)
         while (old := self.figures_card.body.takeAt(0)) is not None:
             widget = old.widget()
@@ -305,19 +304,14 @@ class TableMeasures(QWidget):
         self.cut_card, self.unknown_card = Card(self.tr("Rows that are cut")), Card(self.tr("Unknown words"))
         self._fill_cards()
         inner = QWidget()
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addLayout(self._head())
-        column.addLayout(self._grid(), 1)
+        head = row((self.name, 1), self.progress, self.stop_button, self.again_button, gap=10)
+        column(head, (self._grid(), 1), gap=GAP, parent=inner)
         card = Card()
         card.add(self.empty, 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(card)
         self._stack.addWidget(inner)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._stack)
+        column(self._stack, parent=self)
 
     def _fill_cards(self) -> None:
         self.histogram_card.add_corner(label(self.tr("at most"), "muted"))
@@ -329,14 +323,6 @@ class TableMeasures(QWidget):
         self.unknown_card.add(self.unknown, 1)
         for plot, least in ((self.histogram, 110), (self.unknown, 100)):
             yield_to_layout(plot, least)
-
-    def _head(self) -> QHBoxLayout:
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(self.name, 1)
-        for widget in (self.progress, self.stop_button, self.again_button):
-            head.addWidget(widget)
-        return head
 
     def _grid(self) -> QGridLayout:
         grid = QGridLayout()

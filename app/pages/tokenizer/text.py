@@ -7,12 +7,10 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
     QSplitter,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +19,7 @@ from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.inputs import SpinBox
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.widgets import GAP, Card, tidy_spin
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Tokenization, look
@@ -240,12 +239,9 @@ class TextView(QWidget):
         if not box.toPlainText().startswith(text):
             return
         place = _place(text, box.textCursor().position())
-        for number, row in enumerate(self.found.rows):
-            if (
-                row.segment == segment
-                and row.place >= 0
-                and row.start <= place < max(row.stop, row.start + 1)
-            ):
+        for number, one in enumerate(self.found.rows):
+            is_there = one.start <= place < max(one.stop, one.start + 1)
+            if one.segment == segment and one.place >= 0 and is_there:
                 self.choose_row(number)
                 return
 
@@ -314,16 +310,8 @@ class TextView(QWidget):
         left.addWidget(self.rows_card)
         left.setSizes([270, 290])
         self.detail.setFixedWidth(DETAIL_WIDTH)
-        below = QHBoxLayout()
-        below.setSpacing(GAP)
-        below.addWidget(left, 1)
-        below.addWidget(self.detail)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.texts)
-        column.addWidget(self.strip)
-        column.addLayout(below, 1)
+        below = row((left, 1), self.detail, gap=GAP)
+        column(self.texts, self.strip, (below, 1), gap=GAP, parent=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

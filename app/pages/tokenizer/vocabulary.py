@@ -91,10 +91,11 @@ class VocabularyBar(QWidget):
     def _read(self, place: int, path: Path) -> None:
         self._wanted[place] = path
         self._fill()
-        self._reading[place].drop()  # the folder may hold another one by now
+        # the folder may hold another one by now
         self._reading[place].ask(
             path,
             partial(read_vocabulary, path),
+            again=True,
             heard=partial(self._take, place),
             refused=partial(self._refuse, place),
         )
