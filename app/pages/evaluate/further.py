@@ -73,12 +73,12 @@ class Further(QObject):
     @Slot()
     def _count_words(self) -> None:
         if self.opened is not None:
-            self._words_asked.drop()
             self._words_asked.ask(
                 self.opened.source.key,
                 partial(requests.count_words, self.opened),
                 heard=self._hear_words,
                 refused=self._refuse_words,
+                again=True,
             )
 
     def _hear_words(self, found: Baseline) -> None:
@@ -92,12 +92,12 @@ class Further(QObject):
     def _set_temperature(self, is_kept: bool) -> None:
         opened = self.opened
         if opened is not None:
-            self._warmth_asked.drop()
             self._warmth_asked.ask(
                 (opened.source.key, is_kept),
                 partial(requests.set_temperature, opened, is_kept=is_kept),
                 heard=self._hear_temperature,
                 refused=self.refused.emit,
+                again=True,
             )
 
     def _hear_temperature(self, _is_kept: bool) -> None:
@@ -113,23 +113,23 @@ class Further(QObject):
     @Slot()
     def _group_by_meaning(self) -> None:
         if self.opened is not None:
-            self._meaning_asked.drop()
             self._meaning_asked.ask(
                 self.opened.source.key,
                 partial(requests.group_by_meaning, self.opened),
                 heard=self._hear_meaning,
                 refused=self._refuse_meaning,
                 progress=self._hear_meaning_progress,
+                again=True,
             )
 
     def _hear_meaning(self, names: tuple[str, ...]) -> None:
         opened = self.opened
         if opened is not None:
-            self._slices_asked.drop()
             self._slices_asked.ask(
                 (opened.source.key, MEANING),
                 partial(requests.find_slices, opened, names),
                 heard=self._hear_slices_by_meaning,
+                again=True,
             )
 
     def _hear_slices_by_meaning(self, found: Found) -> None:
@@ -146,9 +146,11 @@ class Further(QObject):
     @Slot()
     def _group_near(self) -> None:
         if self.opened is not None:
-            self._near_asked.drop()
             self._near_asked.ask(
-                self.opened.source.key, partial(requests.group_near, self.opened), heard=self._take_near
+                self.opened.source.key,
+                partial(requests.group_near, self.opened),
+                heard=self._take_near,
+                again=True,
             )
 
     def _take_near(self, opened: Opened) -> None:
@@ -158,11 +160,11 @@ class Further(QObject):
             self.regrouped.emit(opened)
             self.score.show_near(opened)
             self.by.show_again(opened)
-            self._ends_asked.drop()
             self._ends_asked.ask(
                 (opened.source.key, "near"),
                 partial(requests.f1_intervals, opened.report),
                 heard=self.by.show_intervals,
+                again=True,
             )
 
     def _hear_slices(self, found: Found) -> None:

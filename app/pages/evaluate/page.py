@@ -258,12 +258,12 @@ class EvaluatePage(Page):
         self._parts = Parts(())
         self._show_newer(None)
         self._take(None)
-        self._parts_asked.drop()
         self._parts_asked.ask(
             self.folder,
             partial(requests.parts_of_model, self.folder),
             heard=self._hear_parts,
             refused=self._refuse,
+            again=True,
         )
 
     def _hear_parts(self, parts: Parts) -> None:
@@ -296,7 +296,6 @@ class EvaluatePage(Page):
         self._fill_parts()
         self.refusal.setText("")
         self._show_busy(self.tr("Reading…"))
-        self._score_asked.drop()
         self._score_asked.ask(
             source.key,
             partial(requests.score, source),
@@ -304,6 +303,7 @@ class EvaluatePage(Page):
             refused=self._refuse,
             progress=self._hear_progress,
             ended=self._end_scoring,
+            again=True,
         )
 
     def _hear_progress(self, event: Event) -> None:
@@ -455,11 +455,11 @@ class EvaluatePage(Page):
         answer = listing.of(ANSWER)
         cell = (int(answer.values[0]), int(answer.values[1])) if answer is not None else (-1, -1)
         self.confusion.set_marked(cell if min(cell) >= 0 else None)
-        self._list_asked.drop()
         self._list_asked.ask(
             listing,
             partial(requests.choose, opened, listing, self.further.columns, self.both),
             heard=self._hear_places,
+            again=True,
         )
 
     def _hear_places(self, places: Places) -> None:
@@ -481,12 +481,12 @@ class EvaluatePage(Page):
     def export(self, path: str) -> None:
         """Write the listed texts with their answers."""
         if self.opened is not None:
-            self._export_asked.drop()
             self._export_asked.ask(
                 path,
                 partial(requests.export, Path(path), self.opened.scored, self.texts.rows.places),
                 heard=self._hear_exported,
                 refused=self._refuse_export,
+                again=True,
             )
 
     def _refuse_export(self, error: BaseException) -> None:
@@ -525,8 +525,7 @@ class EvaluatePage(Page):
         work = partial(
             requests.save_report, Path(path), opened, titles, self.score.counted, self.by.found, said
         )
-        self._export_asked.drop()
-        self._export_asked.ask(path, work, heard=self._hear_exported, refused=self._refuse_export)
+        self._export_asked.ask(path, work, heard=self._hear_exported, refused=self._refuse_export, again=True)
 
     # ---- a second model
 
@@ -550,13 +549,13 @@ class EvaluatePage(Page):
         self._fit()
         self.compare_card.box.set_choice(folder)
         self.compare_card.show_nothing(self.tr("Asking the second model…"))
-        self._other_asked.drop()
         self._other_asked.ask(
             (opened.source.key, folder),
             partial(requests.compare, opened, folder, names_of(opened.source.model, folder)),
             heard=self._hear_both,
             refused=self._refuse,
             progress=self._hear_other_progress,
+            again=True,
         )
 
     def _hear_other_progress(self, event: Event) -> None:

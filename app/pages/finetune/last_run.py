@@ -57,8 +57,8 @@ class LastRun(QWidget):
         self._take(None)
         if path is not None:
             root = self._session.runs.root
-            self._asked.drop()  # there may be another by now
-            self._asked.ask(path, partial(last_run, root, path), heard=self._take)
+            # there may be another by now
+            self._asked.ask(path, partial(last_run, root, path), heard=self._take, again=True)
 
     def _take(self, found: RunFacts | None) -> None:
         self._found = found

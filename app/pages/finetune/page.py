@@ -102,7 +102,7 @@ class FineTunePage(TrainingPage):
     def _setup_changed(self) -> None:
         self.refresh()
 
-    @Slot(str, int, int)
+    @Slot(str, object)
     def _show_texts(self, split: str, behind: Filter) -> None:
         """Show the texts behind a number of the run on the Evaluate page."""
         folder = self.model_folder

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
@@ -67,21 +68,11 @@ class AnswersCard(Card):
         self.view.viewport().installEventFilter(self)
         self._side = QWidget()
         self._side.setFixedWidth(SUMMARY_WIDTH)
-        column = QVBoxLayout(self._side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
         self._bars_title = label(self.tr("Predicted labels"), "card-title")
         self._reported_title = label("", "card-title")
-        column.addWidget(self._bars_title)
-        column.addWidget(self.bars, 2)
-        column.addWidget(self._reported_title)
-        column.addWidget(self.reported, 1)
+        column(self._bars_title, (self.bars, 2), self._reported_title, (self.reported, 1), parent=self._side)
         rows = QWidget()
-        row = QHBoxLayout(rows)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(16)
-        row.addWidget(self.view, 1)
-        row.addWidget(self._side)
+        row((self.view, 1), self._side, gap=16, parent=rows)
         self._scores: dict[str, TaskScores] = {}  # by task, made when first needed
         self._views = QStackedWidget()
         self._views.addWidget(rows)

@@ -15,11 +15,12 @@ from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from app import words
 from app.look import theme
 from app.look.copy_command import CopyCommandButton
+from app.look.layout import column, row
 from app.look.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
 from app.pages.predict.answered_file import AnsweredFileCard
 from app.pages.predict.answers import AnswersCard
@@ -111,35 +112,23 @@ class PredictPage(Page):
     def _lay_out(self) -> None:
         left = QWidget()
         left.setFixedWidth(SETTINGS_WIDTH)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.model_card)
         self.file_cards = QStackedWidget()  # of tables, of a task's own files
         self.file_cards.addWidget(self.file_card)
         self.file_cards.addWidget(self.task_file_card)
-        column.addWidget(self.file_cards, 1)
+        column(self.model_card, (self.file_cards, 1), gap=GAP, parent=left)
         no_file_card = Card(self.tr("Answers"))
         no_file_card.add(self.no_file, 1)
         self.file_stack = QStackedWidget()
         self.file_stack.addWidget(no_file_card)
         self.file_stack.addWidget(self.answers)
         work = QWidget()
-        right = QVBoxLayout(work)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(GAP)
-        right.addWidget(self.text_card, 2)
-        right.addWidget(self.file_stack, 3)
+        column((self.text_card, 2), (self.file_stack, 3), gap=GAP, parent=work)
         empty_card = Card()
         empty_card.add(self.empty, 1)
         self.stack = QStackedWidget()
         self.stack.addWidget(empty_card)
         self.stack.addWidget(work)
-        columns = QHBoxLayout()
-        columns.setSpacing(GAP)
-        columns.addWidget(left)
-        columns.addWidget(self.stack, 1)
-        self.body.addLayout(columns, 1)
+        self.body.addLayout(row(left, (self.stack, 1), gap=GAP), 1)
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
@@ -313,12 +302,13 @@ class PredictPage(Page):
         if self._folder is None or self._own is not None:
             return
         wanted = pair if self._described is not None and self._described.wants_pair else None
-        self._text_asked.drop()  # it may be typed again, after nothing was shown
+        # it may be typed again, after nothing was shown
         self._text_asked.ask(
             (self._folder, text, wanted),
             partial(tell, self._models, self._folder, text, wanted),
             heard=partial(self._hear_answer, (text, pair)),
             refused=lambda error: self.text_card.show_problem(words.say_error(error)),
+            again=True,
         )
 
     def _hear_answer(self, asked: tuple[str, str], told: Told) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.look.inputs import TextEdit
 from app.look.labels import label
+from app.look.layout import column, row
 from app.look.widgets import Card, button, set_role
 from app.pages.predict.requests import Told
 from app.pages.tasks.known import CLASSIFICATION, row_views_of
@@ -58,15 +59,8 @@ class TextCard(Card):
         self.note = label("", "muted", wrap=True)
         self.note.setObjectName("text_note")
         self.note.hide()
-        boxes = QVBoxLayout()
-        boxes.setSpacing(8)
-        boxes.addWidget(self.text_box, 1)
-        boxes.addWidget(self.pair_box, 1)
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        row.addLayout(boxes, 1)
-        row.addWidget(self.bars, 1)
-        self.body.addLayout(row, 1)
+        boxes = column((self.text_box, 1), (self.pair_box, 1))
+        self.body.addLayout(row((boxes, 1), (self.bars, 1), gap=16), 1)
         self.inside = button(self.tr("See what the answer rests on"), "link", name="predict_look_inside")
         self.inside.clicked.connect(self.inside_wanted)
         self.inside.hide()

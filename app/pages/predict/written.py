@@ -6,9 +6,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.labels import label
+from app.look.layout import STRETCH, column, row
 from app.look.widgets import button
 
 
@@ -27,16 +28,7 @@ class FileLinks(QWidget):
         self.folder_button = button(self.tr("Show its folder"), "link", name="show_written")
         self.place = label("", "muted", wrap=True)
         self.place.setObjectName("written_place")
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self.open_button)
-        row.addWidget(self.folder_button)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self.place)
+        column(row(self.open_button, self.folder_button, STRETCH, gap=12), self.place, gap=4, parent=self)
         self.open_button.clicked.connect(self._open)
         self.folder_button.clicked.connect(self._show_folder)
         self.show_file(None)

@@ -72,7 +72,6 @@ class Finding(QObject):
         about = tuple((name, value) for name, value in values_of(config).items() if name in self._depends_on)
         if about != self._about:
             self._about, self.error, self.share = about, None, 0.0
-            self._channel.drop()
             self._channel.ask(
                 about,
                 partial(self._question, config),
@@ -80,6 +79,7 @@ class Finding(QObject):
                 refused=self._refuse,
                 progress=self._show_progress,
                 ended=self._end,
+                again=True,
             )
             self.changed.emit()
 

@@ -212,12 +212,12 @@ class PretrainPage(TrainingPage):
         elif self.model_folder is not None:
             pinned.say(self.tr("Asking the model…"))
             models = self.session.inspector.open_models
-            self._question_asked.drop()
             self._question_asked.ask(
                 (self.model_folder, sentence),
                 partial(answer, models, self.model_folder, sentence),
                 heard=pinned.hear,
                 refused=lambda error: pinned.say(words.say_error(error)),
+                again=True,
             )
 
     @Slot()

@@ -331,12 +331,12 @@ class TrainingPage(Page):
     def _follow(self, run_dir: Path, offset: int) -> None:
         """Draw what a run says that another process trains, and look again in a moment."""
         self._following = (run_dir, offset)
-        self._past.drop()
         self._past.ask(
             (run_dir, offset, object()),
             partial(news, run_dir, offset),
             heard=self._take_news,
             refused=self._set_failure,
+            again=True,
         )
 
     def _take_news(self, heard: News) -> None:
@@ -443,13 +443,13 @@ class TrainingPage(Page):
         for event in events:
             if isinstance(event, Started) and event.first_step > 1:
                 self._waiting = []
-                self._past.drop()
                 self._past.ask(
                     event.run_dir,
                     partial(past_events, event.run_dir, event.first_step),
                     heard=self._feed,
                     refused=self._set_failure,
                     ended=self._past_heard,
+                    again=True,
                 )
         if self._waiting is not None:
             self._waiting += events

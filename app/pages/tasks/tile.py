@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.labels import ElidedLabel, tip
+from app.look.layout import column
 
 
 class ScoreTile(QWidget):
@@ -12,15 +13,12 @@ class ScoreTile(QWidget):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.caption = ElidedLabel("", "caption")
         self.value = ElidedLabel("")
         self.value.setObjectName(name)
         for part in (self.caption, self.value):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-            column.addWidget(part)
+        column(self.caption, self.value, gap=0, parent=self)
 
     def keep_whole(self, most: int) -> None:
         """Let captions beside this one be cut before it is, up to a width in px."""
