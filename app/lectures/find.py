@@ -23,7 +23,7 @@ _known: dict[tuple[Path, int, int], str] = {}  # by path, time and size: what wa
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ModelPlaces:
     """Where to look for models: folders and vocabularies that the window knows, and where runs lie."""
 
     known: tuple[Path, ...]
@@ -76,7 +76,7 @@ def _telling(path: Path) -> Path:
     return path if has_weights else path / "vocab.txt"
 
 
-def find(wanted: Collection[ModelMark], places: Places) -> dict[str, Path]:
+def find(wanted: Collection[ModelMark], places: ModelPlaces) -> dict[str, Path]:
     """Return where models are, by their fingerprints; those that are not here are left out."""
     left = {mark.fingerprint for mark in wanted}
     names = {mark.name for mark in wanted}
@@ -94,7 +94,7 @@ def find(wanted: Collection[ModelMark], places: Places) -> dict[str, Path]:
     return found
 
 
-def _in_order(places: Places, names: set[str]) -> list[Path]:
+def _in_order(places: ModelPlaces, names: set[str]) -> list[Path]:
     """Return all there may be, those first that are called like what is wanted."""
     run = shipped.history_run()
     all_known = [*places.known, *(one.path for one in families(places.runs_root))]

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.lectures import find
-from app.lectures.find import Places
+from app.lectures.find import ModelPlaces
 from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, write_lecture
 from app.pages.choose.new_model import vocabularies
 from app.session import Session
@@ -101,7 +101,7 @@ class OpenLecture(QObject):
 
     # ---- models
 
-    def places(self) -> Places:
+    def places(self) -> ModelPlaces:
         """Return where models may lie."""
         session = self._session
         known = [entry.path for entry in session.library.offered()]
@@ -109,7 +109,7 @@ class OpenLecture(QObject):
         known += [Path(path) for path in vocabularies(session.settings)]
         if session.inspector.folder is not None:
             known.append(session.inspector.folder)
-        return Places(tuple(dict.fromkeys(known)), session.runs.root)
+        return ModelPlaces(tuple(dict.fromkeys(known)), session.runs.root)
 
     def choose_folder(self, mark: ModelMark, folder: Path) -> None:
         """Use this model where the lecture means another that is not here."""

@@ -11,7 +11,7 @@ from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, set_role
-from app.pages.embeddings.requests import Layers, Matrix
+from app.pages.embeddings.requests import CosineMatrix, LayerLikeness
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
 from app.plots.marks import Classes
@@ -32,7 +32,7 @@ class SimilarityCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Similarity"))
-        self._matrix: Matrix | None = None
+        self._matrix: CosineMatrix | None = None
         self.plot = named(SimilarityPlot(self.tr("Similarity of texts")), "embeddings_similarity")
         yield_to_layout(self.plot, 160)
         self.order_box = ChoiceBox("embeddings_order", self.tr("Order"))
@@ -68,7 +68,7 @@ class SimilarityCard(Card):
         if not has_classes or not self._matrix:
             self.order_box.setCurrentIndex(self.order_box.findData(wanted))
 
-    def show_matrix(self, matrix: Matrix, coloring: Classes | None) -> None:
+    def show_matrix(self, matrix: CosineMatrix, coloring: Classes | None) -> None:
         """Show cosines; classes are marked."""
         self._matrix = matrix
         texts = [matrix.vectors.texts[place] for place in matrix.places.tolist()]
@@ -112,7 +112,7 @@ class LayersCard(Card):
         self.set_hint(self.tr("mean cosine similarity · click a layer to see its map"))
         self.plot.layer_chosen.connect(self.layer_chosen)
 
-    def show_layers(self, layers: Layers, names: tuple[str, ...], layer: int) -> None:
+    def show_layers(self, layers: LayerLikeness, names: tuple[str, ...], layer: int) -> None:
         """Show lines. Args: names: of the groups; none where there are none. layer: the one on the map."""
         is_word = bool(layers.vectors.spans)
         lines = []
@@ -137,7 +137,7 @@ class LayersCard(Card):
         self.plot.set_empty_text(why)
         self.said.setText("")
 
-    def _words(self, layers: Layers, names: tuple[str, ...], is_word: bool) -> str:
+    def _words(self, layers: LayerLikeness, names: tuple[str, ...], is_word: bool) -> str:
         """Return what was measured, in words; also where it is not what one would like."""
         if not names or not np.isfinite(layers.between).any():
             return self.tr(

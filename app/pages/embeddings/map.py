@@ -12,7 +12,7 @@ from app.look.layout import column
 from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
 from app.look.widgets import Card, named
-from app.pages.embeddings.requests import Mapped, Neighbours, Vectors
+from app.pages.embeddings.requests import Neighbours, TextMap, Vectors
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.marks import Coloring
 from app.plots.scatter import ScatterPlot
@@ -52,7 +52,7 @@ class MapCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Map"))
-        self._mapped: Mapped | None = None
+        self._mapped: TextMap | None = None
         self._found: Neighbours | None = None
         self._column = ""
         self.plot = named(ScatterPlot(self.tr("Map of texts")), "embeddings_map")
@@ -88,7 +88,7 @@ class MapCard(Card):
         """Which of the texts is chosen; -1 for none."""
         return self._place(self.plot.chosen_point)
 
-    def show_map(self, mapped: Mapped, coloring: Coloring | None, column: str) -> None:
+    def show_map(self, mapped: TextMap, coloring: Coloring | None, column: str) -> None:
         """Show points; a chosen text stays chosen while the texts are the same."""
         projected, vectors = mapped.projected, mapped.vectors
         same = self._mapped is not None and self._mapped.vectors.source is vectors.source
@@ -144,7 +144,7 @@ class MapCard(Card):
     def _place(self, point: int) -> int:
         return int(self._mapped.projected.places[point]) if self._mapped is not None and point >= 0 else -1
 
-    def _name_axes(self, mapped: Mapped) -> None:
+    def _name_axes(self, mapped: TextMap) -> None:
         shares = mapped.projected.shares
         if shares is None:
             text = self.tr("Near points are alike; distances between far groups mean little.")

@@ -19,7 +19,7 @@ from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, named, set_role
 from app.pages.embeddings import requests
-from app.pages.embeddings.requests import WORD, Source, Vectors
+from app.pages.embeddings.requests import WORD, TextSource, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.embeddings.state import EmbeddingsState, lines_of
 from app.pages.embeddings.tabs import BUNDLED, OWN, TABS, Views
@@ -56,7 +56,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
         self._about: ModelSummary | None = None
         self._is_stale = False
-        self._coming: tuple[Source, EmbeddingsState] | None = None  # of the vectors that are on their way
+        self._coming: tuple[TextSource, EmbeddingsState] | None = None  # of the vectors that are on their way
         self._make_parts()
         self._lay_out()
         self._connect()
@@ -141,7 +141,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             self._compute(source)
         self._show_state()
 
-    def _compute(self, source: Source) -> None:
+    def _compute(self, source: TextSource) -> None:
         self.vectors_card.set_word(source.kind == WORD)
         folder, pooling = self.inspector.folder, self.vectors_card.pooling()
         if folder is None or pooling is None or self._about is None:
@@ -282,7 +282,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
     def _compare_bundled(self) -> None:
         topics = self.source_card.topics
         if topics is not None:
-            self.views.compare(Source(TYPED, lines=topics.sentences, words=self.tr("bundled sentences")))
+            self.views.compare(TextSource(TYPED, lines=topics.sentences, words=self.tr("bundled sentences")))
 
     @Slot()
     def _open_table(self) -> None:

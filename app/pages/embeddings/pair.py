@@ -14,7 +14,7 @@ from app.look.labels import label
 from app.look.layout import STRETCH, row
 from app.look.widgets import Card, named
 from app.pages.choose.model_box import ModelBox
-from app.pages.embeddings.requests import Pair
+from app.pages.embeddings.requests import TwoModels
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.marks import Coloring
 from app.plots.two_maps import TwoMaps
@@ -35,7 +35,7 @@ class PairCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("embeddings_pair_card")
         self.set_title(self.tr("Two models"))
-        self.pair: Pair | None = None
+        self.pair: TwoModels | None = None
         self.other: Path | None = None
         self.box = ModelBox("embeddings_other", self.tr("The other model"), session)
         self.box.setPlaceholderText(self.tr("Choose a model"))
@@ -62,7 +62,7 @@ class PairCard(Card):
         self.box.set_choice(folder)
         self.model_chosen.emit(folder)
 
-    def show_pair(self, pair: Pair, coloring: Coloring | None, group: str) -> None:
+    def show_pair(self, pair: TwoModels, coloring: Coloring | None, group: str) -> None:
         """Show two maps. Args: coloring: of all texts of the vectors. group: what the classes are called."""
         self.pair = pair
         texts = [pair.vectors.texts[place] for place in pair.places[pair.before.places].tolist()]
@@ -94,7 +94,7 @@ class PairCard(Card):
         )
         return first, second
 
-    def _words(self, pair: Pair, titles: tuple[str, str], group: str) -> str:
+    def _words(self, pair: TwoModels, titles: tuple[str, str], group: str) -> str:
         """Return what became of the classes; also where it is not what one would like."""
         kind = "PCA" if pair.before.shares is not None else "t-SNE"  # names, the same in all languages
         own = self.tr(

@@ -42,7 +42,7 @@ NUM_NEIGHBOURS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class TextSource:
     """Which texts. kind: "table", "typed" or "word".
 
     overrides: how a person had the table read. rows: (E,) of the table; with "word", those that are searched.
@@ -69,7 +69,7 @@ class Vectors:
     texts. background: (L + 1,), how alike any two tokens are; None for texts.
     """
 
-    source: Source
+    source: TextSource
     folder: Path
     name: str
     fingerprint: str
@@ -95,7 +95,7 @@ class Vectors:
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped:
+class TextMap:
     """Points of a map, and how alike any two vectors are."""
 
     vectors: Vectors
@@ -105,7 +105,7 @@ class Mapped:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class TwoModels:
     """The same texts by two models, each on a map of its own.
 
     places: (E,), of `vectors`, those that both can read. points: of either, (E, 2). shift: None
@@ -135,7 +135,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class CosineMatrix:
     """Cosines of some texts in the order in which they are shown. places: (n,) of the texts."""
 
     vectors: Vectors
@@ -146,7 +146,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Layers:
+class LayerLikeness:
     """Mean cosines from layer to layer, NaN where there is no such pair; each (L + 1,).
 
     agreement: 0..1, texts whose nearest neighbour is of their group.
@@ -187,7 +187,7 @@ def snippet(text: str, start: int, stop: int) -> str:
 
 
 def find_vectors(
-    models: OpenModels, folder: Path, source: Source, pooling: Pooling, group: str
+    models: OpenModels, folder: Path, source: TextSource, pooling: Pooling, group: str
 ) -> Generator[Event, None, Vectors]:
     """Return the vectors of some texts; yields Progress. Args: group: what the typed groups are called."""
     subject = models.subject(folder)
@@ -198,11 +198,11 @@ def find_vectors(
 
 def draw_map(
     vectors: Vectors, pooling: Pooling, method: str, perplexity: float, seed: int
-) -> Generator[Event, None, Mapped]:
+) -> Generator[Event, None, TextMap]:
     """Return the points of a map; yields Progress."""
     values = vectors.at(pooling)
     found = yield from project(values, method, perplexity=perplexity, seed=seed)
-    return Mapped(vectors, pooling, found, spread(values).any_two)
+    return TextMap(vectors, pooling, found, spread(values).any_two)
 
 
 def draw_pair(
@@ -212,7 +212,7 @@ def draw_pair(
     other: Path,
     way: tuple[str, float, int],
     groups: np.ndarray | None,
-) -> Generator[Event, None, Pair]:
+) -> Generator[Event, None, TwoModels]:
     """Return the same texts by another model beside this one's; yields Progress.
 
     The layer is the same where the other has it, else its last. Args: way: the kind of map, its
@@ -236,7 +236,7 @@ def draw_pair(
     if groups is not None and len(both) > 2:
         with suppress(UserError):  # too few of a class
             shift = poolings.shift(shown, groups[here].tolist(), one, two)
-    return Pair(
+    return TwoModels(
         vectors, pooling, other, subject.name, subject.fingerprint, chosen, here, maps[0], maps[1], shift
     )
 
@@ -252,7 +252,9 @@ def find_neighbours(vectors: Vectors, pooling: Pooling, place: int) -> Neighbour
     return Neighbours(vectors, place, places, cosines)
 
 
-def compare_texts(vectors: Vectors, pooling: Pooling, groups: np.ndarray | None, by_group: bool) -> Matrix:
+def compare_texts(
+    vectors: Vectors, pooling: Pooling, groups: np.ndarray | None, by_group: bool
+) -> CosineMatrix:
     """Return the cosines of any two texts, or of any two of a part of them, spread evenly."""
     values = vectors.at(pooling)
     count = len(values)
@@ -264,10 +266,12 @@ def compare_texts(vectors: Vectors, pooling: Pooling, groups: np.ndarray | None,
     if order is None:
         order = order_by_likeness(chosen)
     cosines = similarities(chosen[order])
-    return Matrix(vectors, taken[order], cosines, picture_of(cosines), len(taken) < count)
+    return CosineMatrix(vectors, taken[order], cosines, picture_of(cosines), len(taken) < count)
 
 
-def compare_layers(vectors: Vectors, kind: str, groups: np.ndarray | None) -> Generator[Event, None, Layers]:
+def compare_layers(
+    vectors: Vectors, kind: str, groups: np.ndarray | None
+) -> Generator[Event, None, LayerLikeness]:
     """Return how alike texts are at each layer, of a kind of pooling that has one; yields Progress."""
     places = [place for place, pooling in enumerate(vectors.poolings) if pooling.kind == kind]
     found = [spread(vectors.values[place], groups) for place in places]
@@ -283,11 +287,11 @@ def compare_layers(vectors: Vectors, kind: str, groups: np.ndarray | None) -> Ge
         for values in zip(*((one.within, one.between, one.any_two) for one in found), strict=True)
     )
     background = any_two if vectors.background is None else vectors.background.astype(np.float64)
-    return Layers(vectors, within, between, background, agreement)
+    return LayerLikeness(vectors, within, between, background, agreement)
 
 
 def compare_poolings(
-    models: OpenModels, folder: Path, source: Source, column: str, layer: int
+    models: OpenModels, folder: Path, source: TextSource, column: str, layer: int
 ) -> Generator[Event, None, poolings.Comparison]:
     """Return all poolings of a model, measured; yields Progress.
 
@@ -304,7 +308,7 @@ def compare_poolings(
     )
 
 
-def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str]], np.ndarray]:
+def _texts_of(source: TextSource, group: str) -> tuple[list[str], dict[str, list[str]], np.ndarray]:
     """Return the texts, what they can be coloured by, and their rows (-1 for typed ones)."""
     group = source.group or group
     if source.lines or source.table is None:
@@ -317,7 +321,7 @@ def _texts_of(source: Source, group: str) -> tuple[list[str], dict[str, list[str
 
 
 def _of_texts(
-    subject: LoadedModel, source: Source, pooling: Pooling, group: str
+    subject: LoadedModel, source: TextSource, pooling: Pooling, group: str
 ) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     chosen = _worth_keeping(subject, len(texts), pooling)
@@ -333,7 +337,7 @@ def _of_texts(
     )
 
 
-def _of_word(subject: LoadedModel, source: Source, group: str) -> Generator[Event, None, Vectors]:
+def _of_word(subject: LoadedModel, source: TextSource, group: str) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     found = yield from embed_word(subject, source.word, texts)
     places = np.array([place.sentence for place in found.places], np.int64)
@@ -370,7 +374,7 @@ def _worth_keeping(subject: LoadedModel, num_texts: int, pooling: Pooling) -> li
     return [pooling.of(about)]
 
 
-def _shared(subject: LoadedModel, source: Source) -> dict[str, Any]:
+def _shared(subject: LoadedModel, source: TextSource) -> dict[str, Any]:
     return {
         "source": source,
         "folder": subject.folder,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.pages.embeddings.requests import WORD, Source, Vectors
+from app.pages.embeddings.requests import WORD, TextSource, Vectors
 from app.pages.embeddings.settings import PCA, TSNE
 from app.pages.embeddings.tabs import BUNDLED, OWN, TABS
 from app.pages.embeddings.texts import TYPED
@@ -79,9 +79,9 @@ class EmbeddingsState(PageState):
             )
 
     @property
-    def source(self) -> Source:
+    def source(self) -> TextSource:
         """The texts as they are asked for."""
-        return Source(
+        return TextSource(
             self.kind,
             lines=self.texts,
             word=self.word,

@@ -16,7 +16,15 @@ from app.pages.embeddings import requests
 from app.pages.embeddings.cards import LayersCard, PoolingsCard, SimilarityCard
 from app.pages.embeddings.map import MapCard
 from app.pages.embeddings.pair import PairCard
-from app.pages.embeddings.requests import WORD, Layers, Mapped, Matrix, Pair, Source, Vectors
+from app.pages.embeddings.requests import (
+    WORD,
+    CosineMatrix,
+    LayerLikeness,
+    TextMap,
+    TextSource,
+    TwoModels,
+    Vectors,
+)
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.inside.model_bar import model_caption
 from app.plots.marks import Classes, Coloring, coloring_of
@@ -55,7 +63,7 @@ class Views(QTabWidget):
         self._make_channels(session)
         self._vectors: Vectors | None = None
         self._about: ModelSummary | None = None
-        self._compared: Source | None = None
+        self._compared: TextSource | None = None
         self.map_card, self.similarity_card = MapCard(), SimilarityCard()
         self.layers_card, self.poolings_card = LayersCard(), PoolingsCard()
         self.pair_card = PairCard(session)
@@ -127,7 +135,7 @@ class Views(QTabWidget):
         self._ask_map()
         self._ask_seen()
 
-    def compare(self, source: Source) -> None:
+    def compare(self, source: TextSource) -> None:
         """Measure the poolings on some texts."""
         folder, layer, about = self._inspector.folder, self._vectors_card.layer, self._about
         if folder is None or about is None:
@@ -292,7 +300,7 @@ class Views(QTabWidget):
         self.busy_changed.emit()
         return is_new
 
-    def _take_map(self, mapped: Mapped) -> None:
+    def _take_map(self, mapped: TextMap) -> None:
         column = self._settings.column
         self.map_card.show_map(mapped, self._coloring(), column)
         self.map_card.set_title(self._title(mapped.vectors))
@@ -322,7 +330,7 @@ class Views(QTabWidget):
             return ""
         return OWN if self._compared is self._vectors.source else BUNDLED
 
-    def _take_pair(self, pair: Pair) -> None:
+    def _take_pair(self, pair: TwoModels) -> None:
         self.pair_card.show_pair(pair, self._coloring(), self._settings.column)
         self.pair_card.set_title(self._title(pair.vectors))
         lines = self._lines(pair.vectors)
@@ -344,17 +352,19 @@ class Views(QTabWidget):
         first = f"“{vectors.source.word}”" if vectors.spans else self._vectors_card.pooling_words()
         return self.tr("{vectors}, layer {layer}").format(vectors=first, layer=said) if said else first
 
-    def _take_matrix(self, matrix: Matrix) -> None:
+    def _take_matrix(self, matrix: CosineMatrix) -> None:
         coloring = self._coloring()
         self.similarity_card.show_matrix(matrix, coloring if isinstance(coloring, Classes) else None)
         self.similarity_card.set_title(self._title(matrix.vectors))
         self.similarity_card.plot.set_caption(self._lines(matrix.vectors))
 
-    def _take_layers(self, layers: Layers) -> None:
+    def _take_layers(self, layers: LayerLikeness) -> None:
         self.layers_card.show_layers(layers, self._groups()[1], self._vectors_card.layer)
         self.layers_card.plot.set_caption(self._lines(layers.vectors, with_layer=False))
 
-    def _take_comparison(self, source: Source, about: ModelSummary, layer: int, found: Comparison) -> None:
+    def _take_comparison(
+        self, source: TextSource, about: ModelSummary, layer: int, found: Comparison
+    ) -> None:
         at_layer = self.tr("{layer} of {depth}").format(layer=layer, depth=about.config.num_hidden_layers)
         self.poolings_card.show_comparison(found, about, source.words, at_layer)
         texts = (translate("embeddings", "texts"), source.words)
@@ -371,7 +381,7 @@ class Views(QTabWidget):
         lines.append((translate("embeddings", "pooling"), self._vectors_card.pooling_words()))
         return lines + (self._layer_lines() if with_layer else [])
 
-    def _map_lines(self, mapped: Mapped, column: str) -> Lines:
+    def _map_lines(self, mapped: TextMap, column: str) -> Lines:
         found = mapped.projected
         if found.shares is not None:
             shares = ", ".join(words.share(share) for share in found.shares)

@@ -13,7 +13,7 @@ from app.look.inputs import LineEdit, SpinBox, TextEdit
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, Item, column, form_rows
 from app.look.widgets import Card, button, named, tidy_spin
-from app.pages.embeddings.requests import Source, sample_rows, typed_lines
+from app.pages.embeddings.requests import TextSource, sample_rows, typed_lines
 from app.session import Session
 from engine.errors import bare_column
 from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
@@ -74,25 +74,25 @@ class SourceCard(Card):
         """The bundled sentences that suit the model."""
         return self._topics
 
-    def source(self) -> Source | None:
+    def source(self) -> TextSource | None:
         """Return the texts that are meant; None where something is lacking, see `lacking`."""
         if self.lacking():
             return None
         if self.kind == TYPED:
             lines = typed_lines(self.typed.toPlainText())
-            return Source(
+            return TextSource(
                 TYPED, lines=lines, max_length=self.length.value(), words=self.tr("typed sentences")
             )
         table, word = self._session.data.table, " ".join(self.word.text().split())
         if self.kind == WORD and self.place_box.currentData() == TYPED:
             lines = typed_lines(self.contexts.toPlainText())
-            return Source(WORD, lines=lines, word=word, words=self.tr("typed sentences"))
+            return TextSource(WORD, lines=lines, word=word, words=self.tr("typed sentences"))
         assert table is not None
         seed = self.seed.value() if self.way_box.currentData() == RANDOM else None
         rows = sample_rows(table, self.rows.value(), seed)
         if self.kind == WORD:
             rows = sample_rows(table, table.num_rows, None)
-        return Source(
+        return TextSource(
             self.kind,
             table=table,
             overrides=dict(self._session.data.overrides),
@@ -133,7 +133,7 @@ class SourceCard(Card):
             self._choose(self.kind_box, TYPED)
             self.entered.emit()
 
-    def put(self, source: Source) -> None:
+    def put(self, source: TextSource) -> None:
         """Fill in typed sentences, or a word and its sentences, that were kept; emits nothing but
         `changed`.
         """

@@ -22,7 +22,7 @@ BORDERS = 16  # above and below the lines, pixels
 MARGIN = 4  # within the document
 
 
-class TextBox(TextEdit):
+class SharedTextBox(TextEdit):
     """A box that is one line high and grows to three; Enter studies at once, Shift+Enter begins a line."""
 
     entered = Signal()
@@ -104,8 +104,8 @@ class TextPair(QWidget):
         super().__init__(parent)
         self._inspector = session.inspector
         self._with_pair = with_pair
-        self.box_a = TextBox(f"{name}_text_a", self.tr("Text A"), self.tr("A text to look at"))
-        self.box_b = TextBox(f"{name}_text_b", self.tr("Text B"), self.tr("A second text, for a pair"))
+        self.box_a = SharedTextBox(f"{name}_text_a", self.tr("Text A"), self.tr("A text to look at"))
+        self.box_b = SharedTextBox(f"{name}_text_b", self.tr("Text B"), self.tr("A second text, for a pair"))
         self.examples = ToolButton()
         self.examples.setText(self.tr("Examples"))
         self.examples.setObjectName(f"{name}_examples")

@@ -20,7 +20,7 @@ from engine.questions.templates import ScoreTemplates
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CommandOffer:
     """A line and what it prints, or why there is none."""
 
     line: str = ""
@@ -28,80 +28,84 @@ class Offer:
     lacking: str = ""
 
 
-def words_offer(draft: ProbeDraft, top_k: int) -> Offer:
+def words_offer(draft: ProbeDraft, top_k: int) -> CommandOffer:
     """Return the line that guesses the hidden words, which stand as [MASK] in the texts."""
     about, masked = draft.about, draft.masked
     if about is None or masked is None:
-        return Offer(lacking=draft.refusal or translate("probe", "Hide a word first."))
+        return CommandOffer(lacking=draft.refusal or translate("probe", "Hide a word first."))
     text, pair = with_masks(draft.question, masked, every_piece=True)
     read = about.wordpiece.encode(text, pair if draft.question.pair is not None else None)
     if tuple(read.input_ids) != masked.input_ids:
-        return Offer(
+        return CommandOffer(
             lacking=translate(
                 "probe", "A piece within a word is hidden, which a text cannot say. Hide whole words."
             )
         )
     texts = (text, pair if draft.question.pair is not None else None)
     said = translate("probe", "The command prints the guesses for each [MASK].")
-    return Offer(FillMask(about.named, *texts, top_k=top_k).command(), said)
+    return CommandOffer(FillMask(about.named, *texts, top_k=top_k).command(), said)
 
 
-def surprise_offer(draft: ProbeDraft) -> Offer:
+def surprise_offer(draft: ProbeDraft) -> CommandOffer:
     """Return the line that measures each piece of the sentence."""
     about, encoding = draft.about, draft.encoding
     if about is None or encoding is None or not draft.words:
-        return Offer(lacking=draft.refusal or translate("probe", "Type a sentence first."))
+        return CommandOffer(lacking=draft.refusal or translate("probe", "Type a sentence first."))
     if about.wordpiece.mask_id in encoding.input_ids:
-        return Offer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
+        return CommandOffer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
     texts = (draft.question.text, draft.question.pair)
     said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
-    return Offer(MeasureSurprise(about.named, *texts).command(), said)
+    return CommandOffer(MeasureSurprise(about.named, *texts).command(), said)
 
 
-def next_offer(draft: ProbeDraft) -> Offer:
+def next_offer(draft: ProbeDraft) -> CommandOffer:
     """Return the line that says whether B follows A."""
     about, question = draft.about, draft.question
     if about is None or draft.refusal or question.pair is None:
-        return Offer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
+        return CommandOffer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
     said = translate("probe", "The command prints whether B follows A, and how sure the model is.")
-    return Offer(NextSentence(about.named, question.text, question.pair).command(), said)
+    return CommandOffer(NextSentence(about.named, question.text, question.pair).command(), said)
 
 
-def templates_offer(draft: ProbeDraft, requests: Sequence[TemplateRequest], file: Path | None) -> Offer:
+def templates_offer(
+    draft: ProbeDraft, requests: Sequence[TemplateRequest], file: Path | None
+) -> CommandOffer:
     """Return the line that scores a template, or those of a file."""
     if draft.about is None or not requests:
-        return Offer(lacking=translate("probe", "There are no scores yet."))
+        return CommandOffer(lacking=translate("probe", "There are no scores yet."))
     model, targets = draft.about.named, requests[0].targets
     said = translate("probe", "The command prints the score of each word in each sentence.")
     if file is not None:
-        return Offer(ScoreTemplates(model, data=file).command(), said)
+        return CommandOffer(ScoreTemplates(model, data=file).command(), said)
     if any("|" in target for target in targets):
-        return Offer(lacking=translate("probe", "In a command | parts the words; none of them may hold it."))
+        return CommandOffer(
+            lacking=translate("probe", "In a command | parts the words; none of them may hold it.")
+        )
     template = requests[0].template.text
     asked = ScoreTemplates(model, template=template, targets="|".join(targets))
-    return Offer(asked.command(), said)
+    return CommandOffer(asked.command(), said)
 
 
-def over_table_offer(asked: ForeseeTable | ComparePairs | None) -> Offer:
+def over_table_offer(asked: ForeseeTable | ComparePairs | None) -> CommandOffer:
     """Return the line that asks the same of every text of the open table."""
     if asked is None:
-        return Offer(lacking=translate("probe", "Choose what is to be asked first."))
+        return CommandOffer(lacking=translate("probe", "Choose what is to be asked first."))
     if isinstance(asked, ComparePairs):
         said = translate("probe", "The command prints how often the first sentence is likelier.")
     else:
         said = translate("probe", "The command prints how many words are foreseen, and how well.")
-    return Offer(asked.command(), said)
+    return CommandOffer(asked.command(), said)
 
 
-def layers_offer(draft: ProbeDraft) -> Offer:
+def layers_offer(draft: ProbeDraft) -> CommandOffer:
     """Return the line that asks each layer for the hidden words."""
     about, masked, question = draft.about, draft.masked, draft.question
     if about is None or masked is None:
-        return Offer(lacking=draft.refusal or translate("probe", "Hide a word first."))
+        return CommandOffer(lacking=draft.refusal or translate("probe", "Hide a word first."))
     if question.pieces:
-        return Offer(
+        return CommandOffer(
             lacking=translate("probe", "A piece within a word is hidden. The command hides whole words.")
         )
     hide = tuple(number + 1 for number in question.words)
     said = translate("probe", "The command prints what each layer would guess, and the hidden word's rank.")
-    return Offer(AskLayers(about.named, question.text, question.pair, hide=hide).command(), said)
+    return CommandOffer(AskLayers(about.named, question.text, question.pair, hide=hide).command(), said)

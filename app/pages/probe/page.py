@@ -26,7 +26,7 @@ from app.look.widgets import GAP, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
-    Offer,
+    CommandOffer,
     layers_offer,
     next_offer,
     over_table_offer,
@@ -238,18 +238,20 @@ class ProbePage(LookingPage[ProbeState]):
 
     # ---- as a command
 
-    def _offer(self) -> Offer:
+    def _offer(self) -> CommandOffer:
         """Return the command for the open tab."""
         tab, draft = self.tabs.currentIndex(), self.draft
         view = self.views[tab]
         if self.inspector.about is None:
-            return Offer(lacking=self.tr("Choose a model first."))
+            return CommandOffer(lacking=self.tr("Choose a model first."))
         if view.currentIndex() == 1:
-            return Offer(lacking=view.empty.label.text())
+            return CommandOffer(lacking=view.empty.label.text())
         if tab == TEMPLATES:
             return templates_offer(draft, self.templates_view.scored, self.templates_view.path)
         if tab == GAME:
-            return Offer(lacking=self.tr("A game has no command. Hide words on the tab Words to copy one."))
+            return CommandOffer(
+                lacking=self.tr("A game has no command. Hide words on the tab Words to copy one.")
+            )
         if tab == OVER_TABLE:
             return over_table_offer(self.over_table_view.asked)
         if tab == WORDS:

@@ -14,7 +14,7 @@ from app.look.widgets import GAP, button
 from app.pages.inside.kept_page import KeptPage
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.state import TokenizerState
-from app.pages.tokenizer.table import TableMeasures
+from app.pages.tokenizer.table import TableTokensView
 from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.plots.figure import Figure
@@ -41,7 +41,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.bar = VocabularyBar(session)
         self.banner = Banner(name="tokenizer_banner")
         self.text_view = TextView(session, self.bar)
-        self.table_view = TableMeasures(session, self.bar)
+        self.table_view = TableTokensView(session, self.bar)
         self._seen: object = None
         self._is_stale = True
         self.views = QStackedWidget()

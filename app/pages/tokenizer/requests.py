@@ -29,7 +29,7 @@ _SIGNS = {"\n": "↵", "\r": "↵", "\t": "→"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Vocabulary:
+class OpenVocabulary:
     """A vocabulary that was read, and where from. max_length: of its model."""
 
     path: Path
@@ -39,13 +39,13 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class TextToCut:
     """What is to be looked at. text_pair: None without one. padding: "", "multiple" or "maximum"."""
 
     text: str
     text_pair: str | None
-    first: Vocabulary
-    second: Vocabulary | None
+    first: OpenVocabulary
+    second: OpenVocabulary | None
     max_length: int
     truncation: str
     padding: str
@@ -55,7 +55,7 @@ class Asked:
 class Tokenization:
     """A text or pair, every step of it. traces: of A, or of A and B; beside: by the second vocabulary."""
 
-    asked: Asked
+    asked: TextToCut
     traces: tuple[Trace, ...]
     beside: tuple[Trace, ...]
     rows: tuple[Row, ...]
@@ -73,17 +73,17 @@ class Tokenization:
         return self.traces[row.segment].words[row.word] if row.word >= 0 else None
 
 
-def read_vocabulary(path: Path) -> Vocabulary:
+def read_vocabulary(path: Path) -> OpenVocabulary:
     """Return the vocabulary of a model folder or of a vocab.txt. Raises: ModelError, DataError."""
     wordpiece = WordPiece.from_folder(path) if path.is_dir() else WordPiece.from_vocab(path)
     longest = USUAL_LENGTH
     if (path / "config.json").is_file():
         config: BertConfig = read_config(path)
         longest = config.max_position_embeddings
-    return Vocabulary(path, wordpiece, longest, wordpiece.notes)
+    return OpenVocabulary(path, wordpiece, longest, wordpiece.notes)
 
 
-def look(asked: Asked) -> Steps[Tokenization]:
+def look(asked: TextToCut) -> Steps[Tokenization]:
     """Return every step from a text or pair to its rows. Raises: ConfigError."""
     texts = [asked.text] if asked.text_pair is None else [asked.text, asked.text_pair]
     traces, beside = list[Trace](), list[Trace]()
@@ -106,7 +106,7 @@ def _trace(wordpiece: WordPiece, text: str) -> Trace:
     return trace(wordpiece, text)
 
 
-def _rows(asked: Asked, traces: Sequence[Trace]) -> tuple[Row, ...]:
+def _rows(asked: TextToCut, traces: Sequence[Trace]) -> tuple[Row, ...]:
     pad_to = 0
     if asked.padding == "maximum":
         pad_to = asked.max_length
@@ -128,7 +128,9 @@ def _rows(asked: Asked, traces: Sequence[Trace]) -> tuple[Row, ...]:
     return rows
 
 
-def measure(table: Table, roles: Roles, vocabularies: Sequence[Vocabulary]) -> Steps[tuple[TableTokens, ...]]:
+def measure(
+    table: Table, roles: Roles, vocabularies: Sequence[OpenVocabulary]
+) -> Steps[tuple[TableTokens, ...]]:
     """Return what each vocabulary makes of a table. Raises: ConfigError, DataError."""
     if not roles.text:
         raise ConfigError(

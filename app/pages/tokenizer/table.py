@@ -37,7 +37,7 @@ MOST_BARS = 60
 Line = tuple[str, str, Callable[[TableTokens], str]]
 
 
-class TableMeasures(QWidget):
+class TableTokensView(QWidget):
     """Measures the open table when it is on screen; can be stopped."""
 
     refused = Signal(object)

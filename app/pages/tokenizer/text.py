@@ -22,7 +22,7 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, Card, tidy_spin
 from app.pages.inside.texts import TextPair
-from app.pages.tokenizer.requests import MOST_CHARACTERS, Asked, Tokenization, look
+from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
 from app.pages.tokenizer.state import LONGEST, PADDINGS, TokenizerState
 from app.pages.tokenizer.steps import StepCard, StepStrip
@@ -82,7 +82,7 @@ class TextView(QWidget):
             self._long.drop()
             self._show(None)
             return
-        asked = Asked(
+        asked = TextToCut(
             text=inspector.text[:MOST_CHARACTERS],
             text_pair=inspector.text_pair[:MOST_CHARACTERS] if inspector.text_pair else None,
             first=first,

@@ -18,7 +18,7 @@ from app.pages.choose.new_model import (
     vocabularies,
     vocabulary_name,
 )
-from app.pages.tokenizer.requests import Vocabulary, read_vocabulary
+from app.pages.tokenizer.requests import OpenVocabulary, read_vocabulary
 from app.pages.tokenizer.words import vocabulary_words
 from app.session import Session
 from app.work.titles import model_title
@@ -39,8 +39,8 @@ class VocabularyBar(QWidget):
         self._session, self._inspector = session, session.inspector
         quick = session.workers.quick
         self._reading = (Channel(self, quick), Channel(self, quick))
-        self.first: Vocabulary | None = None
-        self.second: Vocabulary | None = None
+        self.first: OpenVocabulary | None = None
+        self.second: OpenVocabulary | None = None
         self._wanted: list[Path | None] = [None, None]
         self._followed: Path | None = None
         self.boxes = tuple(
@@ -100,7 +100,7 @@ class VocabularyBar(QWidget):
             refused=partial(self._refuse, place),
         )
 
-    def _take(self, place: int, found: Vocabulary) -> None:
+    def _take(self, place: int, found: OpenVocabulary) -> None:
         if place:
             self.second = found
         else:

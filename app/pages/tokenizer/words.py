@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from app import words
-from app.pages.tokenizer.requests import Tokenization, Vocabulary
+from app.pages.tokenizer.requests import OpenVocabulary, Tokenization
 from app.plots.token_labels import is_right_to_left
 from engine.text.trace import LONGEST, Change, TracedWord
 
 
-def vocabulary_words(found: Vocabulary) -> str:
+def vocabulary_words(found: OpenVocabulary) -> str:
     """Return a vocabulary in a line: how many pieces, and how text is cleaned for it."""
     wordpiece = found.wordpiece
     return f"{pieces_words(wordpiece.vocab_size)} · {_casing(found)}"
 
 
-def _casing(found: Vocabulary) -> str:
+def _casing(found: OpenVocabulary) -> str:
     wordpiece = found.wordpiece
     strips = wordpiece.lowercase if wordpiece.strip_accents is None else wordpiece.strip_accents
     if wordpiece.lowercase:
