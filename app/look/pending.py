@@ -1,11 +1,10 @@
-"""The place of an answer: why there is none yet, that it is asked for, the answer, or why it is refused."""
+"""The place of an answer: why there is none yet, that it is asked for, or the answer."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
-from app import words
-from app.look.widgets import Card, EmptyState, set_role
+from app.look.widgets import Card, EmptyState
 from engine.events import Event, Progress
 
 
@@ -13,22 +12,19 @@ class Pending(QStackedWidget):
     """One of these at a time; what belongs to an answer alone stands in it.
 
     Args: answer: shown once there is one. nothing: each a reason why there is none, the first one first.
-    name: of the words while it is asked for, as NAME_busy, and of those of a refusal, as NAME_problem.
+    name: of the words while it is asked for, as NAME_busy.
     framed: whether all but the answer stands in a card of its own.
     """
 
     def __init__(self, answer: QWidget, *nothing: QWidget, name: str, framed: bool = True) -> None:
         super().__init__()
-        self.answer, self.asking, self.refused = answer, EmptyState(""), EmptyState("")
+        self.answer, self.asking = answer, EmptyState("")
         self.asking.label.setObjectName(f"{name}_busy")
-        self.refused.label.setObjectName(f"{name}_problem")
-        set_role(self.refused.label, "refusal")
         self._places = {answer: answer}
-        for one in (*nothing, self.asking, self.refused):
+        for one in (*nothing, self.asking):
             self._places[one] = _in_card(one) if framed else one
         for place in (*(self._places[one] for one in nothing), answer, self._places[self.asking]):
             self.addWidget(place)
-        self.addWidget(self._places[self.refused])
 
     @property
     def is_answered(self) -> bool:
@@ -46,11 +42,6 @@ class Pending(QStackedWidget):
     def show_answer(self) -> None:
         self.setCurrentWidget(self.answer)
 
-    def refuse(self, error: BaseException) -> None:
-        """Say in the place of an answer why there will be none."""
-        self.refused.set_text(words.say_error(error))
-        self.setCurrentWidget(self._places[self.refused])
-
 
 class ProgressLine(QProgressBar):
     """How much of what is asked for is done, as a thin line; of unknown length until an event says more.
@@ -63,11 +54,6 @@ class ProgressLine(QProgressBar):
         self.setObjectName(name)
         if width:
             self.setFixedWidth(width)
-
-    def begin(self) -> None:
-        """Show that something has begun of which nobody knows how much it is."""
-        self.setRange(0, 0)
-        self.show()
 
     def hear(self, event: Event) -> bool:
         """Show how far an event says that it is. Returns: whether it says so."""

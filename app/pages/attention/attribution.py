@@ -10,11 +10,12 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QWidget
 
 from app import words
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row, set_margins
+from app.look.pending import ProgressLine
 from app.look.widgets import EmptyState, button, named
 from app.pages.attention import attribution_words as said
 from app.pages.attention import requests
@@ -88,7 +89,7 @@ class AttributionCard(QWidget):
     def _make_foot(self) -> None:
         self.sum = SumCheck()
         self.state = label("", "muted", wrap=True, name="attribution_state")
-        self.progress = named(QProgressBar(textVisible=False), "attribution_progress")
+        self.progress = ProgressLine("attribution_progress")
         self.meaning = label("", wrap=True, name="attribution_meaning")
         self.refusal = label("", "refusal", wrap=True, name="attribution_refusal")
         self.caution = label(
@@ -258,8 +259,7 @@ class AttributionCard(QWidget):
         if isinstance(event, Progress) and event.total > 1:
             told = self.tr("Step {done} of {total}")
             self.state.setText(told.format(done=words.number(event.done), total=words.number(event.total)))
-            self.progress.setRange(0, event.total)
-            self.progress.setValue(event.done)
+            self.progress.hear(event)
 
     def _take(self, result: Attribution) -> None:
         self.result = result

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QProgressBar, QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app import words
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
+from app.look.pending import ProgressLine
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, named, set_role
 from app.pages.embeddings import requests
 from app.pages.embeddings.requests import WORD, TextSource, Vectors
@@ -95,8 +96,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         left.setFixedWidth(SETTINGS_WIDTH)
         left.setWidget(inner)
         self.status = named(ElidedLabel("", "muted"), "embeddings_status")
-        self.bar = QProgressBar(textVisible=False)
-        self.bar.setFixedWidth(120)
+        self.bar = ProgressLine(width=120)
         self.bar.hide()
         right = column((self.views, 1), row((self.status, 1), self.bar, gap=12), gap=6)
         self.work.addLayout(row(left, (right, 1), gap=GAP), 1)
@@ -337,12 +337,10 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     @Slot(object)
     def _show_progress(self, event: Event) -> None:
-        if isinstance(event, Progress):
+        if isinstance(event, Progress) and self.bar.hear(event):
             set_or_hide(
                 self.status, words.event_words(event) if event.total else words.tr_engine(event.stage)
             )
-            self.bar.setRange(0, event.total)
-            self.bar.setValue(event.done)
 
     @Slot()
     def _source_changed(self) -> None:

@@ -13,7 +13,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QProgressBar,
     QRadioButton,
     QScrollArea,
     QSizePolicy,
@@ -26,6 +25,7 @@ from app.look.files import ask_folder, ask_save
 from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
+from app.look.pending import ProgressLine
 from app.look.widgets import DIALOG_MARGINS, LevelMark, button, leave_room, named, set_role
 from app.pages.export.requests import answer, export
 from app.pages.export.targets import BELOW_RADIO, OPTIONS, TargetOptions
@@ -92,7 +92,7 @@ class ExportDialog(QDialog):
             self.radios[one] = radio
         self.path = named(LineEdit(), "export_path", self.tr("Where to"))
         self.browse_button = button(self.tr("Browse…"), name="export_browse")
-        self.progress = named(QProgressBar(textVisible=False), "export_progress")
+        self.progress = ProgressLine("export_progress")
         self.said = label("", "muted", wrap=True, name="export_said")
         self.marks = {level: LevelMark(level) for level in ("fine", "look")}
         self.keep_button = button(self.tr("Keep the 8-bit graph"), "primary", name="export_keep")
@@ -236,9 +236,7 @@ class ExportDialog(QDialog):
     # ---- what a worker says
 
     def _show_progress(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.progress.setRange(0, event.total)
-            self.progress.setValue(event.done)
+        if isinstance(event, Progress) and self.progress.hear(event):
             self._say("muted", words.tr_engine(event.stage))
 
     def _take(self, written: TargetWritten) -> None:
