@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.lectures.bar import SIZES
 from app.lectures.editor import LectureEditor
-from app.lectures.find import Places, find, fingerprint_of, mark_of
+from app.lectures.find import ModelPlaces, find, fingerprint_of, mark_of
 from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, to_json, write_lecture
 from app.main_window import MainWindow
 from app.session import Session
@@ -136,7 +136,7 @@ def test_models_are_found_by_what_they_hold_wherever_they_lie(tmp_path: Path, mo
     elsewhere.mkdir()
     for name, data in model_bytes.items():
         (elsewhere / name).write_bytes(data)
-    found = find(marks, Places((elsewhere, vocabulary, tmp_path / "no such"), tmp_path / "runs"))
+    found = find(marks, ModelPlaces((elsewhere, vocabulary, tmp_path / "no such"), tmp_path / "runs"))
     assert found == {marks[0].fingerprint: elsewhere, marks[1].fingerprint: vocabulary}
     assert fingerprint_of(elsewhere) == fingerprint_of(model)
 
