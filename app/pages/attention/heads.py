@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
-    QPointF,
     QRectF,
     QSize,
     Qt,
@@ -35,8 +33,10 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look import theme
 from app.look.boxes import ChoiceBox
+from app.look.columns import RIGHT, Bar
 from app.look.labels import ElidedLabel, label
 from app.look.layout import row
+from app.look.rows_model import Index, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
@@ -46,12 +46,10 @@ from app.plots.buttons import yield_to_layout
 from app.plots.mosaic import MosaicPlot
 from engine.inspect.attention.head_measures import MEASURES
 
-Index = QModelIndex | QPersistentModelIndex
 VALUE_WIDTH = 66  # px, beside the bar
 PATTERN_WIDTH = 126  # px
 LEAST_LIST = 350  # px; below, the last column is left out
 ROW_HEIGHT = 26  # px
-HALF = int(Qt.ItemDataRole.UserRole) + 1  # how far the interval goes to either side
 LEAST_MOSAIC = 96  # px high
 LOW = 280  # px high; below, the keys are not told
 NARROW = 330  # px wide; below, the boxes need the title's room
@@ -110,77 +108,58 @@ class HeadValues:
         return tuple(zip(layers.tolist(), heads.tolist(), strict=True))
 
 
-class _HeadModel(QAbstractTableModel):
+class _HeadModel(RowsModel):
+    """A row a head, in the order of its values."""
+
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.head_values: HeadValues | None = None
-        self.order: tuple[Head, ...] = ()
         self.off: frozenset[Head] = frozenset()
         self.largest = 1.0
+        self.set_values(None, ascending=False)
 
     def set_values(self, values: HeadValues | None, ascending: bool) -> None:
-        self.beginResetModel()
         self.head_values = values
-        self.order = () if values is None else values.order(ascending)
         self.largest = 1.0
         if values is not None:
             ends = np.abs(values.values) + (0.0 if values.half is None else np.nan_to_num(values.half))
             self.largest = float(ends.max(initial=0.0)) or 1.0
-        self.endResetModel()
+        self.put(self._columns_of(values), () if values is None else values.order(ascending))
+
+    def _columns_of(self, values: HeadValues | None) -> tuple[TableColumn, ...]:
+        column = partial(TableColumn, told=self._interval)
+        return (
+            column(self.tr("Layer"), lambda head: head[0] + 1, side=RIGHT),
+            column(self.tr("Head"), lambda head: head[1] + 1, side=RIGHT),
+            column(
+                values.heading if values else "", self._value, whole=lambda head: str(self.bar_of(head)[0])
+            ),
+            column(self.tr("Mostly at"), self._pattern, ink="muted"),
+        )
+
+    def _interval(self, head: Head) -> str:
+        return "" if self.head_values is None else self.head_values.interval_words(head)
+
+    def _value(self, head: Head) -> str:
+        return "" if self.head_values is None else self.head_values.words(head)
+
+    def _pattern(self, head: Head) -> str:
+        if head in self.off:
+            return self.tr("switched off")
+        known = self.head_values is not None and self.head_values.patterns
+        return known[head[0]][head[1]] if known else ""
+
+    def bar_of(self, head: Head) -> tuple[float, float]:
+        """Return a head's value, and how far its interval goes to either side."""
+        assert self.head_values is not None
+        half = self.head_values.half
+        return float(self.head_values.values[head]), 0.0 if half is None else float(half[head])
 
     def set_off(self, off: frozenset[Head]) -> None:
         if off != self.off:
             self.off = off
-            if self.order:
-                last = self.index(len(self.order) - 1, self.columnCount() - 1)
-                self.dataChanged.emit(self.index(0, 0), last)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
-        return 0 if parent.isValid() else len(self.order)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 4
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if self.head_values is None or not index.isValid():
-            return None
-        head = self.order[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._words(head, index.column())
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() < 2:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        if role == Qt.ItemDataRole.UserRole and index.column() == 2:
-            return float(self.head_values.values[head])
-        if role == HALF and index.column() == 2:
-            return 0.0 if self.head_values.half is None else float(self.head_values.half[head])
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self.head_values.interval_words(head) or None
-        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 3:
-            return theme.current().color("muted")
-        return None
-
-    def _words(self, head: Head, column: int) -> str:
-        assert self.head_values is not None
-        if column < 2:
-            return str(head[column] + 1)
-        if column == 2:
-            return self.head_values.words(head)
-        if head in self.off:
-            return self.tr("switched off")
-        return self.head_values.patterns[head[0]][head[1]] if self.head_values.patterns else ""
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation == Qt.Orientation.Vertical:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            value = self.head_values.heading if self.head_values else ""
-            return (self.tr("Layer"), self.tr("Head"), value, self.tr("Mostly at"))[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section < 2 else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
+            for column in range(len(self.columns)):
+                self.touch(column)
 
 
 class _BarDelegate(QStyledItemDelegate):
@@ -192,20 +171,21 @@ class _BarDelegate(QStyledItemDelegate):
         option.widget.style().drawPrimitive(
             QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, option.widget
         )
-        value = float(index.data(Qt.ItemDataRole.UserRole) or 0.0)
+        value, half = model.bar_of(model.rows[index.row()])
         room = QRectF(option.rect).adjusted(8, 7, -VALUE_WIDTH - 8, -7)
-        colors = theme.current()
+        ends = (max(0.0, abs(value) - half) / model.largest, (abs(value) + half) / model.largest)
+        bar = Bar(
+            min(1.0, abs(value) / model.largest),
+            "b" if value < 0 else "accent",
+            track="",
+            height=room.height(),
+            radius=3.0,
+            least=1.0,
+            interval=ends if half else None,
+        )
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("b" if value < 0 else "accent"))
-        width = max(1.0, room.width() * min(1.0, abs(value) / model.largest))
-        painter.drawRoundedRect(QRectF(room.left(), room.top(), width, room.height()), 3, 3)
-        painter.setPen(colors.color("text"))
-        if half := float(index.data(HALF) or 0.0):
-            ends = (max(0.0, abs(value) - half), abs(value) + half)
-            left, right = (room.left() + room.width() * end / model.largest for end in ends)
-            painter.drawLine(QPointF(left, room.center().y()), QPointF(right, room.center().y()))
+        bar.paint(painter, room)
+        painter.setPen(theme.current().color("text"))
         beside = QRectF(room.right() + 4, option.rect.top(), VALUE_WIDTH, option.rect.height())
         painter.drawText(
             beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(index.data())
@@ -252,7 +232,7 @@ class HeadList(TableView):
     @property
     def order(self) -> tuple[Head, ...]:
         """The heads from top to bottom."""
-        return self._heads.order
+        return tuple(self._heads.rows)
 
     def show_values(self, values: HeadValues | None, *, ascending: bool | None = None) -> None:
         """Show a measure, or nothing."""
@@ -272,8 +252,8 @@ class HeadList(TableView):
         """
         self._heads.set_off(off)
         self._fit_columns()
-        if chosen and chosen[0] in self._heads.order:
-            index = self._heads.index(self._heads.order.index(chosen[0]), 0)
+        if chosen and chosen[0] in self._heads.rows:
+            index = self._heads.index(self._heads.rows.index(chosen[0]), 0)
             flags = QItemSelectionModel.SelectionFlag
             self.setAutoScroll(chosen[0] != self._chosen)
             self._chosen = chosen[0]
@@ -292,8 +272,8 @@ class HeadList(TableView):
 
     @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if current.isValid() and self._heads.order[current.row()] != self._chosen:
-            self.head_chosen.emit(*self._heads.order[current.row()])
+        if current.isValid() and self._heads.rows[current.row()] != self._chosen:
+            self.head_chosen.emit(*self._heads.rows[current.row()])
 
     @Slot(int)
     def _turn(self, section: int) -> None:

@@ -6,21 +6,21 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.look.labels import tip
+from app.look.rows_model import Index, RowsModel, TableColumn
 from engine.inspect.masked.grid import Grid
 
-Index = QModelIndex | QPersistentModelIndex
 PROBABILITY, CORRECTED = "probability", "corrected"
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class GridModel(QAbstractTableModel):
+class GridModel(RowsModel):
     """Shows probabilities, or scores that are corrected by what the gap prefers anyway."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -30,9 +30,19 @@ class GridModel(QAbstractTableModel):
 
     def set_grid(self, grid: Grid | None, what: str) -> None:
         """Show a grid's probabilities or corrected scores."""
-        self.beginResetModel()
         self.grid, self.what = grid, what
-        self.endResetModel()
+        targets, cells = (grid.targets, grid.cells) if grid is not None else ((), ())
+        self.put([self._column(at, target) for at, target in enumerate(targets)], range(len(cells)))
+
+    def _column(self, at: int, target: str) -> TableColumn:
+        return TableColumn(
+            target,
+            lambda row: self.value(row, at),
+            words.probability if self.what == PROBABILITY else signed,
+            side=RIGHT,
+            whole=lambda row: _digits(self.value(row, at)),
+            told=lambda row: self._cell_words(row, at),
+        )
 
     def values(self) -> np.ndarray:
         """Return what is shown, (sentences, words); NaN where there is none."""
@@ -55,27 +65,14 @@ class GridModel(QAbstractTableModel):
         assert self.grid is not None
         return row_name(self.grid, row)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or self.grid is None else len(self.grid.cells)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or self.grid is None else len(self.grid.targets)
+    def row_head(self, place: int) -> str:
+        return words.shorten(self.row_name(place), 40)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or self.grid is None:
-            return None
+        if role != Qt.ItemDataRole.BackgroundRole or not index.isValid():
+            return super().data(index, role)
         value = self.value(index.row(), index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return words.probability(value) if self.what == PROBABILITY else signed(value)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self._cell_words(index.row(), index.column()))
-        if role == Qt.ItemDataRole.UserRole:
-            return "" if math.isnan(value) else f"{value:.6g}"
-        if role == Qt.ItemDataRole.BackgroundRole and not math.isnan(value):
-            return QBrush(QColor(self._ground(value)))
-        return None
+        return None if math.isnan(value) else QBrush(QColor(self._ground(value)))
 
     def _ground(self, value: float) -> str:
         colors = theme.current()
@@ -102,15 +99,9 @@ class GridModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        if self.grid is None:
-            return None
-        if orientation == Qt.Orientation.Horizontal:
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                return _RIGHT
-            return self.grid.targets[section] if role == Qt.ItemDataRole.DisplayRole else None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return words.shorten(self.row_name(section), 40)
-        return tip(self.grid.cells[section].text) if role == Qt.ItemDataRole.ToolTipRole else None
+        if orientation == Qt.Orientation.Vertical and role == Qt.ItemDataRole.ToolTipRole:
+            return None if self.grid is None else tip(self.grid.cells[section].text)
+        return super().headerData(section, orientation, role)
 
 
 class GridDelegate(QStyledItemDelegate):
@@ -128,6 +119,10 @@ def row_name(grid: Grid, row: int, between: str = " · ") -> str:
     cell = grid.cells[row]
     named = [option.strip() or "–" for option in cell.options]
     return between.join(named) if named else cell.text
+
+
+def _digits(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"
 
 
 def signed(value: float) -> str:
