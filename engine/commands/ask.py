@@ -46,12 +46,15 @@ def _ask(kind: type[Question[Any]], options: argparse.Namespace) -> int:
     return code
 
 
-def answered(task: Steps[Found]) -> tuple[int, Found | None]:
-    """Run a task that returns an answer, telling its progress. Returns: the exit code, and the answer."""
+def answered(task: Steps[Found], notes: list[Event] | None = None) -> tuple[int, Found | None]:
+    """Run a task that returns an answer, telling its progress; collect what it found and noted, as `show`.
+
+    Returns: the exit code, and the answer unless it was stopped.
+    """
     found: list[Found] = []
 
-    def collect() -> Generator[Event, None, None]:
+    def collect() -> Steps[None]:
         found.append((yield from task))
 
-    code = show(collect())
+    code = show(collect(), notes)
     return code, found[0] if found else None

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.commands.screen import show
-from engine.events import Steps
-
-if TYPE_CHECKING:
-    from engine.model.convert import Converted
+from engine.commands.ask import answered
 
 
 def add_convert_command(commands: Any) -> None:
@@ -33,13 +29,8 @@ def _convert(options: argparse.Namespace) -> int:
     from engine.model.convert import converting
 
     lowercase = None if options.cased == options.uncased else options.uncased
-    found: list[Converted] = []
-
-    def collecting() -> Steps[None]:
-        found.append((yield from converting(options.checkpoint, options.out, lowercase=lowercase)))
-
-    code = show(collecting())
-    for one in found:
+    code, one = answered(converting(options.checkpoint, options.out, lowercase=lowercase))
+    if one is not None:
         print(*map(str, one.notes), sep="\n")
         print(f"{one.num_tensors:,} tensors, {one.num_weights:,} weights, opens as {one.kind}: {one.folder}")
     return code

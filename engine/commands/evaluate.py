@@ -8,9 +8,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from engine.commands.screen import print_json, score_lines, scores_document, show
+from engine.commands.ask import answered
+from engine.commands.screen import print_json, score_lines, scores_document
 from engine.durable import check_writable
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Steps
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 PARTS = ("validation", "test")
 MOST_SLICES = 8  # told on a terminal
 KEEP, FORGET = "keep", "forget"
-Found = TypeVar("Found")
 
 
 def data_given(options: argparse.Namespace) -> DataConfig:
@@ -124,17 +124,6 @@ def _folder(model: Path) -> Path:
     return model / MODEL if run_behind(model) == model.absolute() else model
 
 
-def _done(steps: Steps[Found], notes: list[Event]) -> tuple[int, Found | None]:
-    """Do some work, told on stderr; return the exit code, and what it found unless it was stopped."""
-    found: list[Found] = []
-
-    def collecting() -> Steps[None]:
-        found.append((yield from steps))
-
-    code = show(collecting(), notes)
-    return code, (found[0] if found else None)
-
-
 def _evaluate(options: argparse.Namespace) -> int:
     from engine.evaluation.part import reporting
     from engine.evaluation.report import keep_fitted
@@ -148,14 +137,14 @@ def _evaluate(options: argparse.Namespace) -> int:
     if options.report is not None:
         check_writable(options.report, Path(options.data) if options.data else None)
     heard: list[Event] = []
-    code, scored = _done(_scoring(options, model), heard)
+    code, scored = answered(_scoring(options, model), heard)
     if scored is None:
         return code
     report = reporting(scored, _folder(model), options.part or "")
     if options.near and len(scored.listed.texts):
         from engine.evaluation.meaning import groups_of_near
 
-        code, near = _done(groups_of_near(scored.listed.texts, scored.listed.pairs), heard)
+        code, near = answered(groups_of_near(scored.listed.texts, scored.listed.pairs), heard)
         if near is None:
             return code
         report = replace(report, near=near)
@@ -212,12 +201,12 @@ def _baselines(
     found = list(one_label(scored, model))
     if options.quick or not can_count_words(scored, model):
         return 0, found
-    code, words = _done(counting_words(scored, model, options.part or ""), heard)
+    code, words = answered(counting_words(scored, model, options.part or ""), heard)
     return code, [*found, *([words] if words is not None else [])]
 
 
 def _slices(report: Report, heard: list[Event], model: Path | None) -> tuple[int, tuple[Slice, ...], int]:
-    code, found = _done(_worse(report, model), heard)
+    code, found = answered(_worse(report, model), heard)
     return (code, (), 0) if found is None else (code, *found)
 
 
@@ -416,7 +405,7 @@ def _compare(options: argparse.Namespace) -> int:
         check_same_rows(Path(options.model[0]), Path(options.model[1]), options.part)
     scored, heard = list["Scored"](), list[Event]()
     for model in options.model:
-        code, found = _done(_scoring(options, Path(model)), heard)
+        code, found = answered(_scoring(options, Path(model)), heard)
         if found is None:
             return code
         scored.append(found)

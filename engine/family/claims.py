@@ -17,7 +17,7 @@ from engine.events import Progress, Steps
 from engine.family.ask import Family
 from engine.family.bert import Bert
 from engine.family.members import NUM_SPECIALS, HasStates, HasVectors
-from engine.family.reached import correlated, spearman
+from engine.family.reached import correlated, rank_score
 from engine.family.scores import Blank, rank
 from engine.family.tasks import text_vectors
 from engine.family.verdicts import (
@@ -115,7 +115,7 @@ def sentence_claims(cosines: Mapping[str, np.ndarray], said: np.ndarray) -> list
     ours, found = cosines["bert"], list[Claim]()
     for one in (RAW_CLS, *OVER_AVERAGES):
         theirs = cosines.get(one.second if one.is_between else CLS_VECTOR)
-        first, second = spearman(ours, said), None if theirs is None else spearman(theirs, said)
+        first, second = rank_score(ours, said), None if theirs is None else rank_score(theirs, said)
         if theirs is not None and first is not None and second is not None:
             found.append(_claim(one, first.value, second.value, correlated(theirs, ours, said), len(said)))
     return found

@@ -58,7 +58,7 @@ def perplexity(logs: np.ndarray, groups: np.ndarray) -> Score:
     return Score(value, low, high, len(logs))
 
 
-def spearman(x: np.ndarray, y: np.ndarray) -> Score | None:
+def rank_score(x: np.ndarray, y: np.ndarray) -> Score | None:
     """Return the rank correlation with Fisher's interval, or None of fewer than three.
 
     Source of the error of its z: Bonett and Wright 2000. Of ranks that agree wholly the lower end is that of
@@ -104,7 +104,7 @@ def perplexities(
 
 def correlations(x: Mapping[str, np.ndarray], y: np.ndarray) -> dict[str, Score]:
     """Return each member's rank correlation with the same numbers; none of fewer than three."""
-    scores = {name: spearman(one, y) for name, one in x.items()}
+    scores = {name: rank_score(one, y) for name, one in x.items()}
     found = {name: one for name, one in scores.items() if one is not None}
     return _with_best(
         found,

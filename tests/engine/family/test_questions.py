@@ -16,7 +16,7 @@ from engine.family.bert import Bert
 from engine.family.claims import two_in_a_row
 from engine.family.limits import limits
 from engine.family.members import NUM_SPECIALS, SEP, HasVectors
-from engine.family.reached import correlations, perplexities, perplexity, shares, spearman
+from engine.family.reached import correlations, perplexities, perplexity, rank_score, shares
 from engine.family.scores import draw_blanks, draw_pairs, known_log, pseudo_logs, scores, sentences
 from engine.family.senses import Senses, read_groups, senses, told_apart, turned
 from engine.family.tasks import Part, frozen_hits, tuned_hits
@@ -81,7 +81,7 @@ def test_similarity_is_spearmans_correlation_and_unknown_words_are_left_out(open
         assert one.left_out == 1 and one.score is not None and one.score.count == 3
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 40))
-    score = spearman(x, x + y)
+    score = rank_score(x, x + y)
     assert score is not None and score.value == pytest.approx(spearmanr(x, x + y).statistic)
     assert score.low < score.value < score.high
 
@@ -258,7 +258,7 @@ def test_intervals_of_correlations_stay_within_one_and_cover() -> None:
     truth = 6 / np.pi * np.arcsin(0.6 / 2)  # of ranks, where that of the normal numbers is 0.6
     for _ in range(1000):
         x = rng.normal(size=9)
-        one = spearman(x, 0.6 * x + 0.8 * rng.normal(size=9))
+        one = rank_score(x, 0.6 * x + 0.8 * rng.normal(size=9))
         assert one is not None and -1 <= one.low <= one.value <= one.high <= 1
         covered += one.low <= truth <= one.high
     assert 0.92 <= covered / 1000 <= 0.985
