@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
+from app.look.columns import LEFT, RIGHT, WHOLE, Bar, Words
 from app.look.labels import tip
 from app.pages.evaluate.state import Both
 from app.pages.tasks.known import views_of
@@ -29,7 +30,7 @@ from engine.train.scored import Scored
 Index = QModelIndex | QPersistentModelIndex
 ANSWER, OTHER, SURE, TEXT, LINE, OPEN = range(6)
 SHOWN, TOLD = 240, 2000  # characters of a text on its line, in its tip
-ROW, BAR = 28, 7  # px
+ROW = 28  # px
 
 
 class TextRows(QAbstractTableModel):
@@ -175,19 +176,11 @@ class TextCells(QStyledItemDelegate):
         painter.restore()
 
     def _paint_plain(self, painter: QPainter, line: QRectF, index: Index) -> None:
-        colors = theme.current()
-        painter.setPen(colors.color("text" if index.column() == TEXT else "muted"))
-        text = str(index.data())
-        right = index.column() == LINE
-        cut = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, cut)
+        ink, side = "text" if index.column() == TEXT else "muted", RIGHT if index.column() == LINE else LEFT
+        Words(str(index.data()), ink, side=side).paint(painter, line)
 
     def _paint_words(self, painter: QPainter, line: QRectF, text: str, *, bold: bool) -> None:
-        painter.setFont(theme.ui_font(bold=bold))
-        painter.setPen(theme.current().color("text" if bold else "muted"))
-        cut = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, cut)
+        Words(text, "text" if bold else "muted", bold).paint(painter, line)
 
     def _paint_answer(self, painter: QPainter, line: QRectF, model: TextRows, row: int) -> None:
         true, predicted = (" ".join(one.split()) or "–" for one in model.answer(row))
@@ -212,21 +205,10 @@ class TextCells(QStyledItemDelegate):
         painter.drawText(rest, align, bold.elidedText(predicted, Qt.TextElideMode.ElideRight, rest.width()))
 
     def _paint_sure(self, painter: QPainter, line: QRectF, value: float) -> None:
-        colors = theme.current()
         figure = QFontMetricsF(painter.font()).horizontalAdvance("0.00") + 8
-        track = QRectF(line.left(), line.center().y() - BAR / 2, max(10.0, line.width() - figure), BAR)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("line"))
-        painter.drawRoundedRect(track, BAR / 2, BAR / 2)
-        painter.setBrush(colors.color("accent"))
-        painter.drawRoundedRect(
-            QRectF(track.left(), track.top(), max(BAR, track.width() * value), BAR), BAR / 2, BAR / 2
-        )
-        painter.setPen(colors.color("text"))
-        painter.drawText(
-            line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words.decimal(value, 2)
-        )
+        track = QRectF(line.left(), line.top(), max(10.0, line.width() - figure), line.height())
+        Bar(value).paint(painter, track)
+        Words(words.decimal(value, 2), side=RIGHT, cut=WHOLE).paint(painter, line)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(60, ROW)
