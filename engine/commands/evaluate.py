@@ -24,7 +24,7 @@ from engine.text.roles import ROLE_NAMES
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
     from engine.evaluation.calibration import Temperature
-    from engine.evaluation.comparing import Compared
+    from engine.evaluation.comparing import ComparedModels
     from engine.evaluation.report import Report
     from engine.evaluation.slices import Slice
     from engine.train.scored import Scored
@@ -430,7 +430,7 @@ def _names(models: list[str]) -> tuple[str, str]:
     return (first, second) if first != second else ("A", "B")
 
 
-def compared_document(compared: Compared, names: tuple[str, str]) -> dict[str, Any]:
+def compared_document(compared: ComparedModels, names: tuple[str, str]) -> dict[str, Any]:
     """Return what a program reads of a comparison: the second model less the first."""
     found = compared.difference
     first, second = compared.scores
@@ -455,7 +455,7 @@ def compared_document(compared: Compared, names: tuple[str, str]) -> dict[str, A
     }
 
 
-def _write_differing(path: Path, compared: Compared, names: tuple[str, str]) -> None:
+def _write_differing(path: Path, compared: ComparedModels, names: tuple[str, str]) -> None:
     from engine.text.table import write_csv
 
     first, second, listed = compared.first.each, compared.second.each, compared.first.listed

@@ -36,7 +36,7 @@ _FEW = marked("engine", "One text tells nothing about a difference.")
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedModels:
     """Two models on the texts that both have answered. first_rows, second_rows: (E,) places in each.
 
     difference: texts that repeat each other are taken together. repeat: whether any do.
@@ -111,7 +111,7 @@ def chance_words(p_value: float) -> str:
     return f"{share:.1f} %" if share < 2 else f"{share:.0f} %"
 
 
-def compare_scored(first: Scored, second: Scored) -> Compared:
+def compare_scored(first: Scored, second: Scored) -> ComparedModels:
     """Compare two models on the texts of the same file that both have answered.
 
     Raises: DataError if they are for different things, or share no text.
@@ -135,4 +135,4 @@ def compare_scored(first: Scored, second: Scored) -> Compared:
         found = compared_hits(adds[:, 0] > 0.5, others[:, 0] > 0.5, groups)
     else:
         found = compared(adds, others, score, groups)
-    return Compared(first, second, ours, theirs, found, groups is not None)
+    return ComparedModels(first, second, ours, theirs, found, groups is not None)

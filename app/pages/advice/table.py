@@ -32,7 +32,7 @@ MUCH_UNKNOWN = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedTable:
     """A table in its roles, and what was counted in it. max_length: pieces that are kept of a text."""
 
     table: Table
@@ -40,19 +40,19 @@ class Counted:
     max_length: int
 
 
-Check = Callable[[Counted], Iterator[Remark]]
+Check = Callable[[CountedTable], Iterator[Remark]]
 
 
 def on_table(table: Table, roles: Roles, summary: TableSummary | None, max_length: int) -> list[Remark]:
     """Return what a person should know before training with this table. Args: summary: once it is counted."""
     found = [*_lines(table), *_roles(roles if summary is None else summary.roles)]
     if summary is not None:
-        found += on_counted(Counted(table, summary, max_length), CHECKS)
+        found += on_counted(CountedTable(table, summary, max_length), CHECKS)
     found += [Remark("note", words.say(sentence)) for sentence in table.notes]
     return in_order(found)
 
 
-def on_counted(counted: Counted, checks: Sequence[Check]) -> list[Remark]:
+def on_counted(counted: CountedTable, checks: Sequence[Check]) -> list[Remark]:
     """Return what these checks say, in their order."""
     return [remark for check in checks for remark in check(counted)]
 
@@ -88,7 +88,7 @@ def _roles(roles: Roles) -> Iterator[Remark]:
         yield Remark("look", text)
 
 
-def unusable_rows(counted: Counted) -> Iterator[Remark]:
+def unusable_rows(counted: CountedTable) -> Iterator[Remark]:
     """Say which rows lack what is to be read or learned."""
     table, summary = counted.table, counted.summary
     has_label = bool(summary.roles.label) and summary.refusal is None
@@ -112,7 +112,7 @@ def unusable_rows(counted: Counted) -> Iterator[Remark]:
     yield Remark("look", text.format(lines=line_list(summary.reported)), rows, what)
 
 
-def _refused_labels(counted: Counted) -> Iterator[Remark]:
+def _refused_labels(counted: CountedTable) -> Iterator[Remark]:
     """Say why nothing can be learned from the labels as they are, or that they were taken nevertheless."""
     summary = counted.summary
     if summary.refusal is not None:
@@ -125,7 +125,7 @@ def _refused_labels(counted: Counted) -> Iterator[Remark]:
         yield Remark("note", text, mend=("whole_labels", False))
 
 
-def _task(counted: Counted) -> Iterator[Remark]:
+def _task(counted: CountedTable) -> Iterator[Remark]:
     """Say what the table is taken for, and how its labels are read."""
     if counted.summary.doubt is not None:
         yield Remark("look", words.say(counted.summary.doubt))
@@ -134,14 +134,14 @@ def _task(counted: Counted) -> Iterator[Remark]:
             yield Remark("note", words.say(sentence))
 
 
-def lone_labels(counted: Counted) -> Iterator[Remark]:
+def lone_labels(counted: CountedTable) -> Iterator[Remark]:
     """Say which labels stand in one row only."""
     for note in counted.summary.notes:
         what = translate("advice", "no other row has the label")
         yield Remark("look", words.say(note), counted.summary.doubtful.lone, what)
 
 
-def _spellings(counted: Counted) -> Iterator[Remark]:
+def _spellings(counted: CountedTable) -> Iterator[Remark]:
     """Say which labels are nearly equal, or have been made one, with the way there or back."""
     table, summary = counted.table, counted.summary
     if not summary.spellings:
@@ -173,7 +173,7 @@ def _spellings(counted: Counted) -> Iterator[Remark]:
     yield Remark("look", text.format(spellings=named), rows, what, mend=merge)
 
 
-def _balance(counted: Counted) -> Iterator[Remark]:
+def _balance(counted: CountedTable) -> Iterator[Remark]:
     """Say how evenly the labels are spread: a judgement where it is clear, the shares where it is not."""
     summary = counted.summary
     if summary.refusal is not None or not summary.labels:
@@ -231,7 +231,7 @@ def _shares(summary: TableSummary) -> Iterator[Remark]:
     yield Remark("note", text.format(**values))
 
 
-def contradictions(counted: Counted) -> Iterator[Remark]:
+def contradictions(counted: CountedTable) -> Iterator[Remark]:
     """Say how many texts carry more than one label."""
     doubtful = counted.summary.doubtful
     if doubtful.num_contradicting and not counted.summary.chooses_one:
@@ -252,7 +252,7 @@ def contradictions(counted: Counted) -> Iterator[Remark]:
         yield Remark("look", text, doubtful.contradicting, what, kind="contradicting_labels")
 
 
-def _repeats(counted: Counted) -> Iterator[Remark]:
+def _repeats(counted: CountedTable) -> Iterator[Remark]:
     """Say how many rows repeat a text, and how many of these a random split would tear apart."""
     summary, doubtful = counted.summary, counted.summary.doubtful
     text = translate("advice", "No text appears twice.")
@@ -283,7 +283,7 @@ def _repeats(counted: Counted) -> Iterator[Remark]:
     yield Remark(level, text, doubtful.repeating, what, kind="exact_duplicates")
 
 
-def cut_texts(counted: Counted) -> Iterator[Remark]:
+def cut_texts(counted: CountedTable) -> Iterator[Remark]:
     """Say how many texts are longer than what is read of them."""
     summary = counted.summary
     if summary.unit != "pieces":
@@ -306,7 +306,7 @@ def cut_texts(counted: Counted) -> Iterator[Remark]:
         yield Remark("fine", text.format(length=length))
 
 
-def _unknown_pieces(counted: Counted) -> Iterator[Remark]:
+def _unknown_pieces(counted: CountedTable) -> Iterator[Remark]:
     """Say how well the model's vocabulary suits the texts."""
     if counted.summary.unit != "pieces":
         return

@@ -15,7 +15,7 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons, SegmentedButtons
 from app.look.widgets import Card, button, named
-from app.pages.evaluate.state import Found, Listing, Opened
+from app.pages.evaluate.state import Listing, OpenedScores, WorseSlices
 from app.plots.bins import BinsPlot, TextGroup
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.class_scores import ClassRow, ClassScoresPlot
@@ -46,8 +46,8 @@ class ScoresBy(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Scores by"))
-        self._opened: Opened | None = None
-        self._found: Found | None = None
+        self._opened: OpenedScores | None = None
+        self._found: WorseSlices | None = None
         self._keeping = "", ""  # what the button beside the calibration says, at length and in short
         self._lengths: tuple[Slice, ...] = ()
         self._values: tuple[Slice, ...] = ()
@@ -158,7 +158,7 @@ class ScoresBy(Card):
             self.slices_wanted.emit()
 
     @property
-    def found(self) -> Found | None:
+    def found(self) -> WorseSlices | None:
         """The slices, where they have been looked for."""
         return self._found
 
@@ -178,7 +178,7 @@ class ScoresBy(Card):
         for plot, save in sorted(pairs, key=lambda each: each[0] is shown):
             save.setVisible(plot is shown)  # the one that is shown last, so that there never are two
 
-    def show_opened(self, opened: Opened | None) -> None:
+    def show_opened(self, opened: OpenedScores | None) -> None:
         """Show the scores of what is opened; None: nothing."""
         self._opened, self._found = opened, None
         self.values.clear()
@@ -217,7 +217,7 @@ class ScoresBy(Card):
             rows, ClassRow(self.tr("all, evenly"), *every, report.count, report.mean_f1_interval)
         )
 
-    def show_again(self, opened: Opened) -> None:
+    def show_again(self, opened: OpenedScores) -> None:
         """Show the same scores with other intervals."""
         self._opened = opened
         if opened.report.is_of_classes:
@@ -394,7 +394,7 @@ class ScoresBy(Card):
             others=words.share(worst.other_accuracy),
         )
 
-    def show_found(self, found: Found) -> None:
+    def show_found(self, found: WorseSlices) -> None:
         """Show slices that were found, and offer the columns."""
         self._found = found
         self.values.clear()

@@ -12,7 +12,7 @@ from app import words
 from app.pages.evaluate import requests
 from app.pages.evaluate.by import ScoresBy
 from app.pages.evaluate.score import ScoreCard
-from app.pages.evaluate.state import Found, Opened
+from app.pages.evaluate.state import OpenedScores, WorseSlices
 from app.session import Session
 from app.work.worker import Channel
 from engine.evaluation.baselines import Baseline
@@ -30,7 +30,7 @@ class Further(QObject):
     def __init__(self, session: Session, score: ScoreCard, by: ScoresBy) -> None:
         super().__init__(by)
         self.score, self.by = score, by
-        self.opened: Opened | None = None
+        self.opened: OpenedScores | None = None
         self.columns: dict[str, tuple[str, ...]] = {}  # cells, of which slices are made
         workers = session.workers
         self._words_asked, self._meaning_asked = (Channel(self, workers.models) for _ in range(2))
@@ -56,7 +56,7 @@ class Further(QObject):
         """Whether anything is still to be answered."""
         return any(channel.is_asking for channel in self._channels)
 
-    def take(self, opened: Opened | None) -> None:
+    def take(self, opened: OpenedScores | None) -> None:
         """Ask about these texts from now on; what was asked of others is dropped."""
         self.opened, self.columns = opened, {}
         for channel in self._channels:
@@ -132,7 +132,7 @@ class Further(QObject):
                 again=True,
             )
 
-    def _hear_slices_by_meaning(self, found: Found) -> None:
+    def _hear_slices_by_meaning(self, found: WorseSlices) -> None:
         self._hear_slices(found)
         self.by.show_by(MEANING)
 
@@ -153,7 +153,7 @@ class Further(QObject):
                 again=True,
             )
 
-    def _take_near(self, opened: Opened) -> None:
+    def _take_near(self, opened: OpenedScores) -> None:
         """Show the intervals with near copies drawn together; all else stays as it was."""
         if self.opened is not None and self.opened.source == opened.source:
             self.opened = opened
@@ -167,6 +167,6 @@ class Further(QObject):
                 again=True,
             )
 
-    def _hear_slices(self, found: Found) -> None:
+    def _hear_slices(self, found: WorseSlices) -> None:
         self.columns = dict(found.columns)
         self.by.show_found(found)

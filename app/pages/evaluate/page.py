@@ -28,10 +28,10 @@ from app.pages.evaluate.by import ScoresBy
 from app.pages.evaluate.compare import CompareCard, names_of
 from app.pages.evaluate.further import Further
 from app.pages.evaluate.part_box import PartBox
-from app.pages.evaluate.reading import Reading
+from app.pages.evaluate.reading import TextFollower
 from app.pages.evaluate.requests import Parts, Places
 from app.pages.evaluate.score import ScoreCard
-from app.pages.evaluate.state import Both, Listing, Opened, Source
+from app.pages.evaluate.state import Listing, OpenedScores, ScoredPair, ScoredSource
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
 from app.pages.tasks.scores import TaskScores
@@ -66,9 +66,9 @@ class EvaluatePage(Page):
         )
         self.session = session
         self.folder: Path | None = None
-        self.source: Source | None = None
-        self.opened: Opened | None = None
-        self.both: Both | None = None
+        self.source: ScoredSource | None = None
+        self.opened: OpenedScores | None = None
+        self.both: ScoredPair | None = None
         self._beside: Path | None = None  # the model that is to be compared
         self._newer: Path | None = None  # that has been trained meanwhile
         self._parts = Parts(())
@@ -116,7 +116,7 @@ class EvaluatePage(Page):
         self.confusion_card.add(self.confusion, 1)
         self.compare_card = CompareCard(self.session)
         self.texts = TextsCard()
-        self.reading = Reading(self.session, self.texts)
+        self.reading = TextFollower(self.session, self.texts)
         self.further = Further(self.session, self.score, self.by)
         self.no_model = EmptyState(
             self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above."),
@@ -271,7 +271,9 @@ class EvaluatePage(Page):
         self._fill_parts()
         part, self._part = self._part, ""
         if parts.splits:
-            self.show_source(Source(parts.folder, part=part if part in parts.splits else parts.splits[0]))
+            self.show_source(
+                ScoredSource(parts.folder, part=part if part in parts.splits else parts.splits[0])
+            )
 
     @Slot()
     def _fill_parts(self) -> None:
@@ -279,7 +281,7 @@ class EvaluatePage(Page):
 
     @Slot(object)
     def _part_chosen(self, source: Any) -> None:
-        if isinstance(source, Source):
+        if isinstance(source, ScoredSource):
             self.show_source(source)
 
     @Slot(str)
@@ -288,7 +290,7 @@ class EvaluatePage(Page):
         if self.folder is not None:
             self.show_source(self.part_box.source_of(self.folder, Path(path)))
 
-    def show_source(self, source: Source) -> None:
+    def show_source(self, source: ScoredSource) -> None:
         """Score the model on these texts, and show what it comes to."""
         self.end_comparison()
         self._take(None)
@@ -345,7 +347,7 @@ class EvaluatePage(Page):
         self.compare_button.setEnabled(False)
         self.save_button.setEnabled(False)
 
-    def _take(self, opened: Opened | None) -> None:
+    def _take(self, opened: OpenedScores | None) -> None:
         """Show scored texts; None: none."""
         self.opened, self.both = opened, None
         self._list_asked.drop()
@@ -376,7 +378,7 @@ class EvaluatePage(Page):
             self.compare(self._beside)
 
     @Slot(object)
-    def _take_regrouped(self, opened: Opened) -> None:
+    def _take_regrouped(self, opened: OpenedScores) -> None:
         """Keep the same texts with other intervals, for what is exported."""
         self.opened = opened
         self.reading.take_again(opened)
@@ -386,7 +388,7 @@ class EvaluatePage(Page):
         if self.source is not None:
             self.show_source(self.source)
 
-    def _show_facts(self, opened: Opened) -> None:
+    def _show_facts(self, opened: OpenedScores) -> None:
         report, source = opened.report, opened.source
         parts = [words.counted(report.count, self.tr("1 text"), self.tr("{count} texts"))]
         if opened.num_seen:
@@ -414,7 +416,7 @@ class EvaluatePage(Page):
         self.facts.setText(PART.join(parts))
         self.state.setText(self.tr("scored in {time}").format(time=words.duration(opened.seconds)))
 
-    def _show_kind(self, opened: Opened) -> None:
+    def _show_kind(self, opened: OpenedScores) -> None:
         if opened.report.is_of_classes:
             self.kinds.setCurrentIndex(0)
             counts = opened.report.classes.confusion
@@ -562,7 +564,7 @@ class EvaluatePage(Page):
         if isinstance(event, Progress):
             self.compare_card.show_nothing(words.event_words(event))
 
-    def _hear_both(self, both: Both) -> None:
+    def _hear_both(self, both: ScoredPair) -> None:
         if self.opened is None:
             return
         self.both = both

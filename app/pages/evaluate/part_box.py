@@ -11,7 +11,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_file
 from app.pages.evaluate.requests import Parts
-from app.pages.evaluate.state import Source
+from app.pages.evaluate.state import ScoredSource
 from app.session import Session
 
 
@@ -25,7 +25,7 @@ class PartBox(ChoiceBox):
         self.setAccessibleName(self.tr("Labelled texts"))
         self._session = session
 
-    def offer(self, folder: Path | None, parts: Parts, source: Source | None) -> None:
+    def offer(self, folder: Path | None, parts: Parts, source: ScoredSource | None) -> None:
         """Offer what a model can be scored on. Args: source: what it is scored on now."""
         self.clear()
         self.setPlaceholderText(self.tr("Choose labelled texts"))
@@ -40,11 +40,11 @@ class PartBox(ChoiceBox):
         for split in parts.splits:
             title = (own if split in parts.own else parted)[split]
             name = words.shorten(parts.names[split], 40)
-            self.add_choice(title.format(name=name), Source(folder, part=split))
+            self.add_choice(title.format(name=name), ScoredSource(folder, part=split))
         path = self._session.data.path
         sources = [self.source_of(folder, path)] if path is not None else []
         if source is not None and source.data and source.data != str(path):
-            sources.append(Source(folder, data=source.data, how=source.how))
+            sources.append(ScoredSource(folder, data=source.data, how=source.how))
         for one in sources:
             self.add_choice(Path(one.data).name, one, one.data)
         self.add_action(self.tr("Choose a file…"), self.choose_file)
@@ -52,10 +52,10 @@ class PartBox(ChoiceBox):
         wanted = None if source is None else source.key
         self.setCurrentIndex(keys.index(wanted) if wanted is not None and wanted in keys else -1)
 
-    def source_of(self, folder: Path, path: Path) -> Source:
+    def source_of(self, folder: Path, path: Path) -> ScoredSource:
         """Return a file to score a model on: as a person reads it, where it is the one that is open."""
         is_own = self._session.data.path is not None and path == self._session.data.path
-        return Source(folder, data=str(path.absolute()), how=self._how() if is_own else {})
+        return ScoredSource(folder, data=str(path.absolute()), how=self._how() if is_own else {})
 
     def _how(self) -> dict[str, str]:
         """Return how the open file is read, and its columns where a person has chosen them."""

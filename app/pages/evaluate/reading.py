@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app import words
 from app.pages.evaluate import requests
-from app.pages.evaluate.state import Opened
+from app.pages.evaluate.state import OpenedScores
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
 from app.session import Session
@@ -17,7 +17,7 @@ from engine.inspect.attribution.gradients import Attribution
 from engine.text.recipe import DROP, RELABEL, SUSPECTED, Step
 
 
-class Reading(QObject):
+class TextFollower(QObject):
     """Follows what the list opens; `told` says what became of a text."""
 
     told = Signal(str)
@@ -25,7 +25,7 @@ class Reading(QObject):
     def __init__(self, session: Session, texts: TextsCard) -> None:
         super().__init__(texts)
         self._session, self._texts = session, texts
-        self._opened: Opened | None = None
+        self._opened: OpenedScores | None = None
         self._place = -1
         self._why_asked = Channel(self, session.workers.models)
         texts.opened.connect(self._open_text)
@@ -37,11 +37,11 @@ class Reading(QObject):
         """Whether it is still to be found what an answer rests on."""
         return self._why_asked.is_asking
 
-    def take(self, opened: Opened | None) -> None:
+    def take(self, opened: OpenedScores | None) -> None:
         """Be told which texts are listed from now on; none of them is open."""
         self._opened, self._place = opened, -1
 
-    def take_again(self, opened: Opened) -> None:
+    def take_again(self, opened: OpenedScores) -> None:
         """Be told of the same texts; what is open stays so."""
         self._opened = opened
 

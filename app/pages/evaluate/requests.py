@@ -10,7 +10,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, Both, Found, Listing, Opened, Source
+from app.pages.evaluate.state import (
+    FILE,
+    LONG,
+    SHORT,
+    SURE,
+    Listing,
+    OpenedScores,
+    ScoredPair,
+    ScoredSource,
+    WorseSlices,
+)
 from app.plots.attribution import ScoredWord
 from app.work.models import OpenModels
 from app.work.text_filter import (
@@ -108,7 +118,7 @@ def _own_file(run: Path | None, part: str) -> str:
     return {"validation": config.data.validation_data, "test": config.data.test_data}[part]
 
 
-def score(source: Source) -> Steps[Opened]:
+def score(source: ScoredSource) -> Steps[OpenedScores]:
     """Return scored texts with what is shown of them at first. Raises: UserError."""
     start = time.perf_counter()
     scored = yield from _scored(source)
@@ -122,10 +132,10 @@ def score(source: Source) -> Steps[Opened]:
     seconds = time.perf_counter() - start
     can_count = can_count_words(scored, source.model)
     seen, file = _num_seen(source, scored), _file_of(source)
-    return Opened(source, report, always, sizes, lengths, seen, can_count, file, seconds)
+    return OpenedScores(source, report, always, sizes, lengths, seen, can_count, file, seconds)
 
 
-def _num_seen(source: Source, scored: Scored) -> int | None:
+def _num_seen(source: ScoredSource, scored: Scored) -> int | None:
     """Return how many of the texts the model has learned from; None: that is not known."""
     if scored.num_seen:
         return scored.num_seen
@@ -142,7 +152,7 @@ def _num_seen(source: Source, scored: Scored) -> int | None:
     return shared_with_training(notes_from(told), source.part)
 
 
-def _file_of(source: Source) -> Path | None:
+def _file_of(source: ScoredSource) -> Path | None:
     """Return the file in which the rows of some texts stand."""
     if not source.part:
         return Path(source.data).absolute()
@@ -156,7 +166,7 @@ def _file_of(source: Source) -> Path | None:
     return Path(config.data.data).absolute() if isinstance(config, FineTuneConfig) else None
 
 
-def _scored(source: Source) -> Steps[Scored]:
+def _scored(source: ScoredSource) -> Steps[Scored]:
     run = run_behind(source.model)
     if source.part:
         assert run is not None, "a part is offered of a run"
@@ -164,7 +174,7 @@ def _scored(source: Source) -> Steps[Scored]:
     return evaluate_file(source.model, _data(source))
 
 
-def _data(source: Source) -> DataConfig:
+def _data(source: ScoredSource) -> DataConfig:
     return with_values(FineTuneConfig(), {"data": source.data, **source.how}).data
 
 
@@ -198,7 +208,7 @@ def f1_intervals(report: Report) -> Steps[tuple[tuple[float, float], ...]]:
     return tuple(found)
 
 
-def set_temperature(opened: Opened, *, is_kept: bool) -> bool:
+def set_temperature(opened: OpenedScores, *, is_kept: bool) -> bool:
     """Keep the temperature that was fitted with the model, or take back the one that is kept; return which.
 
     Raises: UserError.
@@ -211,26 +221,26 @@ def set_temperature(opened: Opened, *, is_kept: bool) -> bool:
     return is_kept
 
 
-def count_words(opened: Opened) -> Steps[Baseline]:
+def count_words(opened: OpenedScores) -> Steps[Baseline]:
     """Return what TF-IDF with logistic regression reaches on the same texts. Raises: UserError."""
     return counting_words(opened.scored, opened.source.model, opened.source.part)
 
 
-def compare(opened: Opened, other: Path, names: tuple[str, str]) -> Steps[Both]:
+def compare(opened: OpenedScores, other: Path, names: tuple[str, str]) -> Steps[ScoredPair]:
     """Return another model's answers to the same texts beside these. Args: names: what the two are called.
 
     Raises: UserError.
     """
     source = opened.source
-    again = Source(other, source.part, source.data, source.how)
+    again = ScoredSource(other, source.part, source.data, source.how)
     if source.part:
         check_same_rows(source.model, other, source.part, names)
     second = yield from _scored(again)
     yield Beat()
-    return Both(compare_scored(opened.scored, second), other)
+    return ScoredPair(compare_scored(opened.scored, second), other)
 
 
-def find_slices(opened: Opened, meaning: tuple[str, ...] = ()) -> Steps[Found]:
+def find_slices(opened: OpenedScores, meaning: tuple[str, ...] = ()) -> Steps[WorseSlices]:
     """Return the slices that are worse than the rest, and the columns beside texts and labels.
 
     Args: meaning: (E,) what the group of each text is called, where they have been grouped.
@@ -250,15 +260,15 @@ def find_slices(opened: Opened, meaning: tuple[str, ...] = ()) -> Steps[Found]:
     for name, values in columns.items():
         by_column[name] = by_value(name, values, right)
         yield Beat()
-    return Found(slices, tried, columns, by_column)
+    return WorseSlices(slices, tried, columns, by_column)
 
 
-def group_by_meaning(opened: Opened) -> Steps[tuple[str, ...]]:
+def group_by_meaning(opened: OpenedScores) -> Steps[tuple[str, ...]]:
     """Return what the group of each text is called, by the model's own vectors. Raises: UserError."""
     return groups_by_meaning(opened.source.model, opened.scored.listed)
 
 
-def group_near(opened: Opened) -> Steps[Opened]:
+def group_near(opened: OpenedScores) -> Steps[OpenedScores]:
     """Return the same with texts drawn together in each interval that nearly repeat one another."""
     listed = opened.scored.listed
     report = replace(opened.report, near=(yield from groups_of_near(listed.texts, listed.pairs)))
@@ -266,7 +276,7 @@ def group_near(opened: Opened) -> Steps[Opened]:
     return replace(opened, report=report)
 
 
-def _columns(opened: Opened) -> Steps[dict[str, tuple[str, ...]]]:
+def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
     """Return the cells of columns of few values, (E,) each, of the file that the texts stand in."""
     source, data = opened.source, DataConfig()
     run = run_behind(source.model)
@@ -302,7 +312,7 @@ def _columns(opened: Opened) -> Steps[dict[str, tuple[str, ...]]]:
 
 
 def choose(
-    opened: Opened, listing: Listing, columns: Mapping[str, Sequence[str]], both: Both | None
+    opened: OpenedScores, listing: Listing, columns: Mapping[str, Sequence[str]], both: ScoredPair | None
 ) -> Steps[Places]:
     """Return the places of the texts that are listed, in their order."""
     scored = opened.scored
@@ -320,7 +330,7 @@ def listing_has(text: str, wanted: str) -> bool:
     return wanted.strip().casefold() in text.casefold()
 
 
-def _ranks(opened: Opened, order: str) -> npt.NDArray[np.float64]:
+def _ranks(opened: OpenedScores, order: str) -> npt.NDArray[np.float64]:
     each, lengths = opened.scored.each, opened.sizes.astype(np.float64)
     if order == FILE:
         return opened.scored.listed.rows.astype(np.float64)
@@ -331,7 +341,11 @@ def _ranks(opened: Opened, order: str) -> npt.NDArray[np.float64]:
 
 
 def _mask(
-    opened: Opened, one: Filter, columns: Mapping[str, Sequence[str]], both: Both | None, so_far: Mask
+    opened: OpenedScores,
+    one: Filter,
+    columns: Mapping[str, Sequence[str]],
+    both: ScoredPair | None,
+    so_far: Mask,
 ) -> Steps[Mask]:
     yield Beat()
     scored = opened.scored
@@ -388,13 +402,13 @@ def numbers_of(names: Sequence[str], places: Places) -> npt.NDArray[np.float64]:
     return np.array([float(name) for name in names], np.float64)[places]
 
 
-def is_known(one: Filter, opened: Opened) -> bool:
+def is_known(one: Filter, opened: OpenedScores) -> bool:
     """Whether texts that another page speaks of can be among these."""
     count = len(opened.scored.each.names)
     return one.kind != ANSWER or max(int(value) for value in one.values) < count
 
 
-def _differing(count: int, who: str, both: Both | None) -> Mask:
+def _differing(count: int, who: str, both: ScoredPair | None) -> Mask:
     found = np.zeros(count, bool)
     if both is None:
         return found
@@ -461,10 +475,10 @@ def export(path: Path, scored: Scored, places: Places) -> Path:
 
 def save_report(
     path: Path,
-    opened: Opened,
+    opened: OpenedScores,
     titles: tuple[str, str],
     counted: Baseline | None,
-    found: Found | None,
+    found: WorseSlices | None,
     said: str,
 ) -> Path:
     """Write a report as Markdown. Args: titles: of model and texts. said: of a second model."""

@@ -11,7 +11,7 @@ from app import words
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, LevelMark, button, set_role
-from app.pages.evaluate.state import Opened
+from app.pages.evaluate.state import OpenedScores
 from app.pages.tasks.known import views_of
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from engine.evaluation.baselines import TRAINING_MAJORITY, Baseline
@@ -30,7 +30,7 @@ class ScoreCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._opened: Opened | None = None
+        self._opened: OpenedScores | None = None
         self._words: Baseline | None = None
         self._is_compact = False
         self.value = label("", "huge", name="evaluate_score")
@@ -78,7 +78,7 @@ class ScoreCard(Card):
         self.near.setEnabled(False)
         self.near_wanted.emit()
 
-    def show_near(self, opened: Opened) -> None:
+    def show_near(self, opened: OpenedScores) -> None:
         """Show the interval with near copies drawn together."""
         self._opened, report = opened, opened.report
         self.near.hide()
@@ -94,7 +94,7 @@ class ScoreCard(Card):
         self.level.setText(self.tr("95 %, by copies") if count else self.tr("95 %, no copies"))
         self.level.setToolTip(tip(told if count else self.tr("No text nearly repeats another.")))
 
-    def show_opened(self, opened: Opened | None, *, can_count: bool = False) -> None:
+    def show_opened(self, opened: OpenedScores | None, *, can_count: bool = False) -> None:
         """Show a score; None: nothing."""
         self._opened, self._words = opened, None
         self.more.setVisible(can_count)
@@ -274,5 +274,5 @@ class ScoreCard(Card):
             self._mark.setHidden(self._is_compact)
 
 
-def _is_share(opened: Opened) -> bool:
+def _is_share(opened: OpenedScores) -> bool:
     return not views_of(opened.scored.task).is_of_numbers

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.work.text_filter import Filter
 from engine.evaluation.baselines import Baseline
-from engine.evaluation.comparing import Compared
+from engine.evaluation.comparing import ComparedModels
 from engine.evaluation.report import Report
 from engine.evaluation.slices import Slice
 from engine.text.listed import Indices
@@ -18,7 +18,7 @@ SURE, UNSURE, LONG, SHORT, FILE = ORDERS = ("surest", "least sure", "longest", "
 
 
 @dataclass(frozen=True)
-class Source:
+class ScoredSource:
     """Texts to score: of a run's part, or of a file. how: what a person said of the file, as `DataConfig`."""
 
     model: Path
@@ -33,13 +33,13 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedScores:
     """Scored texts, and what follows from them at once.
 
     file: in which their rows stand, None where that is not known. seconds: that it took.
     """
 
-    source: Source
+    source: ScoredSource
     report: Report
     always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text
@@ -79,7 +79,7 @@ class Listing:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class WorseSlices:
     """Slices that are worse than the rest, how many were tried, and columns: their cells, and by value."""
 
     slices: tuple[Slice, ...]
@@ -89,8 +89,8 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Both:
+class ScoredPair:
     """Two models on the same texts. other: what the second one is called and answered."""
 
-    compared: Compared
+    compared: ComparedModels
     other: Path

@@ -20,7 +20,7 @@ from app.look.widgets import Card, button, named, set_role
 from app.pages.evaluate.by import column_words
 from app.pages.evaluate.opened_text import OpenedText
 from app.pages.evaluate.requests import Places
-from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, UNSURE, Both, Listing
+from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, UNSURE, Listing, ScoredPair
 from app.pages.evaluate.texts_model import ANSWER as ANSWER_COLUMN
 from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCells, TextRows
 from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
@@ -221,7 +221,7 @@ class TextsCard(Card):
         """Filter the list, or take the filter off again."""
         self.set_listing(self.listing.toggled(wanted))
 
-    def show_places(self, places: Places, both: Both | None) -> None:
+    def show_places(self, places: Places, both: ScoredPair | None) -> None:
         """Show the texts that were asked for."""
         self._close()
         self.rows.set_rows(self._scored, places, both)

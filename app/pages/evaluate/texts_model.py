@@ -23,7 +23,7 @@ from app import words
 from app.look import theme
 from app.look.columns import LEFT, RIGHT, WHOLE, Bar, Words
 from app.look.labels import tip
-from app.pages.evaluate.state import Both
+from app.pages.evaluate.state import ScoredPair
 from app.pages.tasks.known import views_of
 from engine.train.scored import Scored
 
@@ -39,13 +39,13 @@ class TextRows(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.scored: Scored | None = None
-        self.both: Both | None = None
+        self.both: ScoredPair | None = None
         self.places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.opened = -1  # the row that is open
         self._second: dict[int, int] = {}
         self._has_lines = True
 
-    def set_rows(self, scored: Scored | None, places: npt.NDArray[np.int64], both: Both | None) -> None:
+    def set_rows(self, scored: Scored | None, places: npt.NDArray[np.int64], both: ScoredPair | None) -> None:
         """Show other texts."""
         self.beginResetModel()
         if both is not self.both:

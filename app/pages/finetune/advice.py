@@ -10,7 +10,14 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.advice.remark import Remark
-from app.pages.advice.table import Counted, contradictions, cut_texts, lone_labels, on_counted, unusable_rows
+from app.pages.advice.table import (
+    CountedTable,
+    contradictions,
+    cut_texts,
+    lone_labels,
+    on_counted,
+    unusable_rows,
+)
 from app.pages.run.advice import RunAdvice
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskViews
@@ -138,7 +145,7 @@ class FineTuneAdvice(RunAdvice):
             yield Remark("look", text.format(epoch=epoch, low=low, high=high))
 
 
-def before_a_run(counted: Counted, validation: ValidationRows, noted: Sequence[Noted]) -> list[Remark]:
+def before_a_run(counted: CountedTable, validation: ValidationRows, noted: Sequence[Noted]) -> list[Remark]:
     """Return what to know of the data before a run; of a table only what asks for a look.
 
     Args: noted: what the run would say itself: of texts that the model to start from has learned from, and of

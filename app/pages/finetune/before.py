@@ -16,7 +16,7 @@ from app.shipped import starter_model
 EMPTY_WIDTH = 380
 
 
-class BeforeRun(EmptyState):
+class BeforeFineTuning(EmptyState):
     """Says what is lacking, with a button that leads there; `changed` when something else is."""
 
     changed = Signal()

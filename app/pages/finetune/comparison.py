@@ -34,7 +34,7 @@ MOST_EARLIER = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class SeedScores:
     """What a way has reached: the figure of each seed; a run's seconds and the mix's shares, once known."""
 
     values: tuple[float, ...]
@@ -52,7 +52,7 @@ class ComparisonCard(Card):
         self.setObjectName("comparison")
         self._session = session
         self._read = Channel(self, session.workers.quick)
-        self._reached: dict[str, Reached] = {}
+        self._reached: dict[str, SeedScores] = {}
         self._metric = self._split = ""
         self._rows = 0
         self._looks: Sentence | None = None
@@ -123,7 +123,7 @@ class ComparisonCard(Card):
         self._rows = report["rows"][self._split]
         self._looks = note_on_looks(self._split, [one.get("looks", 0) for one in report["ways"]])
         self._reached = {
-            one["way"]: Reached(tuple(one["values"]), one["seconds"], tuple(one["layer_mix"]))
+            one["way"]: SeedScores(tuple(one["values"]), one["seconds"], tuple(one["layer_mix"]))
             for one in report["ways"]
         }
         self._show()
@@ -143,7 +143,7 @@ class ComparisonCard(Card):
         for event in events:
             if isinstance(event, Gained):
                 self._metric, self._split, self._rows = event.metric, event.split, event.rows
-                self._reached[event.stage] = Reached(event.values)
+                self._reached[event.stage] = SeedScores(event.values)
                 self._show()
             elif isinstance(event, Noted) and event.level == "fine":
                 self.set_hint(words.say(event.sentence))

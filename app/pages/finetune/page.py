@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look import theme
 from app.look.widgets import Card
-from app.pages.finetune.before import BeforeRun
+from app.pages.finetune.before import BeforeFineTuning
 from app.pages.finetune.charts import FineTuneCharts
 from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
@@ -57,7 +57,7 @@ class FineTunePage(TrainingPage):
         self.setup = FineTuneSetup(session)
         self.setup.setObjectName("setup_card")
         self.charts = FineTuneCharts()
-        self.before = BeforeRun(session, self.setup.chooser)
+        self.before = BeforeFineTuning(session, self.setup.chooser)
         card = Card()
         card.add(self.before, 1)
         self.lay_out(card)

@@ -18,7 +18,7 @@ from app.look.labels import ElidedLabel, label, set_or_hide, tip
 from app.look.layout import form_rows, row
 from app.look.widgets import button
 from app.pages.advice.remark import Remark
-from app.pages.advice.table import Counted
+from app.pages.advice.table import CountedTable
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_noted
 from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.last_run import LastRun
@@ -193,7 +193,7 @@ class FineTuneSetup(SetupCard):
             num_duplicates=summary.num_duplicates,
             is_own_table=is_own,
         )
-        counted = Counted(table, summary, self._session.model.max_length)
+        counted = CountedTable(table, summary, self._session.model.max_length)
         told = [*self._known, *on_steps(self.plan.num_steps)]
         return before_a_run(counted, validation, told)
 

@@ -15,7 +15,7 @@ from app.look.segmented_buttons import FoldingButtons
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import Advice, Card, set_role
-from app.pages.predict.requests import Preview
+from app.pages.predict.requests import FilePreview
 from app.pages.tasks.classification.scores import ScoresCard
 from app.pages.tasks.known import CLASSIFICATION
 from app.pages.tasks.scores import ROOM, TaskScores
@@ -130,7 +130,7 @@ class AnswersCard(Card):
             self.views = views
             self._show_scores(None)
 
-    def show_preview(self, shown: Preview) -> None:
+    def show_preview(self, shown: FilePreview) -> None:
         """Show a file's rows, without answers yet."""
         self._num_answered = 0
         self.bars.clear()
@@ -276,7 +276,7 @@ class AnswersCard(Card):
         for widget in (self.reported, self._reported_title):
             widget.setVisible(bool(items))
 
-    def _bring_texts_forward(self, shown: Preview) -> None:
+    def _bring_texts_forward(self, shown: FilePreview) -> None:
         """Show what is read first."""
         header, columns = self.view.horizontalHeader(), shown.table.columns
         roles = shown.roles

@@ -16,7 +16,7 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.pages.choose.encoding_box import EncodingBox
 from app.pages.predict.answered_file import AnsweredFileCard
-from app.pages.predict.requests import Preview, free_path, predict_rows
+from app.pages.predict.requests import FilePreview, free_path, predict_rows
 from app.session import Session
 from app.work.models import OpenModels
 from engine.commands.command_line import predict_command
@@ -31,7 +31,7 @@ class FileCard(AnsweredFileCard):
     encoding_wanted = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        self.preview: Preview | None = None
+        self.preview: FilePreview | None = None
         super().__init__(session, parent)
         self._wants_pair = False
         self.encoding_box = EncodingBox("predict_encoding")
@@ -148,7 +148,7 @@ class FileCard(AnsweredFileCard):
         self.set_out(free_path(path, _first_stem(path.stem), path.suffix))
         super().show_written(path, seconds, model)
 
-    def show_preview(self, shown: Preview | None) -> None:
+    def show_preview(self, shown: FilePreview | None) -> None:
         """Fill the columns from a file; nothing without one."""
         same_file = self.preview is not None and shown is not None and self.preview.table is shown.table
         self.preview = shown
@@ -204,7 +204,7 @@ class FileCard(AnsweredFileCard):
             self.label_box.addItem(name, name)
         self.label_box.setCurrentIndex(self.label_box.findData(name))
 
-    def _preview_words(self, shown: Preview) -> str:
+    def _preview_words(self, shown: FilePreview) -> str:
         bad = len(shown.reported)
         rows = words.counted(shown.table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
         if not bad:

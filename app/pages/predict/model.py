@@ -11,7 +11,7 @@ from app import words
 from app.look.labels import label
 from app.look.widgets import Card
 from app.pages.choose.model_box import ModelBox
-from app.pages.predict.requests import Described
+from app.pages.predict.requests import ModelDescription
 from app.pages.tasks.known import CLASSIFICATION, views_of
 from app.session import Session
 from app.work.library import FILES
@@ -70,7 +70,7 @@ class ModelCard(Card):
         """Say why the model cannot be asked."""
         self.box.show_refusal(text)
 
-    def show_description(self, described: Described) -> None:
+    def show_description(self, described: ModelDescription) -> None:
         """Say what the model does and how good it was."""
         self.pairs.setVisible(described.may_want_pair)
         count = words.number(len(described.labels))

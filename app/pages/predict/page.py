@@ -27,9 +27,9 @@ from app.pages.predict.answers import AnswersCard
 from app.pages.predict.file import FileCard
 from app.pages.predict.model import ModelCard
 from app.pages.predict.requests import (
-    Described,
-    Preview,
-    Told,
+    FilePreview,
+    ModelDescription,
+    TextAnswer,
     describe,
     label_in,
     preview,
@@ -37,7 +37,7 @@ from app.pages.predict.requests import (
     tell,
 )
 from app.pages.predict.task_file import TaskFileCard
-from app.pages.predict.text import TextCard
+from app.pages.predict.text import OneTextCard
 from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.known import row_views_of, views_of
 from app.pages.tasks.views import FileViews
@@ -70,7 +70,7 @@ class PredictPage(Page):
         self._rows_asked = Channel(self, session.workers.models)
         self._preview_asked = Channel(self, session.workers.files)
         self._folder: Path | None = None  # of the model
-        self._described: Described | None = None
+        self._described: ModelDescription | None = None
         self._asked_file: Path | None = None  # that was to be read last
         self._task_answers: dict[str, TaskAnswers] = {}  # by task, made when first needed
         self._task_before = ""  # whose own file the card at the left has
@@ -93,7 +93,7 @@ class PredictPage(Page):
         self.model_card = ModelCard(self._session)
         self.file_card = FileCard(self._session)
         self.task_file_card = TaskFileCard(self._session)
-        self.text_card = TextCard()
+        self.text_card = OneTextCard()
         self.answers = AnswersCard()
         self.empty = EmptyState(
             self.tr(
@@ -216,7 +216,7 @@ class PredictPage(Page):
         if self._session.training.last_model is not None:
             self.set_model(self._session.training.last_model)
 
-    def _hear_description(self, described: Described) -> None:
+    def _hear_description(self, described: ModelDescription) -> None:
         if self._described is None:
             self._take_description(described)
             if not self._text_asked.is_asking:  # what is typed is asked of the new model too
@@ -237,7 +237,7 @@ class PredictPage(Page):
             self._take_description(self._described)
             self.text_card.ask()
 
-    def _take_description(self, described: Described) -> None:
+    def _take_description(self, described: ModelDescription) -> None:
         if described.may_want_pair:
             described = replace(described, wants_pair=self.model_card.pairs.isChecked())
         self._described = described
@@ -311,7 +311,7 @@ class PredictPage(Page):
             again=True,
         )
 
-    def _hear_answer(self, asked: tuple[str, str], told: Told) -> None:
+    def _hear_answer(self, asked: tuple[str, str], told: TextAnswer) -> None:
         if self._described is None:
             self._take_description(told.model)
         if asked == self.text_card.texts():
@@ -363,14 +363,14 @@ class PredictPage(Page):
         if self._asked_file is not None:
             self.open_file(self._asked_file, encoding)
 
-    def _ask_preview(self, work: Callable[[], Steps[Preview]]) -> None:
+    def _ask_preview(self, work: Callable[[], Steps[FilePreview]]) -> None:
         refused = self._refuse_preview
         self._preview_asked.ask(work, work, heard=self._hear_preview, refused=refused)
 
     def _refuse_preview(self, error: BaseException) -> None:
         self.file_card.refuse_file(words.say_error(error))
 
-    def _hear_preview(self, found: Preview) -> None:
+    def _hear_preview(self, found: FilePreview) -> None:
         if self.file_card.preview is None or self.file_card.preview.table is not found.table:
             label = self._label_of(found.table, found.roles)
             found = replace(found, roles=found.roles.with_columns(label=label))

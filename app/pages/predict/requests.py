@@ -27,7 +27,7 @@ LAST_WORDS = 60  # characters shown of where the reading ended
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ModelDescription:
     """What a model folder says about itself, once it has been loaded."""
 
     folder: Path
@@ -40,10 +40,10 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TextAnswer:
     """An answer to one text."""
 
-    model: Described
+    model: ModelDescription
     probabilities: np.ndarray  # (C,) float32, or the number that is predicted
     prediction: str  # as it stands in a file of answers
     num_pieces: int  # that were read, special tokens included
@@ -52,7 +52,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class FilePreview:
     """A file as it will be read, with the columns it seems to want. how: what a person said of reading it."""
 
     table: Table
@@ -61,7 +61,7 @@ class Preview:
     how: Mapping[str, str] = field(default_factory=dict)
 
 
-def describe(models: OpenModels, folder: Path) -> Described:
+def describe(models: OpenModels, folder: Path) -> ModelDescription:
     """Return what a model says about itself. Raises: ModelError, DataError."""
     kind = task_of(folder)
     if not isinstance(kind, OfRows):
@@ -69,9 +69,9 @@ def describe(models: OpenModels, folder: Path) -> Described:
         config, info = read_config(folder), read_info(folder)
         longest = config.max_position_embeddings
         length = min(int(info.get("max_length", longest)), longest)
-        return Described(folder, config.id2label, False, info, length, task=kind.name)
+        return ModelDescription(folder, config.id2label, False, info, length, task=kind.name)
     asked = models.predictor(folder)
-    return Described(
+    return ModelDescription(
         folder,
         asked.labels,
         asked.wants_pair,
@@ -82,7 +82,7 @@ def describe(models: OpenModels, folder: Path) -> Described:
     )
 
 
-def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> Told:
+def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> TextAnswer:
     """Return the answer to a text, or to a pair. Raises: ModelError, DataError."""
     asked = models.predictor(folder)
     probabilities = np.asarray(asked.predict(text, pair), dtype=np.float32)
@@ -93,10 +93,10 @@ def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> Told:
         last = text[max(0, end - LAST_WORDS) : end]
     prediction = str(asked.task.predictions(probabilities[None])[0])
     about = describe(models, folder)
-    return Told(about, probabilities, prediction, len(encoding.input_ids), encoding.num_cut, last)
+    return TextAnswer(about, probabilities, prediction, len(encoding.input_ids), encoding.num_cut, last)
 
 
-def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[Preview]:
+def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[FilePreview]:
     """Return a file as it will be read, its columns those a model was trained on, else a guess.
 
     Raises: DataError.
@@ -105,14 +105,14 @@ def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[Previ
     return (yield from preview_roles(table, choose_roles(table, wanted), overrides))
 
 
-def preview_roles(table: Table, roles: Roles, how: Mapping[str, str]) -> Steps[Preview]:
+def preview_roles(table: Table, roles: Roles, how: Mapping[str, str]) -> Steps[FilePreview]:
     """Return a table as it will be read with columns that have been chosen. Raises: DataError."""
     reported = list(table.reported)
     if roles.text:
         known = {(line.line, str(line.sentence)) for line in reported}
         found = yield from finding_examples(table, roles.with_columns(label=""))
         reported += [line for line in found.reported if (line.line, str(line.sentence)) not in known]
-    return Preview(table, roles, tuple(sorted(reported, key=lambda line: line.line)), how)
+    return FilePreview(table, roles, tuple(sorted(reported, key=lambda line: line.line)), how)
 
 
 def choose_roles(table: Table, wanted: Roles) -> Roles:
@@ -129,7 +129,7 @@ def choose_roles(table: Table, wanted: Roles) -> Roles:
     return Roles(text=text, text_pair=pair if pair in others else (others[0] if others else ""))
 
 
-def label_in(table: Table, described: Described, taken: Sequence[str]) -> str:
+def label_in(table: Table, described: ModelDescription, taken: Sequence[str]) -> str:
     """Return the column that holds what a model predicts, as `Roles` have it; "" for none."""
     trained = str((described.info.get("roles") or {}).get("label") or "")
     kind = TASKS[described.task]
@@ -179,7 +179,7 @@ def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
 
 
 def predict_rows(
-    models: OpenModels, folder: Path, shown: Preview, out: Path, *, raw: bool
+    models: OpenModels, folder: Path, shown: FilePreview, out: Path, *, raw: bool
 ) -> Iterator[Event]:
     """Write the answers for a whole file to `out`, step by step. Raises: UserError."""
     yield from predict_file(models.predictor(folder), shown.table, out, shown.roles, raw=raw)

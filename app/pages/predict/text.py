@@ -11,7 +11,7 @@ from app.look.inputs import TextEdit
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import Card, button, set_role
-from app.pages.predict.requests import Told
+from app.pages.predict.requests import TextAnswer
 from app.pages.tasks.known import CLASSIFICATION, row_views_of
 from app.pages.tasks.views import RowViews
 from app.plots.bars import BarsPlot
@@ -20,7 +20,7 @@ from app.plots.buttons import save_icon, yield_to_layout
 TYPING_STOPS_MS = 350
 
 
-class TextBox(TextEdit):
+class OneTextBox(TextEdit):
     """A text to be asked about: Enter asks at once, Shift+Enter is a new line, Tab leaves."""
 
     entered = Signal()
@@ -39,7 +39,7 @@ class TextBox(TextEdit):
             super().keyPressEvent(event)
 
 
-class TextCard(Card):
+class OneTextCard(Card):
     """Emits `asked` when typing stops or Enter is pressed; shows the answer that it is given."""
 
     asked = Signal(str, str)
@@ -49,8 +49,8 @@ class TextCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("One text"))
         self._wants_pair = False
-        self.text_box = TextBox("text", self.tr("Type or paste a text; Enter asks at once."))
-        self.pair_box = TextBox("text_pair", self.tr("And the second text."))
+        self.text_box = OneTextBox("text", self.tr("Type or paste a text; Enter asks at once."))
+        self.pair_box = OneTextBox("text_pair", self.tr("And the second text."))
         self.bars = BarsPlot(self.tr("Probabilities"))
         self.bars.setObjectName("answer_bars")
         yield_to_layout(self.bars, 70)
@@ -125,7 +125,7 @@ class TextCard(Card):
         self.show_nothing()
         self._show_note(text, "refusal")
 
-    def show_answer(self, told: Told, model: str) -> None:
+    def show_answer(self, told: TextAnswer, model: str) -> None:
         """Show the probability of every label, and what was not read."""
         text, pair = self.texts()
         second = [(self.tr("second text"), pair)] if pair else []
@@ -135,7 +135,7 @@ class TextCard(Card):
         self.inside.setVisible(views is CLASSIFICATION)  # the pages that look inside know classes alone
         self._show_note(self._cut_words(told), "look" if told.num_cut else "muted")
 
-    def _cut_words(self, told: Told) -> str:
+    def _cut_words(self, told: TextAnswer) -> str:
         if not told.num_cut:
             return self.tr("All {count} pieces were read.").format(count=words.number(told.num_pieces))
         text = self.tr("{cut} pieces were not read: the model was trained on {length}.").format(

@@ -13,7 +13,7 @@ from app.look.widgets import GAP, Card, set_role
 from app.pages.pretrain.advice import TextFacts
 from app.pages.pretrain.findings import Findings
 from app.pages.pretrain.pins import PinsCard
-from app.pages.pretrain.report import TextCard
+from app.pages.pretrain.report import CorpusReportCard
 from app.pages.run.charts import CardArea
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.tokens import MaskedExample, TokensLegend, TokensPlot
@@ -28,12 +28,12 @@ LEAST_TEXT, LEAST_PREVIEW, LEAST_PINS = 224, 176, 160
 LOW_PLOT = 120
 
 
-class BeforeRun(CardArea):
+class BeforePretraining(CardArea):
     """Four cards: two columns where there is room, one where there is not."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.text, self.forecast = TextCard(), ForecastCard()
+        self.text, self.forecast = CorpusReportCard(), ForecastCard()
         self.examples, self.pins = PreviewCard(), PinsCard()
         self.text.setMinimumHeight(LEAST_TEXT)
         self.examples.setMinimumHeight(LEAST_PREVIEW)

@@ -45,7 +45,7 @@ EXAMPLES = (
 Question = Callable[[PretrainConfig], Generator[Event, None, Any]]
 
 
-class Finding(QObject):
+class PendingFinding(QObject):
     """One thing to find out; `changed` when its answer, its refusal or its progress has."""
 
     changed = Signal()
@@ -125,9 +125,9 @@ class Findings(QObject):
         self._config: PretrainConfig | None = None
         measured = frozenset(values_of(PretrainConfig())) - frozenset(NOT_MEASURED)
         files = session.workers.files
-        self.text = Finding(files, _look, TEXT, self)
-        self.examples = Finding(files, _preview, EXAMPLES, self)
-        self.outlook = Finding(files, _forecast, measured, self)
+        self.text = PendingFinding(files, _look, TEXT, self)
+        self.examples = PendingFinding(files, _preview, EXAMPLES, self)
+        self.outlook = PendingFinding(files, _forecast, measured, self)
         for finding in (self.text, self.examples):
             finding.settled.connect(self._go_on)
         session.training.started.connect(self._pause)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import words
 from app.look import theme
 from app.pages.pretrain.advice import DROP_REPEATED, TextFacts, on_text
-from app.pages.pretrain.before import BeforeRun
+from app.pages.pretrain.before import BeforePretraining
 from app.pages.pretrain.charts import PretrainCharts
 from app.pages.pretrain.facts import facts_of
 from app.pages.pretrain.findings import TEXT, Findings, answer
@@ -55,7 +55,7 @@ class PretrainPage(TrainingPage):
         self.try_button.setText(self.tr("Fine-tune it"))
         self.setup = PretrainSetup(session)
         self.findings = Findings(session, self)
-        self.before = BeforeRun()
+        self.before = BeforePretraining()
         self.charts = PretrainCharts()
         self._question_asked = Channel(self, session.workers.models)
         self._pins: list[str] = []  # of the run that is shown

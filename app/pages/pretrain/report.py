@@ -16,7 +16,7 @@ from engine.text.corpus.corpus import CorpusReport
 EMPTY, REFUSED, FOUND = range(3)
 
 
-class TextCard(Card):
+class CorpusReportCard(Card):
     """Empty: where text comes from; else what is in it."""
 
     files_wanted = Signal()
@@ -176,12 +176,12 @@ def _short_number(count: int) -> str:
     """Return 11,557 as it is, and 192,000,000 as 192 M."""
     if count < 1_000_000:
         return words.number(count)
-    return words.translate("TextCard", "{number} M").format(number=words.decimal(count / 1e6, 1))
+    return words.translate("CorpusReportCard", "{number} M").format(number=words.decimal(count / 1e6, 1))
 
 
 def _files_words(report: CorpusReport) -> str:
     size = words.file_size(report.num_bytes)
     if report.num_files == 1:
         return size
-    files = words.translate("TextCard", "{count} files, {size}")
+    files = words.translate("CorpusReportCard", "{count} files, {size}")
     return files.format(count=words.number(report.num_files), size=size)

@@ -18,7 +18,7 @@ from app import words
 from app.pages.predict import requests as predict_requests
 from app.pages.predict import written as predict_written
 from app.pages.predict.page import PredictPage
-from app.pages.predict.requests import Described, choose_label, choose_roles, free_path
+from app.pages.predict.requests import ModelDescription, choose_label, choose_roles, free_path
 from app.session import Session
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
@@ -121,7 +121,7 @@ def test_enter_shows_the_probability_of_every_label(asking: PredictPage, qtbot: 
 def test_a_score_is_said_to_be_at_a_half_only_where_it_is(page: PredictPage, tmp_path: Path) -> None:
     trained = {"metric": "micro_f1", "value": 0.25, "rows": 40}
     about = {"thresholds": {"a": 0.2}, "trained": trained}
-    described = Described(tmp_path, ("a", "b"), False, about, 64, task="multi-label")
+    described = ModelDescription(tmp_path, ("a", "b"), False, about, 64, task="multi-label")
     page.model_card.show_description(described)
     assert "Validation micro F1 0.250, each label at 0.5" in page.model_card.words.text()
     trained["with_thresholds"] = True
