@@ -45,6 +45,7 @@ class Headed(nn.Module):
     """
 
     architecture: ClassVar[str]  # the published class, as config.json names it
+    has_labels: ClassVar[bool] = False  # whether its rows are labels, by name
     parts: ClassVar[tuple[str, ...]]  # of names.PARTS, which a model to start from may lack
     reads_firsts: ClassVar[bool]  # whether it reads each example's first token alone
 
@@ -91,6 +92,7 @@ class SequenceClassifier(Headed):
     """
 
     architecture = "BertForSequenceClassification"
+    has_labels = True
     parts = ("pooler", "layer_mix", "classifier")
     reads_firsts = True
 
@@ -175,6 +177,7 @@ class TokenClassifier(Headed):
     """
 
     architecture = "BertForTokenClassification"
+    has_labels = True
     parts = ("layer_mix", "classifier")
     reads_firsts = False
 

@@ -259,7 +259,7 @@ def _own_head(
     is_other = kind.startswith("BertFor") and kind in _HEADS and kind != head.architecture
     if is_other or (head is SequenceClassifier and len(problems) > 1):
         return None, Sentence(_OF_ANOTHER_TASK, {"kind": kind, "problem": stored.problem})
-    if top != "classifier":
+    if not head.has_labels:
         return (), None
     own, objection = source.labels(stored)
     return own or None, objection

@@ -156,6 +156,13 @@ class EncodedSet:
         return np.diff(self.bounds)
 
     @property
+    def sequences(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lengths and tokens of segment 0 of what is read at once, (E, ...): an example may be several
+        sequences end to end.
+        """
+        return self.lengths, self.num_a
+
+    @property
     def num_rows(self) -> int:
         """Rows of the data, as a person counts them: one may make several examples."""
         return len(self)
@@ -241,12 +248,14 @@ def collate(
     data: EncodedSet, indices: np.ndarray, device: torch.device | str = "cpu", multiple: int = 1
 ) -> Batch:
     """Pack the examples at `indices`, in that order, and fill up to a multiple of `multiple` rows."""
-    lengths = data.lengths[indices]
-    total = int(lengths.sum())
-    starts = np.cumsum(lengths) - lengths
-    positions = np.arange(total) - np.repeat(starts, lengths)  # 0, 1, 2 ... within each example
-    source = positions + np.repeat(data.bounds[indices], lengths)
-    segments = positions >= np.repeat(data.num_a[indices], lengths)
+    lengths, num_a = (one[indices].reshape(-1) for one in data.sequences)
+    positions = _counted_up(lengths)  # 0, 1, 2 ... within each sequence
+    whole = data.lengths[indices]
+    source = (positions if len(whole) == len(lengths) else _counted_up(whole)) + np.repeat(
+        data.bounds[indices], whole
+    )
+    total = len(source)
+    segments = positions >= np.repeat(num_a, lengths)
 
     def tensor(array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array, np.int64))
@@ -271,6 +280,12 @@ def collate(
         chosen=chosen,
     )
     return batch.to(torch.device(device))
+
+
+def _counted_up(lengths: np.ndarray) -> np.ndarray:
+    """Return 0, 1, 2 ... within each of some stretches, end to end."""
+    found: np.ndarray = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return found
 
 
 def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:

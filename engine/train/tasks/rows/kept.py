@@ -18,7 +18,6 @@ from engine.train.prepare import Setup
 
 MOST_TEXT = 1 << 28  # bytes of the texts of a part; more are not kept
 _AT_ONCE = 4096
-_ALWAYS = ("input_ids", "bounds", "num_a", "targets", "rows")
 _KEPT = ("lines", "utf8", "begins", "pair_utf8", "pair_begins")
 
 
@@ -39,6 +38,7 @@ class RowSet(EncodedSet):
     begins: Indices = field(default_factory=_no_places)
     pair_utf8: Bytes = field(default_factory=_no_bytes)
     pair_begins: Indices = field(default_factory=_no_places)
+    always: ClassVar[tuple[str, ...]] = ("input_ids", "bounds", "num_a", "targets", "rows")  # saved of each
 
     @classmethod
     def over(cls, encoded: EncodedSet, examples: ExampleRows, lines: Indices) -> RowSet:
@@ -57,7 +57,7 @@ class RowSet(EncodedSet):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
-        found: dict[str, Any] = {name: arrays[name] for name in _ALWAYS}
+        found: dict[str, Any] = {name: arrays[name] for name in cls.always}
         return cls(**found | {name: arrays[name] for name in _KEPT if name in arrays})
 
     @property

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from engine.errors import Sentence, UserError
 from engine.events import Event, Steps
-from engine.model.heads import SequenceClassifier
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.roles import Roles
 from engine.text.table import Table, table_head
@@ -26,9 +25,11 @@ from engine.train.tasks.rows.reading import RowReading
 class OfRows(Kind):
     """A label, several or a number for a text or a pair of texts."""
 
-    head = SequenceClassifier
     setup: ClassVar[type[RowSetup]] = RowSetup
     reading: ClassVar[RowReading]
+
+    def __init_subclass__(cls) -> None:
+        cls.head = cls.reading.head
 
     def looks(self, path: Path, data: DataConfig) -> Sentence | None:
         """Look at the first rows of the table, as `looks_like`; what is no table is none of this task."""

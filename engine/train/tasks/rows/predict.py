@@ -19,7 +19,7 @@ from engine.model.fastest import fastest
 from engine.model.heads import SequenceClassifier
 from engine.model.info import length_in, read_info, truncation_in
 from engine.model.kernels import ROW_MULTIPLE
-from engine.model.weights import check_weights, load_classifier
+from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import DataConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
@@ -32,11 +32,10 @@ from engine.train import data_notes
 from engine.train.evaluate import answers_of, evaluate
 from engine.train.learned import AT_ONCE, telling_seen
 from engine.train.loop import evaluated
-from engine.train.prepare import check_fit, encode
+from engine.train.prepare import check_fit
 from engine.train.scored import Scored
 from engine.train.task import scored
 from engine.train.tasks.kind import StandIn
-from engine.train.tasks.rows.kept import RowSet
 from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Predictor:
         info = read_info(Path(folder))
         check_weights(folder)  # before a vocabulary of the size that config.json names is built
         wordpiece = WordPiece.from_folder(folder)
-        model, _ = load_classifier(Path(folder))
+        model, _ = load_headed(Path(folder), reading.head)
         return cls.over(reading, Path(folder), model.to(ready.device), wordpiece, info, ready)
 
     @classmethod
@@ -130,6 +129,10 @@ class Predictor:
             answer: np.ndarray = self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]
         return answer
 
+    def over_columns(self, roles: Roles) -> Predictor:
+        """Return it as it answers to the rows of a table."""
+        return replace(self, task=self.reading.answering_over(self.task, roles))
+
     def examples(self, table: Table, roles: Roles) -> Steps[Examples]:
         """Return the rows that it can answer, or be measured on; near spellings as in training."""
         merge = bool(self.info.get("merge_labels"))
@@ -139,7 +142,9 @@ class Predictor:
         """Cut examples as in training, and say how many texts were not read to their end; a generator whose
         return value is the `EncodedSet`.
         """
-        encoded, num_cut = yield from encode(found.examples, self.wordpiece, self.max_length, self.truncation)
+        encoded, num_cut = yield from self.reading.encode(
+            found.examples, self.wordpiece, self.max_length, self.truncation
+        )
         if num_cut:
             template = marked(
                 "engine",
@@ -215,6 +220,7 @@ def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None =
         )
     named = Roles.of(data).with_columns(text=text)
     roles = predictor.roles(table, named, predictor.reading.label(table, label))
+    predictor = predictor.over_columns(roles)
     yield from _about_pair(predictor, roles)
     found = yield from predictor.examples(table, roles)
     yield from _report(table, found)
@@ -232,7 +238,7 @@ def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None =
     for note, level in predictor.task.remarks(measures, "test"):
         yield Noted(sentence=note, level=level)
     yield event
-    listed = RowSet.over(encoded, found.examples, table.lines).listed
+    listed = predictor.reading.sets.over(encoded, found.examples, table.lines).listed
     yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
     return scored(predictor.task, event, listed, measures, seen)
 
@@ -271,9 +277,10 @@ def predict_file(
             data, encoding=encoding, separator=separator, quoting=quoting, header=header
         )
     predictor = model if isinstance(model, Predictor) else model()
-    _check_columns(table, predictor.task)
     label = predictor.reading.label(table, columns.label) if columns.label else ""
     roles = predictor.roles(table, columns, label)
+    predictor = predictor.over_columns(roles)
+    _check_columns(table, predictor.task)
     yield from _about_pair(predictor, roles)
     found = yield from predictor.reading.finding(table, roles.with_columns(label=""), predictor.labels)
     yield from _report(table, found)

@@ -22,13 +22,12 @@ from engine.train.learned import AT_ONCE, Apart, hashes_of, telling_start
 from engine.train.prepare import (
     SPLITS,
     about_data,
-    encode,
     on_ignored,
     opening_table,
     split_of,
     starting,
 )
-from engine.train.tasks.rows.kept import RowSet, RowSetup
+from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.reading import RowReading
 
 
@@ -55,7 +54,7 @@ def prepare(config: FineTuneConfig, reading: RowReading, setup: type[RowSetup] =
     hashes = yield from all_rows.hashes()
     known = yield from telling_start(config.model.model, hashes, about["split"])
     yield from data_notes.on_parts({name: part.examples for name, part in parts.items()}, known)
-    sets, about["cut_share"] = yield from _encoded(data, parts, wordpiece)
+    sets, about["cut_share"] = yield from _encoded(data, reading, parts, wordpiece)
     about["reported"] = _reported(*all_rows.read)
     if data.recipe:
         about["mends"] = table.mends
@@ -137,18 +136,20 @@ class _Part:
 
 
 def _encoded(
-    data: DataConfig, parts: Mapping[str, _Part], wordpiece: WordPiece
+    data: DataConfig, reading: RowReading, parts: Mapping[str, _Part], wordpiece: WordPiece
 ) -> Steps[tuple[dict[str, EncodedSet], float]]:
     """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
     sets: dict[str, EncodedSet] = {}
     cut = 0
     for name, part in parts.items():
-        encoded, num_cut = yield from encode(part.examples, wordpiece, data.max_length, data.truncation)
+        encoded, num_cut = yield from reading.encode(
+            part.examples, wordpiece, data.max_length, data.truncation
+        )
         encoded = dataclasses.replace(encoded, targets=part.found.targets(part.examples))
         if name == "train":
-            sets[name] = RowSet.from_arrays(encoded.arrays())
+            sets[name] = reading.sets.from_arrays(encoded.arrays())
         else:
-            sets[name] = RowSet.over(encoded, part.examples, part.table.lines)
+            sets[name] = reading.sets.over(encoded, part.examples, part.table.lines)
         cut = num_cut if name == "train" else cut
     yield from data_notes.on_cut(cut, len(parts["train"]), data.max_length)
     return sets, cut / len(parts["train"])

@@ -12,15 +12,19 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from engine.events import Steps
+from engine.model.heads import SequenceClassifier
 from engine.settings.finetune import USUAL_LABELS, DataConfig
-from engine.text.example_rows import Indices
+from engine.text.batch import EncodedSet
+from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import Examples
 from engine.text.label_sets import likely_roles
 from engine.text.roles import USUAL, Role, Roles
 from engine.text.table import Table
+from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.prepare import roles_of
+from engine.train.prepare import encode, roles_of
 from engine.train.task import Answering, Measures
+from engine.train.tasks.rows.kept import RowSet
 
 PREDICTION, PROBABILITY = "prediction", "probability: {label}"
 
@@ -56,6 +60,8 @@ class RowReading(ABC):
 
     name: ClassVar[str]
     roles: ClassVar[tuple[Role, ...]] = USUAL
+    head: ClassVar[type[SequenceClassifier]] = SequenceClassifier
+    sets: ClassVar[type[RowSet]] = RowSet
     contradicting: ClassVar[tuple[str, str]] = data_notes.SEVERAL_LABELS
 
     def named(self, data: DataConfig, table: Table) -> Roles:
@@ -86,6 +92,16 @@ class RowReading(ABC):
         max_labels: int = USUAL_LABELS,
     ) -> Steps[Examples]:
         """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
+
+    def encode(
+        self, examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+    ) -> Steps[tuple[EncodedSet, int]]:
+        """Cut examples into WordPieces, and return how many were cut: `encode` of engine/train/prepare.py."""
+        return encode(examples, wordpiece, max_length, truncation)
+
+    def answering_over(self, task: RowTask, roles: Roles) -> RowTask:
+        """Return the task as it answers to the rows of a table. Args: roles: of its columns."""
+        return task
 
     def strata(self, found: Examples) -> Indices:
         """Return (E,) numbers; each part of the data is drawn to have its share of every one."""
