@@ -73,7 +73,7 @@ class Album:
                 cards = page("probe").words_view.cards
                 return {"guesses": cards[0].plots[0]} if cards else {}
             case "attention":
-                return {"attention": page("attention").picture.heatmap}
+                return {"attention": page("attention").picture.figure("heatmap")}
             case "heads":
                 return {"heads": page("attention").heads.mosaic}
         return {}

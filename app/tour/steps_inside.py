@@ -171,7 +171,7 @@ class InsideScenes(QObject):
         found = self.link()
         if found is not None:
             page.choose_head(found.layer, found.head)
-        yield lambda: not page.is_asking and not page.picture.heatmap.is_empty
+        yield lambda: not page.is_asking and not page.picture.figure("heatmap").is_empty
 
     def _pair_maps(self) -> AttentionMaps | None:
         maps = cast("AttentionMaps | None", self.page("attention").maps)

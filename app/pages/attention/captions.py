@@ -67,11 +67,11 @@ def _minus(against: Comparison) -> str:
 
 
 def difference_words(chosen: Chosen, left_out: Sequence[str] = ()) -> str:
-    """Return what is subtracted and which colour is which; "" where the view shows no difference.
+    """Return what is subtracted and which colour is which; "" where there is no comparison.
 
     Args: left_out: tokens that have no partner in the other text.
     """
-    if chosen.comparison is None or chosen.picture not in ("heatmap", "arcs"):
+    if chosen.comparison is None:
         return ""
     said = words.translate("attention", "minus {other}: blue more here, orange more there")
     said = said.format(other=comparison_words(chosen.comparison))

@@ -7,7 +7,7 @@ not there yet. Pictures are composed on a worker; this thread only paints them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from app.pages.attention import captions, requests
 from app.pages.attention.ablation import EffectsCard, HeadAblation
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog
+from app.pages.attention.head_pictures.arcs import Arcs
+from app.pages.attention.head_pictures.head_picture import HeadPicture, Seen
 from app.pages.attention.head_search import HeadSearch
 from app.pages.attention.heads import HeadsCard
 from app.pages.attention.picture import PictureCard
@@ -40,7 +42,7 @@ from app.work.inspector import AnatomyPlace
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.inspect.attention.views import BlockMasses, block_masses
-from engine.inspect.attention.weights import AttentionMaps, Detail
+from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.loaded_model import ModelSummary
 from engine.model.model_name import ModelName
 from engine.questions.attention import SeeAttention
@@ -285,15 +287,12 @@ class AttentionPage(LookingPage[AttentionState]):
     def _show_chosen(self) -> None:
         chosen, maps = self.chosen, self.maps
         has_pair = maps is not None and maps.text_pair is not None
-        title = captions.title(chosen)
-        if chosen.picture == "query_key":
-            title = captions.title(replace(chosen, heads=(chosen.current,), of="heads"))
-        self.picture.show_chosen(chosen, title, has_pair=has_pair)
+        self.picture.show_chosen(chosen, has_pair=has_pair)
         self.heads.show_chosen(chosen)
         self.search.set_chosen(chosen)
-        self._right.setVisible(chosen.picture != "attribution")
-        self.heads.set_listed(chosen.picture == "heads")
-        self.picture.show_comparison(captions.difference_words(chosen))
+        self._right.setVisible(not self._head_picture.fills_page)
+        self.heads.set_listed(self._head_picture.is_mosaic)
+        self._say_difference()
         table = self.session.data.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
@@ -380,26 +379,35 @@ class AttentionPage(LookingPage[AttentionState]):
         if self.maps is None or not self.has_maps:
             return
         self._ask_mosaic(self.maps)
-        if self.chosen.picture in ("heatmap", "arcs"):
-            self._ask_view(self.maps)
-        elif self.chosen.picture == "query_key":
-            self._ask_row(self.maps)
+        picture = self._head_picture
+        asked = picture.question(Seen(self.maps, self.chosen, self.other, self.inspector.open_models))
+        if asked is None:
+            return
+        if picture.is_matrix:
+            self._ask_masses(self.maps)
+        channel = self._view_asked if picture.is_quick else self._row_asked
+        channel.ask(asked.about, asked.work, heard=self._take_picture, refused=self._refuse)
+
+    @property
+    def _arcs(self) -> Arcs:
+        found = self.picture.pictures[Arcs.key]
+        assert isinstance(found, Arcs)
+        return found
+
+    @property
+    def _head_picture(self) -> HeadPicture:
+        """The picture that is chosen."""
+        return self.picture.pictures[self.chosen.picture]
+
+    def _say_difference(self, left_out: Sequence[str] = ()) -> None:
+        said = captions.difference_words(self.chosen, left_out) if self._head_picture.is_matrix else ""
+        self.picture.show_comparison(said)
 
     def _ask_mosaic(self, maps: AttentionMaps) -> None:
         plain = replace(self.chosen, heads=((0, 0),), of="heads", top_share=1.0)
         wanted = plain.view(maps.text_pair is not None)
         work = partial(requests.draw_mosaic, maps, wanted)
         self._mosaic_asked.ask((maps, wanted), work, heard=self._take_mosaic, refused=self._refuse)
-
-    def _ask_view(self, maps: AttentionMaps) -> None:
-        chosen, other = replace(self.chosen, locked=-1, off=frozenset()), None
-        if chosen.comparison is not None:
-            other = maps if chosen.comparison.kind == "head" else self.other
-            if other is None:
-                return  # it is on its way
-        self._ask_masses(maps)
-        work = partial(requests.draw_view, maps, chosen, other)
-        self._view_asked.ask((maps, chosen, other), work, heard=self._take_drawn, refused=self._refuse)
 
     def _ask_masses(self, maps: AttentionMaps) -> None:
         if self.chosen.of == "rollout":  # of which blocks have no masses that add up
@@ -415,36 +423,23 @@ class AttentionPage(LookingPage[AttentionState]):
         """Go on to what the head hands on for the token whose row is explained."""
         if self.maps is not None and self.has_maps:
             layer, head = self.chosen.current
-            place = AnatomyPlace("mixed", layer + 1, head + 1, self._explained(self.maps))
+            place = AnatomyPlace("mixed", layer + 1, head + 1, requests.explained(self.maps, self.chosen))
             self.inspector.want_anatomy(place)
             self.session.page_requested.emit("anatomy")
 
-    def _explained(self, maps: AttentionMaps) -> int:
-        """Return the token whose row the query-key detail explains."""
-        last = maps.num_tokens - 1
-        return min(self.chosen.locked, last) if self.chosen.locked >= 0 else min(1, last)
-
-    def _ask_row(self, maps: AttentionMaps) -> None:
-        head, place = self.chosen.current, self._explained(maps)
-        work = partial(requests.explain_row, self.inspector.open_models, maps, head, place)
-        self._row_asked.ask((maps, head, place), work, heard=self._take_detail, refused=self._refuse)
-
-    def _take_drawn(self, drawn: Drawn) -> None:
-        self.accept()
-        self.picture.show_drawn(drawn, self.chosen.locked)
-        self.picture.show_comparison(captions.difference_words(self.chosen, drawn.shown.left_out))
+    def _take_picture(self, answer: object) -> None:
+        self.picture.show_answer(answer, self.chosen)
+        if isinstance(answer, Drawn):
+            self.accept()
+            self._say_difference(answer.shown.left_out)
         self._set_captions()
 
     def _take_mosaic(self, mosaic: MosaicPicture) -> None:
         self.heads.show_mosaic(mosaic, self.chosen)
-        self.picture.show_mosaic(mosaic, self.chosen)
+        self.picture.show_answer(mosaic, self.chosen)
 
     def _take_masses(self, masses: BlockMasses) -> None:
         self.picture.show_masses(captions.mass_words(masses))
-
-    def _take_detail(self, detail: Detail) -> None:
-        self.picture.show_detail(detail)
-        self._set_captions()
 
     @Slot()
     def _effects_changed(self) -> None:
@@ -478,7 +473,7 @@ class AttentionPage(LookingPage[AttentionState]):
     @Slot(object)
     def compare(self, against: Comparison) -> None:
         """Show the difference from another head, text or model."""
-        picture = self.chosen.picture if self.chosen.picture == "arcs" else "heatmap"
+        picture = self.chosen.picture if self._head_picture.is_matrix else PICTURES[0]
         self._choose(replace(self.chosen, comparison=against, picture=picture))
 
     @Slot()
@@ -504,7 +499,7 @@ class AttentionPage(LookingPage[AttentionState]):
             text=inspector.text,
             text_pair=inspector.text_pair,
             chosen=self.chosen,
-            is_line=self.picture.is_line,
+            is_line=self._arcs.is_line,
             measure=heads.measure,
             is_listed=heads.is_list,
             is_ascending=heads.list.is_ascending,
@@ -512,7 +507,7 @@ class AttentionPage(LookingPage[AttentionState]):
         )
 
     def take_state(self, state: AttentionState) -> None:
-        self.picture.set_line(state.is_line)
+        self._arcs.set_line(state.is_line)
         self.attribution.choices.take_state(state.asked)
         self._choose(state.chosen.wholly(self.chosen.shape))
         self.heads.sort_as(state.measure, is_listed=state.is_listed, is_ascending=state.is_ascending)

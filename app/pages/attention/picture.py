@@ -19,16 +19,9 @@ from app.look.labels import label
 from app.look.layout import row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import Card, button, named, set_role
-from app.pages.attention.requests import Drawn
+from app.pages.attention.head_pictures.known import make_pictures
 from app.pages.attention.state import Chosen
-from app.plots.arcs import ArcsPlot
-from app.plots.attention_image import MosaicPicture
-from app.plots.buttons import yield_to_layout
 from app.plots.figure import Figure
-from app.plots.heatmap import HeatmapPlot
-from app.plots.mosaic import MosaicPlot
-from app.plots.query_key import QueryKeyPlot
-from engine.inspect.attention.weights import Detail
 
 LEAST_PICTURE = 160  # px high
 BETWEEN_SHARES = 3  # px, beside the layout's own
@@ -176,31 +169,20 @@ class PictureCard(Card):
     def __init__(self, attribution: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("attention_picture")
-        self._drawn: Drawn | None = None
-        self._is_line = False  # the arcs stand over one line of tokens
+        self.pictures = {one.key: one for one in make_pictures(attribution)}
         self._make_toggles()
         self.options = AttentionOptions()
         self.options.changed.connect(self.changed)
         self.add(self.options)
         self._make_comparison_row()
-        self._make_views(attribution)
+        self._make_views()
         self._make_footer()
 
     def _make_toggles(self) -> None:
         self.toggles = FoldingButtons(
             "attention_view",
             self.tr("View"),
-            (
-                ("heatmap", self.tr("Heatmap"), self.tr("Rows look at columns")),
-                ("arcs", self.tr("Arcs"), self.tr("The strongest weights as lines between tokens")),
-                ("query_key", self.tr("Query–key"), self.tr("How one token's row comes about in one head")),
-                ("heads", self.tr("All heads"), self.tr("Every head of every layer, large")),
-                (
-                    "attribution",
-                    self.tr("Attribution"),
-                    self.tr("Which words an answer rests on, by its gradient"),
-                ),
-            ),
+            [(one.key, one.label, one.tip) for one in self.pictures.values()],
             to_left=True,
         )
         self.toggles.chosen.connect(self.picture_chosen)
@@ -215,55 +197,29 @@ class PictureCard(Card):
         self._comparison.hide()
         self.add(self._comparison)
 
-    def _make_views(self, attribution: QWidget) -> None:
-        self.heatmap = HeatmapPlot(self.tr("Attention"))
-        self.arcs = ArcsPlot(self.tr("Attention as arcs"))
-        self.query_key = QueryKeyPlot(self.tr("Query and keys"))
-        self.mosaic = MosaicPlot(self.tr("All heads"))
-        self.attribution = attribution
-        names = ("heatmap", "arcs", "query_key", "mosaic_large")
-        self._views: dict[str, QWidget] = {
-            "heatmap": self.heatmap,
-            "arcs": self.arcs,
-            "query_key": self.query_key,
-            "heads": self.mosaic,
-            "attribution": attribution,
-        }
-        attribution.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+    def _make_views(self) -> None:
         self._stack = QStackedWidget()
-        for name, view in zip(names, self.figures(), strict=True):
-            view.setObjectName(f"attention_{name}")
-            yield_to_layout(view, LEAST_PICTURE)
-        for widget in self._views.values():
-            self._stack.addWidget(widget)
+        for one in self.pictures.values():
+            one.setParent(self)
+            self._stack.addWidget(one.figure)
+            one.locked.connect(self.locked)
+            one.head_chosen.connect(self.head_chosen)
+            one.head_added.connect(self.head_added)
+            one.anatomy_wanted.connect(self.anatomy_wanted)
         self.add(self._stack, 1)
-        self.heatmap.locked.connect(self._row_locked)
-        self.arcs.locked.connect(self._row_locked)
-        self.query_key.key_chosen.connect(self.locked)
-        self.mosaic.head_chosen.connect(self.head_chosen)
-        self.mosaic.head_added.connect(self.head_added)
 
     def _make_footer(self) -> None:
-        self.layout_link = button(
-            self.tr("One line"),
-            "link",
-            name="attention_arcs_layout",
-            tool_tip=self.tr("Arcs over one line of tokens, or between two columns"),
-        )
-        self.layout_link.clicked.connect(self._turn_arcs)
         self._footer = QWidget()
         self._make_shares()
-        row((self._shares, 1), self.layout_link, gap=6, parent=self._footer)
+        pictures = self.pictures.values()
+        self._links = {one.key: one.link for one in pictures if one.link is not None}
+        beside = [self._links[one.key] for one in pictures if one.is_matrix and one.key in self._links]
+        row((self._shares, 1), *beside, gap=6, parent=self._footer)
         self._fit_footer()
         self.add(self._footer)
-        self.anatomy_link = button(
-            self.tr("On to the values and what the head hands on"),
-            "link",
-            name="attention_to_anatomy",
-            tool_tip=self.tr("The weighted sum of this token, layer and head, number by number, on Anatomy"),
-        )
-        self.anatomy_link.clicked.connect(self.anatomy_wanted)
-        self.add(self.anatomy_link)
+        for key, link in self._links.items():
+            if not self.pictures[key].is_matrix:
+                self.add(link)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -272,7 +228,8 @@ class PictureCard(Card):
 
     def _fit_footer(self) -> None:
         """Keep the footer as high as its link, whether that is shown or not."""
-        self._footer.setFixedHeight(self.layout_link.sizeHint().height())
+        heights = [link.sizeHint().height() for link in self._links.values()]
+        self._footer.setFixedHeight(max(heights))
 
     def _make_shares(self) -> None:
         self.mass_texts: list[str] = []
@@ -294,55 +251,44 @@ class PictureCard(Card):
         shares.setWidget(inner)
         shares.setFixedHeight(label("0").sizeHint().height())
 
+    def figure(self, key: str) -> Any:
+        """Return the widget of a picture."""
+        return self.pictures[key].figure
+
     def figures(self) -> tuple[Figure, ...]:
         """The pictures that can be saved, in the order of the views."""
-        return self.heatmap, self.arcs, self.query_key, self.mosaic
+        return tuple(one.saved for one in self.pictures.values() if one.saved is not None)
 
     def current_figure(self) -> Figure | None:
         """The picture on screen; None for the tab that holds several."""
         widget = self._stack.currentWidget()
         return widget if isinstance(widget, Figure) else None
 
-    def show_chosen(self, chosen: Chosen, title: str, *, has_pair: bool) -> None:
+    def show_chosen(self, chosen: Chosen, *, has_pair: bool) -> None:
         """Show which view is chosen and how."""
-        name = chosen.picture
-        others = {"heads": self.tr("All heads"), "attribution": self.tr("Attribution")}
-        self.set_title(others.get(name, title))
-        self.toggles.set_current(name)
-        self._stack.setCurrentWidget(self._views[name])
-        self.options.setVisible(name not in ("attribution", "query_key"))
-        self._footer.setVisible(name in ("heatmap", "arcs"))
-        self.anatomy_link.setVisible(name == "query_key")
-        self.layout_link.setVisible(name == "arcs")
-        self.options.show_chosen(chosen, has_pair=has_pair, is_one=name != "heads")
-        self.mosaic.set_chosen(chosen.heads)
-        self.mosaic.set_off(chosen.off)
-        for figure in (self.heatmap, self.arcs):
-            figure.set_title(title)
-        self._show_lock(chosen.locked)
+        picture = self.pictures[chosen.picture]
+        title = picture.title(chosen)
+        self.set_title(title)
+        self.toggles.set_current(picture.key)
+        self._stack.setCurrentWidget(picture.figure)
+        self.options.setVisible(picture.has_options)
+        self._footer.setVisible(picture.is_matrix)
+        for key, link in self._links.items():
+            link.setVisible(key == picture.key)
+        self.options.show_chosen(chosen, has_pair=has_pair, is_one=picture.is_one)
+        for one in self.pictures.values():
+            one.show_chosen(chosen, title)
 
     def show_comparison(self, text: str) -> None:
         """Say what is subtracted, and which colour is which; "" for no comparison."""
         self._comparison.setVisible(bool(text))
         self.comparison_words.setText(text)
 
-    def show_drawn(self, drawn: Drawn, locked: int) -> None:
-        """Paint a view."""
-        self._drawn = drawn
-        self.heatmap.set_picture(drawn.picture, drawn.shown)
-        if drawn.cells is not None:
-            self.arcs.set_arcs(drawn.shown, drawn.cells)
-        self._show_lock(locked)
-
-    def show_detail(self, detail: Detail) -> None:
-        """Paint how one token's row comes about."""
-        self.query_key.set_detail(detail)
-
-    def show_mosaic(self, picture: MosaicPicture, chosen: Chosen) -> None:
-        """Paint all heads."""
-        self.mosaic.set_mosaic(picture)
-        self.mosaic.set_chosen(chosen.heads)
-        self.mosaic.set_off(chosen.off)
+    def show_answer(self, answer: object, chosen: Chosen) -> None:
+        """Paint what was answered, in every picture that can."""
+        for one in self.pictures.values():
+            if one.takes is not None and isinstance(answer, one.takes):
+                one.show_answer(answer, chosen)
 
     def show_masses(self, masses: Sequence[tuple[str, str]]) -> None:
         """Say where the words' attention goes: names and shares."""
@@ -365,44 +311,6 @@ class PictureCard(Card):
 
     def show_nothing(self, why: str) -> None:
         """Empty every picture and say why."""
-        self._drawn = None
-        for figure in (self.heatmap, self.arcs, self.mosaic):
-            figure.set_empty_text(why)
-            figure.clear()
-        self.query_key.set_empty_text(why)
-        self.query_key.set_detail(None)
+        for one in self.pictures.values():
+            one.clear(why)
         self.show_masses(())
-
-    @property
-    def is_line(self) -> bool:
-        """Whether the arcs stand over one line of tokens."""
-        return self._is_line
-
-    def set_line(self, is_line: bool) -> None:
-        """Draw the arcs over one line of tokens, or between two columns."""
-        if is_line != self._is_line:
-            self._turn_arcs()
-
-    @Slot()
-    def _turn_arcs(self) -> None:
-        self._is_line = not self._is_line
-        self.arcs.set_layout("line" if self._is_line else "columns")
-        self.layout_link.setText(self.tr("Columns") if self._is_line else self.tr("One line"))
-
-    def _show_lock(self, place: int) -> None:
-        row = self.row_of(place)
-        self.heatmap.set_locked(row)
-        self.arcs.set_locked(row)
-
-    def row_of(self, place: int) -> int:
-        """Return the row that stands for a token, -1 if none on screen does."""
-        if self._drawn is None or place < 0:
-            return -1
-        rows = self._drawn.shown.row_places
-        return next((row for row, places in enumerate(rows) if place in places), -1)
-
-    @Slot(int)
-    def _row_locked(self, row: int) -> None:
-        if self._drawn is None:
-            return
-        self.locked.emit(self._drawn.shown.row_places[row][0] if row >= 0 else -1)

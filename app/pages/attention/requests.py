@@ -99,6 +99,12 @@ def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int)
     return attention.detail(models.subject(maps.folder), maps, *head, place)
 
 
+def explained(maps: AttentionMaps, chosen: Chosen) -> int:
+    """Return the token whose row the query-key detail explains."""
+    last = maps.num_tokens - 1
+    return min(chosen.locked, last) if chosen.locked >= 0 else min(1, last)
+
+
 def measure_table(
     models: OpenModels, folder: Path, table: Table, roles: Roles
 ) -> Generator[Event, None, TableMeasures]:

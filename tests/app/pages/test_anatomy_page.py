@@ -290,7 +290,7 @@ def test_tokenizer_and_query_key_lead_to_the_same_text_layer_head_and_piece(
     attention.choose_head(2, 1)
     attention.lock(3)
     qtbot.waitUntil(lambda: not attention.is_asking)
-    detail = attention.picture.query_key.detail
+    detail = attention.picture.figure("query_key").detail
     hand.click("attention_to_anatomy")
     walk = page.walk
     assert (window.current_page, walk.step, walk.layer, walk.head, walk.piece) == (

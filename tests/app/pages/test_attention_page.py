@@ -57,9 +57,9 @@ def settle(page: AttentionPage, qtbot: QtBot) -> None:
 
 def press(page: AttentionPage, qtbot: QtBot, key: str | Qt.Key) -> None:
     if isinstance(key, str):
-        qtbot.keyClicks(page.picture.heatmap, key)
+        qtbot.keyClicks(page.picture.figure("heatmap"), key)
     else:
-        qtbot.keyClick(page.picture.heatmap, key)
+        qtbot.keyClick(page.picture.figure("heatmap"), key)
     settle(page, qtbot)
 
 
@@ -106,8 +106,8 @@ def weights(page: AttentionPage, layer: int, head: int) -> np.ndarray:
 
 
 def shown(page: AttentionPage) -> np.ndarray:
-    assert page.picture.heatmap.shown is not None
-    return page.picture.heatmap.shown.values
+    assert page.picture.figure("heatmap").shown is not None
+    return page.picture.figure("heatmap").shown.values
 
 
 def choose(page: AttentionPage, qtbot: QtBot, name: str, value: object) -> None:
@@ -193,7 +193,7 @@ def test_a_picture_is_drawn_once_for_what_it_shows(
     looking.show_picture("attribution")
     looking.show_picture("heatmap")
     settle(looking, qtbot)
-    assert drawn == [] and looking.picture.heatmap.locked_row == 2
+    assert drawn == [] and looking.picture.figure("heatmap").locked_row == 2
     looking.choose_head(1, 2)
     settle(looking, qtbot)
     assert [chosen.current for chosen in drawn] == [(1, 2)]
@@ -237,7 +237,7 @@ def test_typing_in_a_text_box_switches_nothing(looking: AttentionPage, qtbot: Qt
 
 @pytest.mark.slow
 def test_a_locked_token_stays_locked_when_pieces_become_words(looking: AttentionPage, qtbot: QtBot) -> None:
-    heatmap = looking.picture.heatmap
+    heatmap = looking.picture.figure("heatmap")
     where = heatmap.cell_rect(3, 1).center().toPoint()
     qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=where)
     assert looking.chosen.locked == 3
@@ -261,7 +261,7 @@ def test_blocks_are_offered_for_pairs_only(looking: AttentionPage, qtbot: QtBot)
 def test_the_detail_is_of_the_locked_token(looking: AttentionPage, qtbot: QtBot) -> None:
     looking.lock(2)
     click(looking, qtbot, "attention_view_query_key")
-    detail = looking.picture.query_key.detail
+    detail = looking.picture.figure("query_key").detail
     assert detail is not None and detail.place == 2
     np.testing.assert_allclose(detail.weights, weights(looking, 0, 0)[2], atol=1e-6)
 
@@ -285,8 +285,8 @@ def test_the_difference_from_another_text_lines_up_tokens(looking: AttentionPage
     assert dialog.radios["text"].isChecked()
     qtbot.mouseClick(dialog.go, Qt.MouseButton.LeftButton)
     settle(looking, qtbot)
-    assert looking.picture.heatmap.shown is not None
-    assert looking.picture.heatmap.shown.signed and shown(looking).shape == (9, 9)
+    assert looking.picture.figure("heatmap").shown is not None
+    assert looking.picture.figure("heatmap").shown.signed and shown(looking).shape == (9, 9)
 
 
 @pytest.mark.slow
@@ -301,7 +301,7 @@ def test_a_model_without_the_chosen_head_is_refused_in_words(
     assert looking.banner.isVisible() and "no layer 2, head 2" in looking.banner.text()
     looking.choose_head(0, 1)
     settle(looking, qtbot)
-    assert not looking.banner.isVisible() and looking.picture.heatmap.shown.signed  # type: ignore[union-attr]
+    assert not looking.banner.isVisible() and looking.picture.figure("heatmap").shown.signed  # type: ignore[union-attr]
 
 
 # ---- switching off, finding
@@ -408,8 +408,8 @@ def test_a_text_that_cannot_be_read_is_refused_in_place(
 ) -> None:
     looking.inspector.set_text(text)
     settle(looking, qtbot)
-    assert looking.picture.heatmap.is_empty and not looking.save_button.isEnabled()
-    assert said in looking.picture.heatmap.empty_text
+    assert looking.picture.figure("heatmap").is_empty and not looking.save_button.isEnabled()
+    assert said in looking.picture.figure("heatmap").empty_text
     looking.inspector.set_text("good film")
     settle(looking, qtbot)
     assert shown(looking).shape == (4, 4)
@@ -473,7 +473,7 @@ def test_the_command_names_model_and_texts(looking: AttentionPage, qtbot: QtBot)
 @pytest.mark.slow
 def test_a_saved_figure_names_model_text_layer_and_head(looking: AttentionPage) -> None:
     assert looking.maps is not None
-    caption = dict(looking.picture.heatmap.caption)
+    caption = dict(looking.picture.figure("heatmap").caption)
     assert caption["text"] == TEXT and caption["layer"] == "1" and caption["head"] == "1"
     assert caption["weights, sha256"] == looking.maps.fingerprint
 

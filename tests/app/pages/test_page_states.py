@@ -192,7 +192,7 @@ def test_attention_shows_again_what_was_kept(
     page.change("block", "ab")
     page.change("top_share", 0.8)
     page.show_picture("arcs")
-    page.picture.set_line(True)
+    page.picture.pictures["arcs"].set_line(True)
     page.heads.sort_by("entropy")
     page.lock(4)
 
@@ -203,7 +203,7 @@ def test_attention_shows_again_what_was_kept(
         page.choose_head(1, 1)
         for name, value in (("specials", "show"), ("block", "all"), ("top_share", 1.0)):
             page.change(name, value)
-        page.picture.set_line(False)
+        page.picture.pictures["arcs"].set_line(False)
         page.show_picture("query_key")
         page.heads.sort_as("position", is_listed=False, is_ascending=False)
 

@@ -67,7 +67,7 @@ def test_a_classifier_is_loaded_once_for_all_pages_that_ask_it(
     for page in ("probe", "attention", "embeddings"):
         window.show_page(page)
         qtbot.waitUntil(lambda: session.workers.is_idle)
-    assert not window.page("attention").picture.heatmap.is_empty
+    assert not window.page("attention").picture.figure("heatmap").is_empty
     predict = window.page("predict")
     window.show_page("predict")
     predict.set_model(folder)
