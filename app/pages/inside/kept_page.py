@@ -1,6 +1,6 @@
 """A page whose state can be kept: one value says all that it shows, and one way leads back to it.
 
-A scene of a lecture, the window as it was and a link from another page are all `show_state`.
+Whoever has a page show something as a whole, such as a lecture, calls `show_state`.
 """
 
 from __future__ import annotations
