@@ -14,7 +14,7 @@ from engine.commands.screen import show
 from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.export.targets.known import TARGETS
-from engine.export.targets.target import Target, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget
 
 if TYPE_CHECKING:
     from engine.export.int8 import Small
@@ -59,9 +59,9 @@ def _export(options: argparse.Namespace) -> int:
     return _int8(options) if options.int8 else 0
 
 
-def _told(target: type[Target], options: argparse.Namespace) -> int:
+def _told(target: type[ExportTarget], options: argparse.Namespace) -> int:
     """Do one export and tell on stdout what it came to; return the exit code."""
-    found: list[TargetWritten] = []
+    found: list[ExportedTarget] = []
 
     def collecting() -> Steps[None]:
         data = data_given(options) if options.data else None

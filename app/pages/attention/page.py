@@ -26,7 +26,7 @@ from app.pages.attention.ablation import EffectsCard, HeadAblation
 from app.pages.attention.attribution import AttributionCard
 from app.pages.attention.compare import CompareDialog
 from app.pages.attention.head_pictures.arcs import Arcs
-from app.pages.attention.head_pictures.head_picture import HeadPicture, Seen
+from app.pages.attention.head_pictures.head_picture import HeadPicture, PictureSource
 from app.pages.attention.head_search import HeadSearch
 from app.pages.attention.heads import HeadsCard
 from app.pages.attention.picture import PictureCard
@@ -380,7 +380,9 @@ class AttentionPage(LookingPage[AttentionState]):
             return
         self._ask_mosaic(self.maps)
         picture = self._head_picture
-        asked = picture.question(Seen(self.maps, self.chosen, self.other, self.inspector.open_models))
+        asked = picture.question(
+            PictureSource(self.maps, self.chosen, self.other, self.inspector.open_models)
+        )
         if asked is None:
             return
         if picture.is_matrix:

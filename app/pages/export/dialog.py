@@ -33,7 +33,7 @@ from app.session import Session
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.export.targets.target import TargetWritten
+from engine.export.targets.target import ExportedTarget
 
 WIDTH = 580
 LINES_SAID = 6  # of what is told; more of them scroll
@@ -56,7 +56,7 @@ class ExportDialog(QDialog):
         self.setWindowTitle(self.tr("Export {name}").format(name=model_title(model)))
         self.model = model
         self._working = Channel(self, session.workers.transfer)
-        self._written: TargetWritten | None = None
+        self._written: ExportedTarget | None = None
         self._is_typed = False  # whether the place was chosen by a person
         self._make_fields()
         self._lay_out()
@@ -181,7 +181,7 @@ class ExportDialog(QDialog):
         """Keep the 8-bit graph, or leave nothing of it."""
         assert self._written is not None and self._written.small is not None
         small = self._written.small
-        self._written = TargetWritten(self._written.path, (*self._written.said, *small.said))
+        self._written = ExportedTarget(self._written.path, (*self._written.said, *small.said))
         self._working.drop()
         self._working.ask(
             (small.path, is_kept),
@@ -239,12 +239,12 @@ class ExportDialog(QDialog):
         if isinstance(event, Progress) and self.progress.hear(event):
             self._say("muted", words.tr_engine(event.stage))
 
-    def _take(self, written: TargetWritten) -> None:
+    def _take(self, written: ExportedTarget) -> None:
         global _last_folder
         self._written, _last_folder = written, written.path.parent
         self._tell(written)
 
-    def _tell(self, written: TargetWritten, last: Sequence[str] = ()) -> None:
+    def _tell(self, written: ExportedTarget, last: Sequence[str] = ()) -> None:
         lines = [self.tr("Written to {path}.").format(path=QDir.toNativeSeparators(str(written.path)))]
         lines += map(words.say, written.said)
         if written.small is not None:

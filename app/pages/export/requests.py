@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.work.worker import Steps
 from engine.child import asking, events
-from engine.export.targets.target import Target, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget
 
 if TYPE_CHECKING:
     from engine.export.int8 import Small
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PATIENCE_S = 10.0  # that an export is given to take back what it began
 
 
-def export(target: Target) -> Steps[TargetWritten]:
+def export(target: ExportTarget) -> Steps[ExportedTarget]:
     """Write a model for another tool; yields Progress. Raises: UserError; nothing is left then.
 
     In a process of its own: torch's exporter keeps Python's lock for up to a second, and the window would
@@ -26,7 +26,7 @@ def export(target: Target) -> Steps[TargetWritten]:
     found = yield from events(asking("engine.export", target.to_line(), patience_s=PATIENCE_S))
     path, small = Path(found["path"]), found["small"]
     waiting = small and Small(Path(small["path"]), path, tuple(small["said"]))
-    return TargetWritten(path, tuple(found["said"]), waiting)
+    return ExportedTarget(path, tuple(found["said"]), waiting)
 
 
 def answer(small: Small, is_kept: bool) -> Path | None:

@@ -17,7 +17,7 @@ from app.look.widgets import button, named
 from engine.export.targets.graph import GraphFolder
 from engine.export.targets.one_file import OneFile
 from engine.export.targets.sentence_transformers import SentenceFolder
-from engine.export.targets.target import Target
+from engine.export.targets.target import ExportTarget
 from engine.export.targets.transformers import TransformersFolder
 from engine.train.run.kept import run_of
 
@@ -27,7 +27,7 @@ BELOW_RADIO = 26  # px, at which the words of a radio button begin
 class TargetOptions(QWidget):
     """A target: its words, and its own options, none here. lacks: why it cannot be had, "" where it can."""
 
-    kind: type[Target]
+    kind: type[ExportTarget]
     ending = ""  # of a file; "" for a folder
 
     def __init__(self, model: Path) -> None:
@@ -39,7 +39,7 @@ class TargetOptions(QWidget):
         """Its name in the names of widgets and of new folders."""
         return self.kind.flag.name
 
-    def target(self, out: Path) -> Target:
+    def target(self, out: Path) -> ExportTarget:
         """Return what is to be written."""
         return self.kind(self.model, out)
 

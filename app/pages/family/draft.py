@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.pages.family.kinds.kind import Given, Kind, Typed
+from app.pages.family.kinds.kind import GivenQuestion, Kind, TypedQuestion
 from app.pages.family.kinds.known import KIND_OF, KINDS
 from app.pages.family.state import FamilyState
 from engine.errors import UserError, marked
@@ -32,8 +32,10 @@ class FamilyDraft:
 
     folder: Path | None = None
     kind: Kind[Any] = KINDS[0]
-    typed: Typed = field(default_factory=lambda: KINDS[0].begun(False))
-    kept: Mapping[str, Typed] = field(default_factory=lambda: {one.key: one.begun(False) for one in KINDS})
+    typed: TypedQuestion = field(default_factory=lambda: KINDS[0].begun(False))
+    kept: Mapping[str, TypedQuestion] = field(
+        default_factory=lambda: {one.key: one.begun(False) for one in KINDS}
+    )
     files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     tuned: tuple[Path, Table | None] | None = None
     is_chinese: bool = False
@@ -62,12 +64,12 @@ class FamilyDraft:
         """Have the family fine-tuned on a table, too."""
         return replace(self, tuned=None if self.folder is None else (self.folder, table))
 
-    def given(self, table: Table | None, roles: Roles | None) -> Given | None:
+    def given(self, table: Table | None, roles: Roles | None) -> GivenQuestion | None:
         """Return what the question is made of, None without a family. Args: table, roles: what is open."""
         if self.folder is None:
             return None
         files = self.files.get(self.kind.key, ())
-        return Given(self.folder, self.typed, files, table, roles, self.tuned == (self.folder, table))
+        return GivenQuestion(self.folder, self.typed, files, table, roles, self.tuned == (self.folder, table))
 
     @property
     def wanted_row(self) -> str:

@@ -34,7 +34,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Pane, button, named, set_role
 from app.pages.family.action import Action
 from app.pages.family.draft import FamilyDraft
-from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, Kind, Typed
+from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, Kind, TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.learning import Learning
 from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, families
@@ -287,7 +287,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def _as_typed(self) -> FamilyDraft:
         """Return the question with what stands in the fields."""
         fields = (self.question.text(), self.answer.text(), self.second.text(), self.sentences.toPlainText())
-        return replace(self.draft, typed=Typed(*fields))
+        return replace(self.draft, typed=TypedQuestion(*fields))
 
     @property
     def asked(self) -> FamilyQuestion[Any] | None:
@@ -467,7 +467,7 @@ class FamilyPage(KeptPage[FamilyState]):
         """Take up a word of an answer, such as a guess into the blank."""
         question = self.kind.taken(self.question.text(), word)
         if question is not None:
-            self.take(Typed(question))
+            self.take(TypedQuestion(question))
 
     @Slot()
     def _offer_examples(self) -> None:
@@ -477,7 +477,7 @@ class FamilyPage(KeptPage[FamilyState]):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.examples.mapToGlobal(self.examples.rect().bottomLeft()))
 
-    def take(self, typed: Typed) -> None:
+    def take(self, typed: TypedQuestion) -> None:
         """Ask as if it were typed."""
         self.show_question(replace(self.draft, typed=typed))
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from engine.events import Steps
-from engine.export.targets.target import Target, TargetFlag, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget, TargetFlag
 
 if TYPE_CHECKING:
     from engine.settings.finetune import DataConfig
 
 
 @dataclass(frozen=True)
-class GraphFolder(Target):
+class GraphFolder(ExportTarget):
     """A folder in ONNX. with_int8: also in 8-bit numbers, which wait for an answer. measured_on: the labelled
     file that shows what they cost, "" for what the run kept. data: whose texts the graph is tried on.
     """
@@ -38,7 +38,7 @@ class GraphFolder(Target):
     def given_by(cls, options: Namespace, data: DataConfig | None) -> Self:
         return cls(options.model, cls.place_in(options), data=data)
 
-    def writing(self) -> Steps[TargetWritten]:
+    def writing(self) -> Steps[ExportedTarget]:
         from engine.export.int8 import quantizing
         from engine.export.onnx import exporting
         from engine.export.tried import texts_for
@@ -51,4 +51,4 @@ class GraphFolder(Target):
             config = with_values(FineTuneConfig(), {"data": self.measured_on})
             measured = config.data if self.measured_on else None
             small = yield from quantizing(self.model, self.out, texts, measured)
-        return TargetWritten(graph.folder, graph.said, small)
+        return ExportedTarget(graph.folder, graph.said, small)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from engine.events import Steps
-from engine.export.targets.target import Target, TargetFlag, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget, TargetFlag
 
 if TYPE_CHECKING:
     from engine.settings.finetune import DataConfig
 
 
 @dataclass(frozen=True)
-class OneFile(Target):
+class OneFile(ExportTarget):
     """A zip. data: whose texts its graph is tried on."""
 
     flag = TargetFlag("zip", "FILE", "all of it in one file")
@@ -25,10 +25,10 @@ class OneFile(Target):
     def given_by(cls, options: Namespace, data: DataConfig | None) -> Self:
         return cls(options.model, cls.place_in(options), data)
 
-    def writing(self) -> Steps[TargetWritten]:
+    def writing(self) -> Steps[ExportedTarget]:
         from engine.export.archive import writing_zip
         from engine.export.tried import texts_for
 
         texts = yield from texts_for(self.model, self.data)
         found = yield from writing_zip(self.model, self.out, texts)
-        return TargetWritten(found.path, found.said)
+        return ExportedTarget(found.path, found.said)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from engine.events import Steps
-from engine.export.targets.target import Target, TargetFlag, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget, TargetFlag
 
 if TYPE_CHECKING:
     from engine.settings.finetune import DataConfig
 
 
 @dataclass(frozen=True)
-class SentenceFolder(Target):
+class SentenceFolder(ExportTarget):
     """A folder with how pieces become one vector. pooling: ""; is_normed: None; for the model's own."""
 
     flag = TargetFlag(
@@ -36,8 +36,8 @@ class SentenceFolder(Target):
     def given_by(cls, options: Namespace, data: DataConfig | None) -> Self:
         return cls(options.model, cls.place_in(options), options.pooling, options.normalize or None)
 
-    def writing(self) -> Steps[TargetWritten]:
+    def writing(self) -> Steps[ExportedTarget]:
         from engine.export.folders import writing_sentence_folder
 
         found = yield from writing_sentence_folder(self.model, self.out, self.pooling, self.is_normed)
-        return TargetWritten(found.path, found.said)
+        return ExportedTarget(found.path, found.said)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetWritten:
+class ExportedTarget:
     """What was written, and what was checked. small: 8-bit numbers that wait for an answer."""
 
     path: Path
@@ -38,7 +38,7 @@ class TargetFlag:
 
 
 @dataclass(frozen=True)
-class Target:
+class ExportTarget:
     """A model, and where it goes. flag: which asks for it, named as the target; more: that belong to it."""
 
     flag: ClassVar[TargetFlag]
@@ -57,7 +57,7 @@ class Target:
         """Return where a command line wants it, None: not at all."""
         return getattr(options, cls.flag.name.replace("-", "_"))
 
-    def writing(self) -> Steps[TargetWritten]:
+    def writing(self) -> Steps[ExportedTarget]:
         """Write and check it; yields Progress. Raises: UserError; nothing is left then."""
         raise NotImplementedError
 

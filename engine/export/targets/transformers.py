@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.events import Steps
-from engine.export.targets.target import Target, TargetFlag, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget, TargetFlag
 
 
 @dataclass(frozen=True)
-class TransformersFolder(Target):
+class TransformersFolder(ExportTarget):
     """A folder in transformers' own layout."""
 
     flag = TargetFlag("transformers", "DIR", "a folder that transformers opens")
 
-    def writing(self) -> Steps[TargetWritten]:
+    def writing(self) -> Steps[ExportedTarget]:
         from engine.export.folders import writing_folder
 
         found = yield from writing_folder(self.model, self.out)
-        return TargetWritten(found.path, found.said)
+        return ExportedTarget(found.path, found.said)

@@ -17,7 +17,7 @@ Probabilities = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Follows(FamilyQuestion[Probabilities]):
+class FollowsSentence(FamilyQuestion[Probabilities]):
     """Two sentences: how probable is it that the second follows the first?"""
 
     option = Option("follows", "does the second TEXT follow the first?", action="store_true")

@@ -8,7 +8,7 @@ from typing import Any
 from engine.family.questions.analogy import Analogy
 from engine.family.questions.blank import FillBlank
 from engine.family.questions.claims import Claims
-from engine.family.questions.follows import Follows
+from engine.family.questions.follows import FollowsSentence
 from engine.family.questions.go_on import GoOn
 from engine.family.questions.nearest import NearestWords
 from engine.family.questions.question import FamilyQuestion
@@ -19,7 +19,7 @@ from engine.family.questions.word_files import Analogies, Similarity, WordFiles
 
 OPTIONS: tuple[type[FamilyQuestion[Any]], ...] = (
     *(GoOn, NearestWords, WordSenses, Analogy, Analogies, Similarity, WordFiles),
-    *(Follows, SameTask, Claims, Results),
+    *(FollowsSentence, SameTask, Claims, Results),
 )
 
 

@@ -28,7 +28,7 @@ WAYS = ("frozen", "fine_tuned", "naive_bayes")
 
 
 @dataclass(frozen=True, slots=True)
-class TaskScores:
+class SameTaskScores:
     """Shares of test texts that are right. fine_tuned: of those that are done, None for those without
     weights; None while nobody is asked to. naive_bayes: under the name of the n-gram.
     """
@@ -44,7 +44,7 @@ class TaskScores:
 
 
 @dataclass(frozen=True)
-class SameTask(FamilyQuestion[TaskScores]):
+class SameTask(FamilyQuestion[SameTaskScores]):
     """A table with texts and labels. fine_tune: whether all weights are moved too."""
 
     option = Option("task", "a table with texts and labels", type=Path, metavar="FILE")
@@ -60,7 +60,7 @@ class SameTask(FamilyQuestion[TaskScores]):
             options.family, *labelled(options.task, options.text, options.label), fine_tune=options.fine_tune
         )
 
-    def answer(self, family: Family) -> Steps[TaskScores]:
+    def answer(self, family: Family) -> Steps[SameTaskScores]:
         from engine.family.tasks import frozen_hits, parts_of, tuned_hits
         from engine.text.examples import examples_from
 
@@ -76,18 +76,18 @@ class SameTask(FamilyQuestion[TaskScores]):
             done.append(name)
         return self._scores(hits, done)
 
-    def _scores(self, hits: Hits, done: list[str]) -> TaskScores:
+    def _scores(self, hits: Hits, done: list[str]) -> SameTaskScores:
         frozen, reached, naive_bayes = hits.scores()
         tuned = {name: reached.get(name) for name in done} if self.fine_tune else None
-        return TaskScores(frozen, tuned, naive_bayes)
+        return SameTaskScores(frozen, tuned, naive_bayes)
 
-    def documents(self, found: TaskScores) -> Mapping[str, Any]:
+    def documents(self, found: SameTaskScores) -> Mapping[str, Any]:
         return {
             name: {way: None if score is None else asdict(score) for way, score in ways.items()}
             for name, ways in found.by_member().items()
         }
 
-    def said(self, found: TaskScores) -> Mapping[str, tuple[str, ...]]:
+    def said(self, found: SameTaskScores) -> Mapping[str, tuple[str, ...]]:
         return {name: tuple(map(said_score, ways.values())) for name, ways in found.by_member().items()}
 
 

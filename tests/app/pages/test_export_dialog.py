@@ -17,7 +17,7 @@ from engine.errors import Sentence
 from engine.events import Event, Progress
 from engine.export.int8 import Small
 from engine.export.targets.graph import GraphFolder
-from engine.export.targets.target import Target, TargetWritten
+from engine.export.targets.target import ExportedTarget, ExportTarget
 from engine.model.sentence_files import SentenceVectors, read_sentence_files
 from tests.app.hand import Hand, ShowPage
 from tests.fakes import model_folder
@@ -108,12 +108,12 @@ def test_eight_bits_are_kept_only_by_a_click_and_leave_nothing_otherwise(
 ) -> None:
     waiting, out = tmp_path / ".out.int8.partial", tmp_path / "out"
 
-    def exported(wanted: Target) -> Iterator[Event]:
+    def exported(wanted: ExportTarget) -> Iterator[Event]:
         assert isinstance(wanted, GraphFolder) and wanted.with_int8
         yield Progress(stage="Exporting", done=0, total=0)
         out.mkdir()
         waiting.write_bytes(b"8")
-        return TargetWritten(out, (), Small(waiting, out, (Sentence("accuracy 0.9 whole, 0.8 in 8 bits."),)))
+        return ExportedTarget(out, (), Small(waiting, out, (Sentence("accuracy 0.9 whole, 0.8 in 8 bits."),)))
 
     monkeypatch.setattr(export_dialog, "export", exported)
     hand.click("export_onnx")
@@ -136,7 +136,7 @@ def test_stop_ends_what_is_under_way(
 ) -> None:
     ended = list[str]()
 
-    def endless(_wanted: Target) -> Iterator[Event]:
+    def endless(_wanted: ExportTarget) -> Iterator[Event]:
         try:
             while True:
                 yield Progress(stage="Exporting", done=0, total=0)

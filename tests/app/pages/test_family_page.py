@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
-from app.pages.family.kinds.kind import Typed
+from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS as ALL_KINDS
 from app.pages.family.page import FamilyPage
 from app.pages.family.scores import cell
@@ -61,7 +61,7 @@ def page(session: Session, show_page: ShowPage[Any], trained: Path, qtbot: QtBot
     session.runs.set_root(trained)
     shown: FamilyPage = show_page(FamilyPage)
     qtbot.waitUntil(lambda: shown.box.count() > 0, timeout=20_000)
-    shown.take(Typed("the ____ eats fish .", "cat"))
+    shown.take(TypedQuestion("the ____ eats fish .", "cat"))
     qtbot.waitUntil(lambda: shown.answered is not None, timeout=20_000)
     return shown
 
@@ -156,7 +156,7 @@ def test_what_takes_a_while_is_said_to_be_under_way(
 
     monkeypatch.setattr("app.pages.family.page.ask", slow)
     page._forget()
-    page.take(Typed("the ____ sees fish .", "dog"))
+    page.take(TypedQuestion("the ____ sees fish .", "dog"))
     qtbot.waitUntil(lambda: page.banner.isVisible() and "opened and asked" in page.banner.text())
     held.set()
     qtbot.waitUntil(lambda: page.answered is not None and page.banner.isHidden())

@@ -20,7 +20,7 @@ from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import Comparison
 from app.pages.embeddings.page import EmbeddingsPage
-from app.pages.family.kinds.kind import Typed
+from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
 from app.pages.probe.masked_text import MaskedText
@@ -328,7 +328,7 @@ def test_the_family_shows_again_what_was_kept(
         pytest.skip("no family ships with this build")
     page = show_page(FamilyPage)
     rest()
-    page.take(Typed("The capital of France is ____.", "paris"))
+    page.take(TypedQuestion("The capital of France is ____.", "paris"))
 
     def change() -> None:
         page.tabs.setCurrentIndex(1)

@@ -8,7 +8,7 @@ from app.pages.attention.head_pictures.head_picture import HeadPicture
 from app.pages.attention.state import Chosen
 
 
-class Attributed(HeadPicture):
+class AttributionPicture(HeadPicture):
     """The attribution, over the whole width. Args: figure: it."""
 
     key = "attribution"

@@ -8,7 +8,7 @@ from app.plots.attention_image import MosaicPicture
 from app.plots.mosaic import MosaicPlot
 
 
-class EveryHead(HeadPicture):
+class EveryHeadPicture(HeadPicture):
     """Every head as a square; it is drawn with the small one beside it, and asks nothing of its own."""
 
     key, name = "heads", "mosaic_large"

@@ -30,7 +30,7 @@ class PictureQuestion:
 
 
 @dataclass(frozen=True)
-class Seen:
+class PictureSource:
     """What a picture may be made from. other: what is compared with, once it is there."""
 
     maps: AttentionMaps
@@ -90,7 +90,7 @@ class HeadPicture(QObject):
         """Return the title over it: whose attention it shows."""
         return captions.title(chosen)
 
-    def question(self, seen: Seen) -> PictureQuestion | None:
+    def question(self, seen: PictureSource) -> PictureQuestion | None:
         """Return what it asks of its own; None: nothing, or not yet."""
         return None
 
@@ -111,7 +111,7 @@ class MatrixPicture(HeadPicture):
     takes = Drawn
     drawn: Drawn | None = None
 
-    def question(self, seen: Seen) -> PictureQuestion | None:
+    def question(self, seen: PictureSource) -> PictureQuestion | None:
         chosen, other = replace(seen.chosen, locked=-1, off=frozenset()), None
         if chosen.comparison is not None:
             other = seen.maps if chosen.comparison.kind == "head" else seen.other

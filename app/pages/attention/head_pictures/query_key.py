@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.widgets import button
 from app.pages.attention import captions
-from app.pages.attention.head_pictures.head_picture import HeadPicture, PictureQuestion, Seen
+from app.pages.attention.head_pictures.head_picture import HeadPicture, PictureQuestion, PictureSource
 from app.pages.attention.requests import explain_row, explained
 from app.pages.attention.state import Chosen
 from app.plots.query_key import QueryKeyPlot
@@ -52,7 +52,7 @@ class QueryKey(HeadPicture):
     def title(self, chosen: Chosen) -> str:
         return captions.title(replace(chosen, heads=(chosen.current,), of="heads"))
 
-    def question(self, seen: Seen) -> PictureQuestion:
+    def question(self, seen: PictureSource) -> PictureQuestion:
         head, place = seen.chosen.current, explained(seen.maps, seen.chosen)
         return PictureQuestion(
             (seen.maps, head, place), partial(explain_row, seen.models, seen.maps, head, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.pages.family.kinds.kind import Given, Typed
+from app.pages.family.kinds.kind import GivenQuestion, TypedQuestion
 from app.pages.family.kinds.nearest import NearKind
 from app.words import translate
 from engine.family.questions.analogy import Analogy
@@ -12,7 +12,7 @@ class AnalogyKind(NearKind):
     """Three words."""
 
     key = "analogy"
-    first = (Typed("man king woman"), Typed("东 西 南"))
+    first = (TypedQuestion("man king woman"), TypedQuestion("东 西 南"))
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -26,5 +26,5 @@ class AnalogyKind(NearKind):
     def says(self) -> str:
         return translate("family", "Then")
 
-    def question(self, given: Given) -> Analogy:
+    def question(self, given: GivenQuestion) -> Analogy:
         return Analogy(given.folder, tuple(given.typed.text.split()))

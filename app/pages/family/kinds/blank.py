@@ -11,9 +11,9 @@ from app.pages.family.kinds.kind import (
     GAP,
     Example,
     FamilyAnswer,
-    Given,
+    GivenQuestion,
     Kind,
-    Typed,
+    TypedQuestion,
     bars,
     bold_note,
     cannot,
@@ -27,16 +27,16 @@ from engine.family.questions.blank import BlankGuesses, FillBlank
 
 BLANKS = {  # by whether a family is Chinese: sentences and the right word
     False: (
-        Typed("The ____ flows into the sea.", "river"),
-        Typed("He was born in ____ and moved to London.", "england"),
-        Typed("She is the ____ of the king.", "queen"),
-        Typed("The capital of France is ____.", "paris"),
+        TypedQuestion("The ____ flows into the sea.", "river"),
+        TypedQuestion("He was born in ____ and moved to London.", "england"),
+        TypedQuestion("She is the ____ of the king.", "queen"),
+        TypedQuestion("The capital of France is ____.", "paris"),
     ),
     True: (
-        Typed("中华人民共____国", "和"),
-        Typed("本条例由国务____负责解释。", "院"),
-        Typed("依法追究刑事责____。", "任"),
-        Typed("县级以上地方人民政____", "府"),
+        TypedQuestion("中华人民共____国", "和"),
+        TypedQuestion("本条例由国务____负责解释。", "院"),
+        TypedQuestion("依法追究刑事责____。", "任"),
+        TypedQuestion("县级以上地方人民政____", "府"),
     ),
 }
 
@@ -55,7 +55,7 @@ class BlankKind(Kind[BlankGuesses]):
     def hint(self) -> str:
         return translate("family", "Click to put it into the blank")
 
-    def begun(self, is_chinese: bool) -> Typed:
+    def begun(self, is_chinese: bool) -> TypedQuestion:
         return BLANKS[is_chinese][0]
 
     def examples(self, is_chinese: bool) -> tuple[Example, ...]:
@@ -76,10 +76,10 @@ class BlankKind(Kind[BlankGuesses]):
             tokens.append(GAP)
         return " ".join(tokens)
 
-    def caption(self, typed: Typed) -> tuple[str, str]:
+    def caption(self, typed: TypedQuestion) -> tuple[str, str]:
         return typed.text, typed.answer.strip().lower()
 
-    def question(self, given: Given) -> FillBlank:
+    def question(self, given: GivenQuestion) -> FillBlank:
         return FillBlank(given.folder, given.typed.text, given.typed.answer.strip().lower())
 
     def lines(self, answer: FamilyAnswer[BlankGuesses]) -> list[Line]:

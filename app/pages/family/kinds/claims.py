@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Offer
+from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, Offer
 from app.words import tr_engine, translate
 from engine.family.card import ONE_TRAINING, p_words, starts
 from engine.family.questions.claims import Claims
@@ -40,7 +40,7 @@ class ClaimsKind(Kind[NewClaims]):
     def can_be_kept(self, files: tuple[Path, ...]) -> bool:
         return not files
 
-    def question(self, given: Given) -> Claims:
+    def question(self, given: GivenQuestion) -> Claims:
         return Claims(given.folder, given.files[0] if given.files else None)
 
     def offer(self, answer: Any, table: str) -> Offer:

@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.pages.family.kinds.kind import SECOND, FamilyAnswer, Given, Kind, Typed, bars, cannot, unable
+from app.pages.family.kinds.kind import (
+    SECOND,
+    FamilyAnswer,
+    GivenQuestion,
+    Kind,
+    TypedQuestion,
+    bars,
+    cannot,
+    unable,
+)
 from app.plots.member_column import Column, Entry, Labels
 from app.words import translate
 from engine.family.card import NEXT_SENTENCE, Line, lines
 from engine.family.members import About
-from engine.family.questions.follows import Follows, Probabilities
+from engine.family.questions.follows import FollowsSentence, Probabilities
 
 
 class FollowsKind(Kind[Probabilities]):
@@ -20,8 +29,8 @@ class FollowsKind(Kind[Probabilities]):
     key = "follows"
     fields = (SECOND,)
     first = (
-        Typed("He was born in London.", second="He moved to the city of New York in 1920."),
-        Typed("第一条为了保护环境，制定本法。", second="第二条本法适用于中华人民共和国领域。"),
+        TypedQuestion("He was born in London.", second="He moved to the city of New York in 1920."),
+        TypedQuestion("第一条为了保护环境，制定本法。", second="第二条本法适用于中华人民共和国领域。"),
     )
 
     @property
@@ -32,17 +41,17 @@ class FollowsKind(Kind[Probabilities]):
     def label(self) -> str:
         return translate("family", "First")
 
-    def translated(self, typed: Typed, was_chinese: bool) -> Typed:
+    def translated(self, typed: TypedQuestion, was_chinese: bool) -> TypedQuestion:
         """Return the same in the other language, each sentence where nobody has changed it."""
         before, now = self.begun(was_chinese), self.begun(not was_chinese)
         if typed.second == before.second:
             typed = replace(typed, second=now.second)
         return replace(typed, question=now.question) if typed.question == before.question else typed
 
-    def question(self, given: Given) -> Follows:
-        return Follows(given.folder, given.typed.text, given.typed.second.strip())
+    def question(self, given: GivenQuestion) -> FollowsSentence:
+        return FollowsSentence(given.folder, given.typed.text, given.typed.second.strip())
 
-    def caption(self, typed: Typed) -> tuple[str, str]:
+    def caption(self, typed: TypedQuestion) -> tuple[str, str]:
         return typed.text, typed.second.strip()
 
     def lines(self, answer: FamilyAnswer[Probabilities]) -> list[Line]:

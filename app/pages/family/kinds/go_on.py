@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Typed, cannot, unable
+from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, TypedQuestion, cannot, unable
 from app.plots.member_column import Column, Labels
 from app.words import translate
 from engine.family.members import About
@@ -16,7 +16,7 @@ class GoOnKind(Kind[Written]):
     """The beginning of a text."""
 
     key = "write"
-    first = (Typed("The city is"), Typed("国务院"))
+    first = (TypedQuestion("The city is"), TypedQuestion("国务院"))
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -26,7 +26,7 @@ class GoOnKind(Kind[Written]):
     def label(self) -> str:
         return translate("family", "Beginning")
 
-    def question(self, given: Given) -> GoOn:
+    def question(self, given: GivenQuestion) -> GoOn:
         return GoOn(given.folder, given.typed.text)
 
     def column(self, answer: FamilyAnswer[Written], about: About, head: Mapping[str, Any]) -> Column:

@@ -22,7 +22,7 @@ ANSWER, SECOND, SENTENCES = "answer", "second", "sentences"  # fields beside the
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedQuestion:
     """What a person typed. answer: of a blank. second: sentence of a pair. sentences: of a word, a line each,
     an empty line between its senses.
     """
@@ -39,11 +39,11 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenQuestion:
     """All that a question may be made of. is_tuned: the family is fine-tuned on the table, too."""
 
     folder: Path
-    typed: Typed
+    typed: TypedQuestion
     files: tuple[Path, ...] = ()
     table: Table | None = None
     roles: Roles | None = None
@@ -76,7 +76,7 @@ class Example:
     """What a menu of examples shows, and what is typed then."""
 
     title: str
-    typed: Typed
+    typed: TypedQuestion
 
 
 class Kind(Generic[T]):
@@ -92,7 +92,7 @@ class Kind(Generic[T]):
     keeps_answer: bool = False  # shows it again where the same is asked again
     tells_progress: bool = False
     asks_files: bool = False
-    first: tuple[Typed, Typed] = (Typed(), Typed())  # in English, in Chinese
+    first: tuple[TypedQuestion, TypedQuestion] = (TypedQuestion(), TypedQuestion())  # in English, in Chinese
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -114,11 +114,11 @@ class Kind(Generic[T]):
         """What is asked for where files are chosen."""
         return ""
 
-    def begun(self, is_chinese: bool) -> Typed:
+    def begun(self, is_chinese: bool) -> TypedQuestion:
         """Return what is asked at first, in the language of a family."""
         return self.first[is_chinese]
 
-    def translated(self, typed: Typed, was_chinese: bool) -> Typed:
+    def translated(self, typed: TypedQuestion, was_chinese: bool) -> TypedQuestion:
         """Return the same in the other language, where nobody has changed the question."""
         return self.begun(not was_chinese) if typed.question == self.begun(was_chinese).question else typed
 
@@ -138,11 +138,11 @@ class Kind(Generic[T]):
         """Whether a scene holds all that the question is made of."""
         return True
 
-    def question(self, given: Given) -> FamilyQuestion[T]:
+    def question(self, given: GivenQuestion) -> FamilyQuestion[T]:
         """Return the question."""
         raise NotImplementedError
 
-    def caption(self, typed: Typed) -> tuple[str, str]:
+    def caption(self, typed: TypedQuestion) -> tuple[str, str]:
         """Return what is asked and what is said to it, for the caption of a saved picture."""
         return typed.text if self.has_words else "", ""
 

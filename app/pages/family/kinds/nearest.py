@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Typed, bars, cannot, no_vectors, unable
+from app.pages.family.kinds.kind import (
+    FamilyAnswer,
+    GivenQuestion,
+    Kind,
+    TypedQuestion,
+    bars,
+    cannot,
+    no_vectors,
+    unable,
+)
 from app.plots.member_column import Column, Entry, Labels
 from app.words import translate
 from engine.family.members import COUNTS, About
@@ -35,7 +44,7 @@ class NearestKind(NearKind):
     """A word."""
 
     key = "nearest"
-    first = (Typed("river"), Typed("省"))
+    first = (TypedQuestion("river"), TypedQuestion("省"))
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -49,5 +58,5 @@ class NearestKind(NearKind):
     def says(self) -> str:
         return translate("family", "Nearest")
 
-    def question(self, given: Given) -> NearestWords:
+    def question(self, given: GivenQuestion) -> NearestWords:
         return NearestWords(given.folder, given.typed.text)

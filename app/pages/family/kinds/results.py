@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, bold_note, unable
 from app.plots.member_column import Cell, Column, Labels
 from app.words import translate
 from engine.family.card import Line, lines
@@ -27,7 +27,7 @@ class ResultsKind(Kind[Report]):
     def tab(self) -> tuple[str, str]:
         return translate("family", "Results"), translate("family", "Results")
 
-    def question(self, given: Given) -> Results:
+    def question(self, given: GivenQuestion) -> Results:
         return Results(given.folder)
 
     def lines(self, answer: FamilyAnswer[Report]) -> list[Line]:

@@ -12,9 +12,9 @@ from app.pages.family.kinds.kind import (
     SENTENCES,
     Example,
     FamilyAnswer,
-    Given,
+    GivenQuestion,
     Kind,
-    Typed,
+    TypedQuestion,
     cannot,
     no_vectors,
     unable,
@@ -53,16 +53,16 @@ class SensesKind(Kind[SensesFound]):
     def label(self) -> str:
         return translate("family", "Word")
 
-    def begun(self, is_chinese: bool) -> Typed:
+    def begun(self, is_chinese: bool) -> TypedQuestion:
         return self.examples(is_chinese)[0].typed
 
     def examples(self, is_chinese: bool) -> tuple[Example, ...]:
         return tuple(
-            Example(word, Typed(word, sentences="\n\n".join("\n".join(group) for group in groups)))
+            Example(word, TypedQuestion(word, sentences="\n\n".join("\n".join(group) for group in groups)))
             for word, groups in WORDS[is_chinese].items()
         )
 
-    def question(self, given: Given) -> WordSenses:
+    def question(self, given: GivenQuestion) -> WordSenses:
         return WordSenses(given.folder, given.typed.text, tuple(senses.read_groups(given.typed.sentences)))
 
     def column(self, answer: FamilyAnswer[SensesFound], about: About, head: Mapping[str, Any]) -> Column:

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, Offer, bold_note, unable
 from app.pages.family.scores import cell, shares_line
 from app.plots.member_column import Cell, Column, Labels
 from app.words import translate
 from engine.family.members import COUNTS, PLACE_VECTORS, About
-from engine.family.questions.task import SameTask, TaskScores
+from engine.family.questions.task import SameTask, SameTaskScores
 
 PENDING = "…"
 
 
-class TaskKind(Kind[TaskScores]):
+class TaskKind(Kind[SameTaskScores]):
     """The open table."""
 
     key = "task"
@@ -33,7 +33,7 @@ class TaskKind(Kind[TaskScores]):
     def can_be_kept(self, files: object) -> bool:
         return False
 
-    def question(self, given: Given) -> SameTask:
+    def question(self, given: GivenQuestion) -> SameTask:
         return SameTask(given.folder, given.table, given.roles, given.is_tuned)
 
     def lacks(self, question: SameTask) -> str | None:
@@ -41,7 +41,7 @@ class TaskKind(Kind[TaskScores]):
             return None
         return translate("family", "Open a table with texts and labels on the page Data first.")
 
-    def offer(self, answer: FamilyAnswer[TaskScores] | None, table: str) -> Offer:
+    def offer(self, answer: FamilyAnswer[SameTaskScores] | None, table: str) -> Offer:
         if not table:
             return Offer()
         said = translate(
@@ -52,7 +52,7 @@ class TaskKind(Kind[TaskScores]):
         is_tuned = answer.value.fine_tuned is not None
         return Offer(said, "" if is_tuned else translate("family", "Fine-tune all as well"))
 
-    def column(self, answer: FamilyAnswer[TaskScores], about: About, head: Mapping[str, Any]) -> Column:
+    def column(self, answer: FamilyAnswer[SameTaskScores], about: About, head: Mapping[str, Any]) -> Column:
         found, name = answer.value, about.name
         cells = [cell(shares_line(found.frozen), name)]
         if found.fine_tuned is not None:
@@ -62,7 +62,7 @@ class TaskKind(Kind[TaskScores]):
             cells.append(cell(shares_line(found.naive_bayes), name))
         return Column(**{**head, "scores": tuple(cells)}, text=_how(about))
 
-    def labels(self, answer: FamilyAnswer[TaskScores]) -> Labels:
+    def labels(self, answer: FamilyAnswer[SameTaskScores]) -> Labels:
         found = answer.value
         count = words.number(next(iter(found.frozen.values())).count)
         rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.pages.family.kinds.kind import FamilyAnswer, Given, Kind, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, Offer, bold_note, unable
 from app.plots.member_column import Labels
 from app.words import translate
 from engine.family.card import Line
@@ -34,7 +34,7 @@ class WordTestsKind(Kind[Rows]):
     def can_be_kept(self, files: object) -> bool:
         return False
 
-    def question(self, given: Given) -> WordFiles:
+    def question(self, given: GivenQuestion) -> WordFiles:
         return WordFiles(given.folder, given.files)
 
     def lacks(self, question: WordFiles) -> str | None:
