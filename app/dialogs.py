@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -65,7 +65,6 @@ class SettingsButton(ToolButton):
         self._menu.addAction(self.tr("Keys and help")).triggered.connect(self.help_wanted)
         self.clicked.connect(self.open_menu)
 
-    @Slot()
     def open_menu(self) -> None:
         """Open the menu above the button."""
         modes = ("system", "light", "dark")
@@ -83,7 +82,6 @@ class SettingsButton(ToolButton):
         assert isinstance(app, QApplication)
         theme.apply_theme(app, mode)
 
-    @Slot()
     def _choose_runs_root(self) -> None:
         root = self._session.runs.root
         start = root if root.is_dir() else Path.home()
@@ -133,7 +131,6 @@ class ClosingDialog(QDialog):
             share=words.share(state.share, 0),
         )
 
-    @Slot()
     def _save(self) -> None:
         self.is_saving = True
         self._text.setText(self.tr("Saving. The window closes as soon as everything is on disk."))

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QCloseEvent,
@@ -175,7 +175,6 @@ class MainWindow(QMainWindow):
         self._measuring.heard.connect(self._take_device)
         self._measuring.failed.connect(self.show_problem)
 
-    @Slot()
     def _go_on(self) -> None:
         """Do what had to wait for the modules of the pages, torch among them."""
         self._measuring.start()
@@ -187,7 +186,6 @@ class MainWindow(QMainWindow):
         """Whether all is there that is made ready beside the window."""
         return self._pages.is_ready and not self._measuring.is_running
 
-    @Slot(str, QWidget)
     def _connect_page(self, key: str, page: Any) -> None:
         if key == "welcome":
             page.tour_wanted.connect(self.start_tour)
@@ -213,7 +211,6 @@ class MainWindow(QMainWindow):
         if not event.spontaneous():
             QTimer.singleShot(FRAME_MS, self, self.fit_to_screen)
 
-    @Slot()
     def fit_to_screen(self) -> None:
         """Shrink and move a window that opened too large for its screen, its title bar counted."""
         if self.isMaximized() or self.isFullScreen() or self.size() != self._first_size:
@@ -260,13 +257,11 @@ class MainWindow(QMainWindow):
         """Return a page by its key, one of `PAGES`."""
         return self._pages.page(key)
 
-    @Slot(str)
     def show_page(self, key: str) -> None:
         """Open a page."""
         if key in PAGES:
             self._pages.show_page(key)
 
-    @Slot(str)
     def _show_place(self, key: str) -> None:
         self.rail.set_current(key)
         self.status.set_looking(key in LOOKING)
@@ -288,29 +283,23 @@ class MainWindow(QMainWindow):
         self.show_page("data")
         self.session.data.open(path)
 
-    @Slot(object)
     def _show_lecture(self, path: Path) -> None:
         self.lectures.open(path, starts=True)
 
-    @Slot(object, object)
     def _show_run(self, info: RunInfo, config: object) -> None:
         self._pages.when_made(training_page(config), lambda page: page.show_run(info, config))
 
-    @Slot(object, object)
     def _open_run(self, info: RunInfo, config: object) -> None:
         self.show_page(training_page(config))
         self._show_run(info, config)
 
-    @Slot(object, str, object)
     def _read_texts(self, first: Path, part: str, second: Path) -> None:
         self.show_page("evaluate")
         self._pages.when_made("evaluate", lambda page: page.show_difference(first, part, second))
 
-    @Slot()
     def _take_sample_text(self) -> None:
         self._pages.when_made("pretrain", lambda page: page.take_sample())
 
-    @Slot()
     def _choose_file(self) -> None:
         self.show_page("data")
         self._pages.when_made("data", lambda page: page.choose_file())
@@ -330,35 +319,29 @@ class MainWindow(QMainWindow):
 
     # ---- telling
 
-    @Slot()
     def _show_title(self) -> None:
         path = self.session.data.path
         name = self.tr("Cloze")
         self.setWindowTitle(f"{words.shorten(path.name, 80)} – {name}" if path else name)
 
-    @Slot(object)
     def show_problem(self, error: BaseException) -> None:
         """Show an error in the one dialog."""
         show_error(error, self)
 
-    @Slot(object)
     def _training_failed(self, error: BaseException) -> None:
         if not isinstance(error, UserError) or self._closing is not None:  # the page says what can be mended
             show_error(error, self)
 
-    @Slot(list)
     def _take_device(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Answer):
                 self.status.show_device(event.value)
 
-    @Slot()
     def _show_help(self) -> None:
         dialog = HelpDialog(self)
         dialog.tour_wanted.connect(self.start_tour)
         dialog.open()
 
-    @Slot()
     def start_tour(self) -> None:
         """Lead a person through the window, once its pages can be made; nothing while that is under way."""
         self._starts_tour = not self._pages.is_ready
@@ -367,7 +350,6 @@ class MainWindow(QMainWindow):
 
     # ---- runs that were cut off
 
-    @Slot()
     def _offer_crashed(self) -> None:
         runs = () if self.session.training.is_running else self.session.runs.crashed
         self._banner_row.setContentsMargins(PAGE_MARGIN, GAP if runs else 0, PAGE_MARGIN, 0)
@@ -386,7 +368,6 @@ class MainWindow(QMainWindow):
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)
 
-    @Slot()
     def _resume_crashed(self) -> None:
         run = self.session.runs.crashed[0]
         try:
@@ -408,7 +389,6 @@ class MainWindow(QMainWindow):
         self.session.runs.dismiss(run.path)
         self.show_problem(error)
 
-    @Slot()
     def _dismiss_crashed(self) -> None:
         if self.session.runs.crashed:
             self.session.runs.dismiss(self.session.runs.crashed[0].path)
@@ -445,11 +425,9 @@ class MainWindow(QMainWindow):
         self._closing.setWindowModality(Qt.WindowModality.WindowModal)
         self._closing.open()
 
-    @Slot()
     def _keep_open(self) -> None:
         self._closing = None
 
-    @Slot()
     def _training_ended(self) -> None:
         self._offer_crashed()
         closing, self._closing = self._closing, None

@@ -17,7 +17,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, cast
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -147,14 +147,12 @@ class PageStack(QStackedWidget):
         if not self.is_ready and self._imports.state == "new" and not self._rest.isActive():
             self._rest.start()
 
-    @Slot()
     def _begin_modules(self) -> None:
         if self._imports.outcome == "finished":
             self._left = {key: modules_of(key) for key in PAGES if key not in self._ready}
             self._no_garbage.enter_context(garbage.put_off())  # looking through all that comes: half a second
             self._slices.start()
 
-    @Slot()
     def _import_some(self) -> None:
         """Import modules of pages for a moment, those of a page that is wanted first."""
         try:
@@ -182,12 +180,10 @@ class PageStack(QStackedWidget):
         self._slices.stop()
         self._no_garbage.close()
 
-    @Slot(object)
     def _fail(self, error: BaseException) -> None:
         self._ready = set(PAGES)  # who visits a page that cannot be made is told so again
         self.failed.emit(error)
 
-    @Slot()
     def _make_training_page(self) -> None:
         """Let the page be there that hears of this training from its beginning."""
         config = self._session.training.config

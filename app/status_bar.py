@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QStatusBar, QWidget
 
 from app import words
@@ -69,7 +69,6 @@ class StatusBar(QStatusBar):
         self._is_looking = is_looking
         self._show_open()
 
-    @Slot()
     def _show_open(self) -> None:
         session = self._session
         model, path = session.model.chosen, session.data.path
@@ -97,17 +96,14 @@ class StatusBar(QStatusBar):
         self.data.setText(words.shorten(run_name(config), 40))
         self.data.setToolTip(tip(config.text.text))
 
-    @Slot(object)
     def _hear_job(self, job: QueueJob) -> None:
         """Tell how a run of the queue ended, which is news of the run before it."""
         if job.state in (DONE, FAILED) and job.run:
             self._last = job_result_words(job, self._session.runs.root)
 
-    @Slot()
     def _forget_job(self) -> None:
         self._last = ""
 
-    @Slot()
     def _show_job(self) -> None:
         state = self._session.training.state
         active = state.state in ("running", "paused", "stopping")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QSizePolicy,
@@ -216,7 +216,6 @@ class PathField(QWidget):
     def _draw_icon(self) -> None:
         self.browse.setIcon(theme.icon("folder", "muted"))
 
-    @Slot()
     def _browse(self) -> None:
         start = Path(self.line.text()).parent if self.line.text() else ""
         ask = ask_folder if self._folder else ask_file

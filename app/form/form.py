@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, get_args
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from app import words
@@ -207,13 +207,11 @@ class SettingsForm(QWidget):
         field.style().unpolish(field)
         field.style().polish(field)
 
-    @Slot()
     def _edited(self) -> None:
         if not self._quiet:
             self._name_more()
             self.changed.emit()
 
-    @Slot()
     def _toggle_more(self) -> None:
         self.show_more(self._advanced.isHidden())
 

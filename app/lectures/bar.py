@@ -4,7 +4,7 @@ ways on.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app import words
@@ -109,6 +109,5 @@ class LectureBar(QWidget):
         less = self.tr("A larger one has no room in this window.")
         self.size_box.setToolTip(f"{said}. {less}" if is_less else said)
 
-    @Slot(int)
     def _choose_size(self, place: int) -> None:
         self.size_chosen.emit(int(self.size_box.itemData(place)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QListWidget, QMessageBox, QSplitter, QWidget
 
@@ -143,7 +143,6 @@ class LectureEditor(QDialog):
 
     # ---- showing
 
-    @Slot()
     def refresh(self) -> None:
         """Show the lecture in hand; what is being typed stays."""
         lecture, current = self._current.lecture, self._current
@@ -182,13 +181,11 @@ class LectureEditor(QDialog):
             parts.append(self.tr("Not on this computer: {names}.").format(names=names))
         return PART.join(parts)
 
-    @Slot()
     def _row_changed(self) -> None:
         if self._rest.isActive():  # what was typed is of the scene before
             self.commit()
         self._show_scene()
 
-    @Slot()
     def _show_scene(self) -> None:
         scenes, place = self._current.lecture.scenes, self.place
         scene = scenes[place] if 0 <= place < len(scenes) else None
@@ -216,19 +213,16 @@ class LectureEditor(QDialog):
         lines += [words.shorten(text, 200) for text in texts_of(scene) if text.strip()]
         return "\n".join(lines)
 
-    @Slot()
     def _choose_first(self) -> None:
         self._rest.stop()
         self.list.setCurrentRow(0 if self.list.count() else -1)
         self.refresh()
 
-    @Slot()
     def _choose_last(self) -> None:
         self.list.setCurrentRow(self.list.count() - 1)
 
     # ---- changing
 
-    @Slot()
     def commit(self) -> None:
         """Take what is typed into the lecture."""
         self._rest.stop()
@@ -245,7 +239,6 @@ class LectureEditor(QDialog):
                 lecture = lecture.told(place, sentence=sentence)
         self._current.take(lecture)
 
-    @Slot()
     def _add(self) -> None:
         self.commit()
         self.add_wanted.emit(None)
@@ -258,31 +251,26 @@ class LectureEditor(QDialog):
             self._current.take(moved)
             self.list.setCurrentRow(place + by)
 
-    @Slot()
     def _delete(self) -> None:
         self.commit()
         if 0 <= self.place < len(self._current.lecture.scenes):
             self._current.take(self._current.lecture.without(self.place))
 
-    @Slot()
     def _look(self) -> None:
         if self.place >= 0:
             self.commit()
             self.look_wanted.emit(self.place)
 
-    @Slot()
     def _start(self) -> None:
         self.commit()
         self.show_wanted.emit(0)
 
-    @Slot()
     def _export(self) -> None:
         self.commit()
         self.export_wanted.emit()
 
     # ---- files
 
-    @Slot()
     def save(self) -> None:
         """Save where the lecture was, or ask where to."""
         self.commit()
@@ -291,7 +279,6 @@ class LectureEditor(QDialog):
         else:
             self._current.save(self._current.path)
 
-    @Slot()
     def save_as(self) -> None:
         """Ask where to, and save."""
         self.commit()
@@ -308,12 +295,10 @@ class LectureEditor(QDialog):
             suffix=SUFFIX.removeprefix("."),
         )
 
-    @Slot()
     def _new(self) -> None:
         self.commit()
         self.ask_to_leave(self._current.start_new)
 
-    @Slot()
     def _open(self) -> None:
         self.commit()
         self.ask_to_leave(self._ask_for_file)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QTimer, QUrl, Slot
+from PySide6.QtCore import QDir, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QDialog, QProgressBar, QWidget
 
@@ -87,17 +87,14 @@ class ExportDialog(QDialog):
         buttons = row(self.open_button, STRETCH, self.close_button, self.go_button)
         column(fields, self.progress, self.said, buttons, gap=GAP, margins=DIALOG_MARGINS, parent=self)
 
-    @Slot()
     def _browse(self) -> None:
         start, title = Path(self.path.text()).parent, self.tr("Export into")
         ask_folder(self, title, self._take_folder, name="export_folder_dialog", start=start)
 
-    @Slot(str)
     def _take_folder(self, folder: str) -> None:
         name = file_stem(tr_engine(self._current.lecture.title) or self.tr("Lecture"))
         self.path.setText(QDir.toNativeSeparators(str(Path(folder) / name)))
 
-    @Slot()
     def _press(self) -> None:
         if self.is_exporting:
             self._end(self.tr("Stopped. What was saved stays; there is no index."))
@@ -128,7 +125,6 @@ class ExportDialog(QDialog):
         self._show_state(self.tr("Scene 1 of {count}…").format(count=words.number(self.progress.maximum())))
         self._timer.start()
 
-    @Slot()
     def _go_on(self) -> None:
         steps, count = self._steps, self.progress.maximum()
         if steps is None:
@@ -172,7 +168,6 @@ class ExportDialog(QDialog):
         for each in (self.path, self.kind, self.index, self.browse_button):
             each.setEnabled(not self.is_exporting)
 
-    @Slot()
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(self.path.text()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from app import words
@@ -53,11 +53,9 @@ class KeepDialog(QDialog):
         self._check()
         self.title.setFocus()
 
-    @Slot()
     def _check(self) -> None:
         self.keep_button.setEnabled(bool(self.title.text().strip()))
 
-    @Slot()
     def _keep(self) -> None:
         sentence = " ".join(self.sentence.toPlainText().split())[:LONGEST_SENTENCE]
         self.kept.emit(self.title.text().strip(), sentence)

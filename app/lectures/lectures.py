@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -63,7 +63,6 @@ class Lectures(QObject):
         """What the pages are called that can be kept."""
         return {key: title for key, title in self._main.titles.items() if is_kept(key)}
 
-    @Slot()
     def ask_to_keep(self, place: int | None = None) -> None:
         """Ask for title and sentence, and keep the open page. Args: place: in the lecture; None: the end."""
         if self.current.is_reading:  # as the window begins
@@ -96,7 +95,6 @@ class Lectures(QObject):
 
     # ---- the editor
 
-    @Slot()
     def edit(self) -> None:
         """Open the editor beside the window."""
         if self.editor is None:
@@ -109,7 +107,6 @@ class Lectures(QObject):
         self.editor.raise_()
         self.editor.activateWindow()
 
-    @Slot(int)
     def look_at(self, place: int) -> None:
         """Show a scene on its page, in the window as it is."""
         scene = self.current.lecture.scenes[place]
@@ -126,7 +123,6 @@ class Lectures(QObject):
 
     # ---- on screen
 
-    @Slot()
     def start(self, place: int = 0) -> None:
         """Show the lecture from a scene on; without one, the editor says how it gets scenes."""
         if self.current.is_reading:  # as the window begins
@@ -139,7 +135,6 @@ class Lectures(QObject):
             self.editor.hide()
         self.player.start(place)
 
-    @Slot()
     def start_here(self) -> None:
         """Show the lecture from the scene that is chosen in the editor."""
         self.start(max(0, self.editor.place) if self.editor is not None else 0)
@@ -159,13 +154,11 @@ class Lectures(QObject):
         self._then = self.start if starts else None
         self.current.open(path)
 
-    @Slot()
     def _opened(self) -> None:
         then, self._then = self._then, None
         if then is not None:
             then()
 
-    @Slot()
     def ask_to_open(self) -> None:
         """Ask for a lecture's file."""
         recent = self.current.recent
@@ -178,7 +171,6 @@ class Lectures(QObject):
             filters=[self.tr("Lectures (*{suffix})").format(suffix=SUFFIX)],
         )
 
-    @Slot()
     def export(self) -> None:
         """Ask where to, and export the lecture's figures."""
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
@@ -192,7 +184,6 @@ class Lectures(QObject):
         if self.editor is not None:
             self.editor.close()
 
-    @Slot(object)
     def _refuse(self, error: BaseException) -> None:
         self._then = None
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window

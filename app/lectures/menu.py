@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, Slot
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
@@ -73,7 +73,6 @@ class LectureButton(ToolButton):
         """Those with keys, which the window has to know to hear them."""
         return self.keep, self.edit, self.start, self.here
 
-    @Slot()
     def open_menu(self) -> None:
         """Open the menu beside the button, with the lectures that were opened last."""
         for action in self._recent:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -132,7 +132,6 @@ class LecturePlayer(QObject):
             self.window.showFullScreen()
         self.go(place)
 
-    @Slot()
     def end(self) -> None:
         """Give the window back as it was."""
         if not self.is_on:
@@ -156,7 +155,6 @@ class LecturePlayer(QObject):
         self._main.show_page(self._before)
         self.ended.emit()
 
-    @Slot(int)
     def step(self, by: int) -> None:
         """Go so many scenes on."""
         self.go(self.place + by)
@@ -187,7 +185,6 @@ class LecturePlayer(QObject):
             for mark in meant
         )
 
-    @Slot(int)
     def set_size(self, percent: int) -> None:
         """Show text and pictures in another size, per cent of the usual."""
         self._wanted = percent
@@ -276,7 +273,6 @@ class LecturePlayer(QObject):
         self.hole.setVisible(bool(why))
         holder.setVisible(not why)
 
-    @Slot()
     def _lecture_changed(self) -> None:
         """Show the scene whose model has been found meanwhile, and whether it is the one that is meant."""
         scenes = self._current.lecture.scenes
@@ -286,7 +282,6 @@ class LecturePlayer(QObject):
             self.bar.show_note(self._note(scenes[self.place]))
             self._fit()
 
-    @Slot()
     def _ask_folder(self) -> None:
         scene = self._current.lecture.scenes[self.place]
         page = self._main.page(scene.page)
@@ -308,12 +303,10 @@ class LecturePlayer(QObject):
             )
             self._refuse_folder(UserError(said, folder=folder, file=REPORT))
 
-    @Slot(str)
     def _take_folder(self, folder: str) -> None:
         if self._asked is not None:
             self._current.choose_folder(self._asked, Path(folder).absolute())
 
-    @Slot(object)
     def _refuse_folder(self, error: UserError) -> None:
         self._show_hole(words.say_error(error))
 

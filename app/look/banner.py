@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.look import theme
@@ -68,7 +68,6 @@ class Banner(QFrame):
         self._text.setText(text)
         self.setAccessibleName(text)
 
-    @Slot()
     def _dismiss(self) -> None:
         self.hide()
         self.closed.emit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import QDir, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
@@ -70,12 +70,10 @@ class ChoiceBox(ElidedBox):
         self._actions.clear()
         super().clear()
 
-    @Slot(int)
     def _moved(self, place: int) -> None:
         if place not in self._actions:
             self._kept = place
 
-    @Slot(int)
     def _activated(self, place: int) -> None:
         call = self._actions.get(place)
         if call is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -36,7 +36,6 @@ class CopyCommandButton(PushButton):
         self.setEnabled(not lacking)
         self.setToolTip(tip(lacking or said))
 
-    @Slot()
     def rest(self) -> None:
         """Say what it does, at once."""
         self._said.stop()

@@ -9,7 +9,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QStandardPaths, Qt, Slot
+from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QDialog, QPlainTextEdit, QPushButton, QWidget
 
@@ -98,7 +98,6 @@ class ErrorDialog(QDialog):
         copy.clicked.connect(self._copy)
         return copy, close
 
-    @Slot()
     def _copy(self) -> None:
         QApplication.clipboard().setText(self._details)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QLayout, QSizePolicy, QToolButton, QWidget
 
@@ -67,7 +67,6 @@ class SegmentedButtons(QWidget):
         """Press a button; emits nothing."""
         self.buttons[key].setChecked(True)
 
-    @Slot()
     def _pressed(self) -> None:
         self.chosen.emit(self.current)
 
@@ -115,12 +114,10 @@ class FoldingButtons(SegmentedButtons):
         super().set_current(key)
         self.box.setCurrentIndex(self.box.findData(key))
 
-    @Slot()
     def _pressed(self) -> None:
         self.set_current(self.current)
         super()._pressed()
 
-    @Slot(int)
     def _activated(self, index: int) -> None:
         self.set_current(str(self.box.itemData(index)))
         self._pressed()

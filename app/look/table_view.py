@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -62,7 +62,6 @@ class TableView(QTableView):
         shape = Qt.CursorShape.PointingHandCursor if is_door else Qt.CursorShape.ArrowCursor
         self.viewport().setCursor(shape)
 
-    @Slot(QModelIndex)
     def _row_clicked(self, index: QModelIndex) -> None:
         if self._is_door:
             self.row_wanted.emit(index.row())

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 import shiboken6
-from PySide6.QtCore import QByteArray, QDir, QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QDir, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QScrollBar, QStyleFactory, QWidget
@@ -148,7 +148,6 @@ class ThemeWatcher(QObject):
             self._follows = True
             QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 
-    @Slot()
     def _system_changed(self) -> None:
         app = QApplication.instance()
         if self.mode == "system" and isinstance(app, QApplication) and _system_theme() is not self.theme:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
 
@@ -196,7 +196,6 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
             value = float(np.log10(value)) if value > 0 else 0.0
         return float(self.getViewBox().mapViewToScene(QPointF(0, value)).y())
 
-    @Slot()
     def _restyle(self) -> None:
         colors = theme.current()
         self.setBackground(colors.card)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 
 from app import words
@@ -223,15 +223,12 @@ class CurveControls(QWidget):
         self.unit.setVisible(plot.kind == "accuracy")
         set_role(self, "clear")
 
-    @Slot()
     def _say_range(self) -> None:
         is_share = self._plot.lowest >= 0
         self.unit.setText(self.tr("Whole range 0–1") if is_share else self.tr("Range −1 to 1"))
 
-    @Slot(bool)
     def _unit_toggled(self, checked: bool) -> None:
         self._plot.set_range("unit" if checked else "data")
 
-    @Slot(int)
     def _smoothing_changed(self, value: int) -> None:
         self._plot.set_smoothing(value / 100)

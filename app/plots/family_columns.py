@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -72,7 +72,6 @@ class FamilyColumns(PointedFigure):
             self._shift = shift
             self.update()
 
-    @Slot()
     def scrolled(self) -> None:
         """Paint the focus ring where it is seen now."""
         if self.hasFocus():

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 
@@ -112,14 +112,12 @@ class Figure(QWidget):
         result.setMenu(self.menu(result))
         return result
 
-    @Slot()
     def save_picture(self) -> None:
         """Ask where to, how wide and what beside it, and save."""
         dialog = SaveDialog(self._title, self.canvas(), self._write, self.window())
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    @Slot()
     def save_numbers(self) -> None:
         """Ask where to, and save the numbers."""
         ask_save(
@@ -135,14 +133,12 @@ class Figure(QWidget):
     def _write(self, path: Path, width_mm: float, dpi: int) -> None:
         save_figure(self, path, width_mm=width_mm, dpi=dpi)
 
-    @Slot(str)
     def _write_numbers(self, path: str) -> None:
         try:
             save_figure(self, path)
         except UserError as error:
             show_error(error, self)
 
-    @Slot()
     def copy_numbers(self) -> None:
         """Put the numbers on the clipboard, tab-separated."""
         lines = ("\t".join(str(cell) for cell in row) for row in self.numbers())

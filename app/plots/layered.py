@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Slot
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
@@ -43,7 +43,6 @@ class LayeredFigure(PointedFigure):
         self._still: QPixmap | None = None
         theme.on_theme_change(self, self.renew)
 
-    @Slot()
     def renew(self) -> None:
         """Paint the still part anew at the next chance."""
         self._still = None

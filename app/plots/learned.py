@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
@@ -70,7 +70,6 @@ class LearnedPlot(LinesPlot):
         else:
             super().keyPressEvent(event)
 
-    @Slot(object)
     def _clicked(self, event: object) -> None:
         at = event.scenePos()  # type: ignore[attr-defined]  # pyqtgraph's own event
         step = None if self.is_empty else self._chart.step_at(at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Slot
+from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app import words
@@ -41,7 +41,6 @@ class PassagePlot(WordFlow[ShadedWord]):
         """Bring the first word of an answer into view, once the words have their places."""
         QTimer.singleShot(0, self, self._reveal_marked)
 
-    @Slot()
     def _reveal_marked(self) -> None:
         marked = next((place for place, one in enumerate(self.words) if one.marks), None)
         if marked is not None:

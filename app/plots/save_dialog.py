@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QStandardPaths, Slot
+from PySide6.QtCore import QDir, QStandardPaths
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from app import words
@@ -126,7 +126,6 @@ class SaveDialog(QDialog):
         beside = [(self.numbers, ".csv"), (self.caption, ".txt")]
         return (picture, *(picture.with_suffix(suffix) for box, suffix in beside if box.isChecked()))
 
-    @Slot()
     def save(self) -> None:
         """Write the files and close; what cannot be written is said here."""
         global _last_folder
@@ -140,7 +139,6 @@ class SaveDialog(QDialog):
         _last_folder = self.paths()[0].parent
         self.accept()
 
-    @Slot()
     def _kind_changed(self) -> None:
         self.dpi.setEnabled(self.kind.currentData() == ".png")
         path = Path(self.path.text())
@@ -148,11 +146,9 @@ class SaveDialog(QDialog):
             self.path.setText(str(path.with_suffix("")))
         self._describe()
 
-    @Slot(int)
     def _take_preset(self, index: int) -> None:
         self.width_mm.setValue(self.preset.itemData(index))
 
-    @Slot()
     def _describe(self) -> None:
         self.refusal.hide()
         named = bool(Path(self.path.text().strip()).name)
@@ -172,7 +168,6 @@ class SaveDialog(QDialog):
             lines.append(self.tr("{names} will be replaced.").format(names=", ".join(there)))
         self.hint.setText("\n".join(lines))
 
-    @Slot()
     def _browse(self) -> None:
         ask_save(
             self,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -102,7 +102,6 @@ class StepsPlot(Figure):
         found = self.series()
         return next((series for series in found if series.size), found[0] if found else Series())
 
-    @Slot()
     def flush(self) -> None:
         """Draw now what has come since the last drawing."""
         start = time.perf_counter()
@@ -125,7 +124,6 @@ class StepsPlot(Figure):
         last = max((float(series.steps[-1]) for series in found), default=0.0)
         return last, float(newest.max(where=np.isfinite(newest), initial=0.0))
 
-    @Slot()
     def show_all(self) -> None:
         """Take back every zoom."""
         if self.has_chart:
@@ -178,14 +176,12 @@ class StepsPlot(Figure):
             bad |= values <= 0
         return np.where(bad, np.nan, values) if bad.any() else values.copy()
 
-    @Slot()
     def _due(self) -> None:
         if self.isVisible():
             self.flush()
         else:
             self._late = True
 
-    @Slot()
     def _restyle(self) -> None:
         self.restyle()
 

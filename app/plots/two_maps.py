@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look.labels import label
@@ -87,7 +87,6 @@ class TwoMaps(Figure):
         for plot in self.maps:
             plot.set_saving(saving)
 
-    @Slot(int)
     def _chosen(self, place: int) -> None:
         for plot in self.maps:
             plot.set_chosen(place)

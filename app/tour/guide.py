@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import shiboken6
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
@@ -140,7 +140,6 @@ class Guide(QWidget):
         """What is not dimmed, in the window's pixels; None where the step is about nothing on screen."""
         return self._hole
 
-    @Slot()
     def start(self) -> None:
         """Begin with the first step, in the place of any other tour of this window."""
         window = self.host
@@ -180,7 +179,6 @@ class Guide(QWidget):
         count = len(self._way) if self.following is None else len(self.steps)
         return self.tr("{step} of {all}").format(step=words.number(len(self._way)), all=words.number(count))
 
-    @Slot()
     def next(self) -> None:
         """Go on, whatever the step still waits for."""
         if self.has_ended:
@@ -191,13 +189,11 @@ class Guide(QWidget):
         else:
             self.go(following)
 
-    @Slot()
     def back(self) -> None:
         """Show the step before."""
         if not self.has_ended and len(self._way) > 1:
             self.go(self._way[-2])
 
-    @Slot()
     def leave(self) -> None:
         """End here; what is on screen stays."""
         self._end(False)
@@ -219,7 +215,6 @@ class Guide(QWidget):
 
     # ---- what a step waits for, says and lights
 
-    @Slot()
     def look(self) -> None:
         """Go on with the action where it can, and show everything as it is now."""
         if not 0 <= self.index < len(self.steps):
@@ -326,7 +321,6 @@ class Guide(QWidget):
         entries[(here + (1 if onward else -1)) % len(entries)].setFocus(Qt.FocusReason.TabFocusReason)
         return True
 
-    @Slot(QWidget, QWidget)
     def _focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
         """Take the keyboard back from whatever is neither on the card nor lit; dialogs keep it."""
         self.update()

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.work.known_runs import KnownRuns
 from app.work.later import later
@@ -78,7 +78,6 @@ class Doctor(QObject):
         """Look no more by itself."""
         self._again.stop()
 
-    @Slot()
     def _take_table(self) -> None:
         """Begin anew with another table."""
         table = self._data.table
@@ -87,7 +86,6 @@ class Doctor(QObject):
         self._again.stop()
         self._forget()
 
-    @Slot()
     def _forget(self) -> None:
         """Forget what was found: the columns have other roles now."""
         self._examined.drop()
@@ -102,7 +100,6 @@ class Doctor(QObject):
         self._is_watched = is_watched
         self._look()
 
-    @Slot()
     def _look(self) -> None:
         """Look for all that can be told without a model's answers, as the mends of a moment ago leave it; the
         same is not looked for again.
@@ -125,13 +122,11 @@ class Doctor(QObject):
             ended=self._end,
         )
 
-    @Slot()
     def hear_of_run(self) -> None:
         """Look again, for a run that learned from the table may have ended."""
         self._round += 1
         self._look()
 
-    @Slot()
     def _look_again(self) -> None:
         self._looked_at = self._data.mends.recipe
         self._look()
@@ -182,7 +177,6 @@ class Doctor(QObject):
         """Whether wrong labels are being looked for."""
         return self._suspected.is_asking
 
-    @Slot()
     def stop(self) -> None:
         """Look for wrong labels no further."""
         self._suspected.drop()

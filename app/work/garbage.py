@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer
 
 INTERVAL_MS = 200
 LONG_S = 0.02  # of a collection, during which no thread does anything
@@ -29,7 +29,6 @@ class GarbageCollector(QObject):
         self._timer.start()
         self.destroyed.connect(gc.enable)
 
-    @Slot()
     def collect(self) -> None:
         """Collect the oldest generation whose threshold is passed, unless collecting is put off."""
         if _put_off.is_set():

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app import words
 from app.settings import AppSettings
@@ -160,7 +160,6 @@ class Hub(QObject):
         )
         self.changed.emit()
 
-    @Slot()
     def cancel(self) -> None:
         """End the transfer; what has come is kept."""
         if self.is_fetching:

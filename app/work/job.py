@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
 
 from app.work.garbage import leave_what_is_there
 from engine.events import Beat, Event
@@ -76,27 +76,23 @@ class Job(QObject):
     def is_paused(self) -> bool:
         return self.state == "paused"
 
-    @Slot()
     def start(self) -> None:
         """Start the worker thread. Later calls do nothing."""
         if self.state == "new":
             self._begin("running")
 
-    @Slot()
     def pause(self) -> None:
         """Ask for no further event; the task stands still at its next yield."""
         if self.state == "running":
             self._worker.may_run.clear()
             self._set_state("paused")
 
-    @Slot()
     def resume(self) -> None:
         """Go on after a pause."""
         if self.state == "paused":
             self._set_state("running")
             self._worker.may_run.set()
 
-    @Slot()
     def stop(self) -> None:
         """Close the task at its next yield, where it saves what it has; also when paused or new."""
         if self.state in ("new", "running", "paused"):
@@ -131,7 +127,6 @@ class Job(QObject):
         self.state = state
         self.state_changed.emit(state)
 
-    @Slot()
     def _take(self) -> None:
         batch: list[Event] = []
         end: _End | None = None

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.work.later import later
 from app.work.worker import Channel, Workers
@@ -78,7 +78,6 @@ class Mends(QObject):
         """Whether there is a change to go back before."""
         return bool(self._before)
 
-    @Slot()
     def undo(self) -> None:
         """Go back before the last change."""
         if self._before:
@@ -109,7 +108,6 @@ class Mends(QObject):
             assert self.recipe is not None
             _keep_recipe(self._folder(), self.recipe)
 
-    @Slot()
     def _write(self) -> None:
         if self.recipe is not None:
             write: Callable[[], bool] = partial(_keep_recipe, self._folder(), self.recipe)

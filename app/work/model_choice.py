@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.work.busy import Busy
 from app.work.later import later
@@ -76,7 +76,6 @@ class ModelChoice(QObject):
         """The longest that the chosen model can read."""
         return self.chosen.max_length_limit if self.chosen else DEFAULT_LIMIT
 
-    @Slot(int)
     def set_max_length(self, pieces: int) -> None:
         """Say how many WordPieces of each text are kept."""
         if pieces != self.max_length and pieces >= 3:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
 from app.work.busy import Busy
@@ -263,7 +263,6 @@ class OpenData(QObject):
             return
         self.set_roles(self.roles.with_role(column, role))
 
-    @Slot()
     def undo_roles(self) -> None:
         """Go back to the roles before the last change."""
         before, self.roles_before = self.roles_before, None
@@ -283,7 +282,6 @@ class OpenData(QObject):
         """Whether the summary is on its way."""
         return self._counted.is_asking
 
-    @Slot()
     def _count(self) -> None:
         """Count anew; what was known is known no more."""
         self.summary = self.refusal = None
@@ -293,7 +291,6 @@ class OpenData(QObject):
         self._count_mended()
         self.summary_changed.emit()
 
-    @Slot()
     def _count_mended(self) -> None:
         """Count the table anew, as its recipe leaves it; what is shown of it stays meanwhile."""
         if self.table is None or self.roles is None or not self.roles.text:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app import words
 from app.look.labels import PART
@@ -87,7 +87,6 @@ class QueueWatch(QObject):
         self._timer = QTimer(self, singleShot=True, interval=WATCH_MS)
         self._timer.timeout.connect(self.look)
 
-    @Slot()
     def look(self) -> None:
         """Look at the queue; again in a moment as long as there is something to do."""
         root = self._root()
@@ -108,17 +107,14 @@ class QueueWatch(QObject):
         """Forget the jobs that have ended."""
         self._do(partial(queue.clear, self._root()))
 
-    @Slot()
     def stop(self) -> None:
         """Stop and keep the run under way, and begin no other."""
         self._do(partial(queue.pause, self._root()))
 
-    @Slot()
     def go_on(self) -> None:
         """Go on where it was stopped, or where its process ended."""
         self._do(partial(_go_on, self._root(), self._process))
 
-    @Slot()
     def accept(self) -> None:
         """Let what came from elsewhere be done, too."""
         self._do(partial(queue.accept, self._root()))

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.work.job import Job
 from app.work.known_runs import KnownRuns
@@ -159,24 +159,20 @@ class TrainingJob(QObject):
         job.start()
         self.changed.emit()
 
-    @Slot()
     def pause(self) -> None:
         if self._job is not None:
             self._job.pause()
 
-    @Slot()
     def go_on(self) -> None:
         """Go on after a pause."""
         if self._job is not None:
             self._job.resume()
 
-    @Slot()
     def stop(self) -> None:
         """Stop at the next yield and keep what there is; `ended` follows when all is saved."""
         if self._job is not None:
             self._job.stop()
 
-    @Slot(list)
     def _take(self, events: list[Event]) -> None:
         for event in events:
             self.state.take(event)
@@ -186,18 +182,15 @@ class TrainingJob(QObject):
         elif not self._calm.isActive():  # steps are told on four times a second, whatever their pace
             self._calm.start()
 
-    @Slot(object)
     def _fail(self, error: BaseException) -> None:
         self.state.error = error
         self.failed.emit(error)
 
-    @Slot(str)
     def _change(self, state: str) -> None:
         if state != "ended":  # told by _end, when the job is gone
             self.state.state = state
             self.changed.emit()
 
-    @Slot()
     def _end(self) -> None:
         job, self._job = self._job, None
         if job is not None:

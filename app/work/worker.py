@@ -14,7 +14,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast, overload
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.work.job import INTERVAL_MS as CALM_MS
 from app.work.job import STACK_BYTES, step_back
@@ -114,7 +114,6 @@ class Worker(QObject):
         """Let what is asked wait until `let_go`."""
         self._is_held = True
 
-    @Slot()
     def let_go(self) -> None:
         """Answer what has been asked, and what will be."""
         self._is_held = False
@@ -148,7 +147,6 @@ class Worker(QObject):
         finally:
             threading.stack_size(before)
 
-    @Slot()
     def _take(self) -> None:
         for _ in range(self._outbox.qsize()):
             self._said.append(self._outbox.get())
@@ -278,7 +276,6 @@ class Channel(QObject):
         self._worker.begin(question)
         return True
 
-    @Slot()
     def drop(self) -> None:
         """Hear no more of what is under way, which ends at its next step; the same may be asked again."""
         self._asked = None
@@ -342,7 +339,6 @@ class Workers(QObject):
         for worker in self._all:
             worker.hold()
 
-    @Slot()
     def let_go(self) -> None:
         """Answer what has been asked, and what will be."""
         for worker in self._all:

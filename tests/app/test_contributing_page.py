@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -36,7 +35,7 @@ def test_the_page_in_contributing_counts_the_rows_of_the_open_table(
         each.__name__: each
         for each in (
             *(Card, Channel, EmptyState, Page, Pending, QWidget, Session),
-            *(Slot, count_rows, label, partial),
+            *(count_rows, label, partial),
         )
     }
     made: dict[str, Any] = {**known, "words": words}

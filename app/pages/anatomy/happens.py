@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.look.inputs import LineEdit, SpinBox
@@ -136,10 +136,8 @@ class HappensCard(Card):
         self.hide_link.setVisible(not is_hidden)
         self.weight_link.setVisible(is_hidden)
 
-    @Slot(int)
     def _number_turned(self, number: int) -> None:
         self.number_chosen.emit(number - 1)
 
-    @Slot()
     def _target_done(self) -> None:
         self.target_typed.emit(self.target.text())

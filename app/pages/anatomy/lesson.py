@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
 from app import words
@@ -206,7 +206,6 @@ class WeightDialog(QDialog):
 
     # ---- the lesson
 
-    @Slot()
     def _ask(self) -> None:
         if self._name in HEADS:
             self._say_nothing(self.tr("The loss of a hidden word does not come by this weight."))
@@ -278,7 +277,6 @@ class WeightDialog(QDialog):
         )
         self.lesson_card.set_hint(self.tr("“{word}” at the [MASK]").format(word=answer))
 
-    @Slot()
     def _go(self) -> None:
         """Go to the step where the number that the weight multiplies was made."""
         step, layer = step_of(self._taken, self._walk)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
@@ -248,7 +248,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if self._asked.ask((about.fingerprint, asked), work, heard=self._take, refused=self._refuse):
             self._patience.start()
 
-    @Slot()
     def _say_waiting(self) -> None:
         """Say that numbers are on their way: of a long text they take seconds."""
         if self._asked.is_asking:
@@ -298,7 +297,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if not is_filled:
             self.picture.set_title("")
 
-    @Slot()
     def _take_wanted(self) -> None:
         """Go where another page leads to."""
         wanted, self.inspector.wanted_anatomy = self.inspector.wanted_anatomy, None
@@ -337,30 +335,25 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     # ---- walking
 
-    @Slot(int)
     def step(self, by: int) -> None:
         """Go to the step before or after."""
         self._go(self.walk.stepped(by))
 
-    @Slot(int)
     def _choose_step(self, place: int) -> None:
         self._go(self.walk.at(ORDER[place]))
 
-    @Slot(int, int)
     def _choose_number(self, column: int, number: int) -> None:
         names = self._names
         if column < len(names) and names[column]:
             walk = self.walk.changed(vector=names[column])
             self._go(walk.with_number(vectors.width_of(names[column]), number))
 
-    @Slot(int, int)
     def _choose_foot(self, column: int, number: int) -> None:
         if self.walk.step == "ends":  # below T stands C
             self._go(self.walk.changed(vector="C").with_number("width", number))
         else:
             self._choose_number(column, number)
 
-    @Slot(int)
     def _choose_row(self, key: int) -> None:
         if self.walk.step in ("answer", "loss"):
             chosen = {"said": key} if self.walk.step == "answer" else {"target": self._word(key)}
@@ -374,21 +367,17 @@ class AnatomyPage(LookingPage[AnatomyState]):
         assert self.found is not None
         return self.found.now.about.wordpiece.tokens[key]
 
-    @Slot(int)
     def _turn_number(self, number: int) -> None:
         if self.told is not None and self.told.spot is not None and self.told.size > 1:
             self._go(self.walk.with_number(vectors.width_of(self.told.spot.name), number))
 
-    @Slot(int)
     def _choose_answer(self, place: int) -> None:
         self._go(self.walk.changed(answer=str(self.boxes["answer"].itemData(place)), said=-1))
 
-    @Slot(object)
     def _change(self, changes: Changes) -> None:
         self.walk = self.walk.changed(changes=changes)
         self._ask()
 
-    @Slot()
     def _hide_piece(self) -> None:
         """Put [MASK] in the place of the chosen piece, and know what stood there."""
         found = self.found
@@ -479,7 +468,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
             guess = now.about.wordpiece.tokens[vectors.target_id(now, blank)]
         self.happens.show_target(self.walk.target, guess, is_asked=is_asked, is_hidden=hidden)
 
-    @Slot()
     def _paint(self) -> None:
         found = self.found
         if found is None:
@@ -529,7 +517,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     # ---- taking along
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that writes every number to a file on the clipboard."""
         if self.found is not None:
@@ -539,7 +526,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
             )
             self.copy_button.copy(asked.command())
 
-    @Slot()
     def copy_chosen_vector(self) -> None:
         """Put the vector that the frame is in on the clipboard, a number a line."""
         if self.found is not None and self.told is not None and self.told.spot is not None:
@@ -548,13 +534,11 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     # ---- one weight
 
-    @Slot(int)
     def _open_weight(self, term: int) -> None:
         told, found = self.told, self.found
         if told is not None and found is not None and told.product is not None:
             self._show_weight(found, told.product.weight, told.row, term)
 
-    @Slot()
     def _open_last_weight(self) -> None:
         """Follow the loss back to a weight of the value matrix of the head that is shown."""
         found = self.found
@@ -569,6 +553,5 @@ class AnatomyPage(LookingPage[AnatomyState]):
         dialog.went_to.connect(self._follow)
         dialog.open()
 
-    @Slot(object)
     def _follow(self, walk: Walk) -> None:
         self._go(walk)

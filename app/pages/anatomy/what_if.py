@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from app import words
@@ -126,12 +126,10 @@ class WhatIfCard(Card):
             self.changes = changes
             self.changed.emit(changes)
 
-    @Slot(bool)
     def _head_switched(self, is_off: bool) -> None:
         walk = self._walk
         self._change(self.changes.with_scale(walk.layer, walk.head, 0.0 if is_off else 1.0))
 
-    @Slot(int)
     def _scale_moved(self, tenths: int) -> None:
         self.scale_words.setText(words.decimal(tenths / TENTHS, 1))
         self._change(self.changes.with_scale(self._walk.layer, self._walk.head, tenths / TENTHS))
@@ -139,15 +137,12 @@ class WhatIfCard(Card):
     def _switch_residual(self, which: str, is_off: bool) -> None:
         self._change(self.changes.with_residual(self._walk.layer, which, not is_off))
 
-    @Slot(int)
     def _moved(self, position: int) -> None:
         self._change(self.changes.with_position(self._walk.piece, position))
 
-    @Slot(int)
     def _segment_chosen(self, segment: int) -> None:
         self._change(self.changes.with_segment(self._walk.piece, segment, self._own_segment))
 
-    @Slot()
     def _take_back(self) -> None:
         self._change(Changes())
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QStackedWidget, QWidget
 
@@ -266,7 +266,6 @@ class HeadAblation(QObject):
         """Return the heads that are off, or the chosen ones where none is."""
         return self._chosen.off or frozenset(self.heads())
 
-    @Slot()
     def _score_table(self) -> None:
         table, roles, about = self._session.data.table, self._session.data.roles, self._about
         if table is None or roles is None or not roles.text or about is None:
@@ -359,7 +358,6 @@ class HeadAblation(QObject):
             "could change. Fine-tune it, or pretrain it further; attention is shown all the same."
         )
 
-    @Slot()
     def _ask(self) -> None:
         maps = self._maps
         if maps is None:
@@ -391,7 +389,6 @@ class HeadAblation(QObject):
         first = [word for word in maps.words if word.segment == 0]
         return locked or max(first, key=lambda word: len(word.text), default=None)
 
-    @Slot()
     def _mask(self) -> None:
         maps, word = self._maps, self._word_to_mask()
         if maps is None or word is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QWidget
 
@@ -151,7 +151,6 @@ class AttributionCard(QWidget):
         if problem:
             self._refuse(problem)
 
-    @Slot()
     def _renew(self) -> None:
         """Forget the result on screen, show the plain words, and ask where that is quick."""
         self._result_asked.drop()
@@ -209,7 +208,6 @@ class AttributionCard(QWidget):
             return ""
         return self.tr("This takes about {duration}. Press Explain.").format(duration=words.duration(seconds))
 
-    @Slot()
     def _ask_over_table(self) -> None:
         """Open the window that asks the same of many texts."""
         table, roles, about = self._session.data.table, self._session.data.roles, self._about
@@ -225,12 +223,10 @@ class AttributionCard(QWidget):
         """Whether a result is still to come."""
         return self._result_asked.is_asking
 
-    @Slot()
     def _ask_if_quick(self) -> None:
         if self.isVisible() and not self._waits and self._seconds() <= QUICK_S:
             self._ask()
 
-    @Slot()
     def _go(self) -> None:
         self._waits = self.is_asking
         if self.is_asking:
@@ -292,7 +288,6 @@ class AttributionCard(QWidget):
         if not is_running:
             self.heading.setText("")
 
-    @Slot()
     def _show_result(self) -> None:
         result = self.result
         if result is None:
@@ -314,7 +309,6 @@ class AttributionCard(QWidget):
         self.meaning.setText(said.meaning_words(result))
         self.meaning.show()
 
-    @Slot(int)
     def _hide_word(self, index: int) -> None:
         """Hide the word that was clicked, and ask for it."""
         if self._encoding is None:
@@ -327,7 +321,6 @@ class AttributionCard(QWidget):
         if word is not None:
             self.choices.hide_word(word)
 
-    @Slot(int)
     def _mark_word(self, place: int) -> None:
         """Show in the text which word a bar is of."""
         scored = self.bars.scored

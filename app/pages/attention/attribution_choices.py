@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app import words
@@ -318,7 +318,6 @@ class AttributionChoices(QWidget):
                 box.addItem(text, data)
             box.setCurrentIndex(max(0, box.findData(before)) if before else 0)
 
-    @Slot()
     def _question_chosen(self) -> None:
         for line in (self.word, self.other_word):
             line.clear()
@@ -326,12 +325,10 @@ class AttributionChoices(QWidget):
         self._show_answers()
         self.changed.emit()
 
-    @Slot()
     def _choice_made(self) -> None:
         self._show_help()
         self.changed.emit()
 
-    @Slot()
     def _word_typed(self) -> None:
         line = self.sender()
         if isinstance(line, QLineEdit) and line.text() != line.property("taken"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -125,12 +125,10 @@ class CompareDialog(QDialog):
             parent=self,
         )
 
-    @Slot()
     def _text_typed(self) -> None:
         self.radios["text"].setChecked(True)
         self._show_state()
 
-    @Slot(object)
     def take_folder(self, folder: str) -> None:
         """Choose a model, or weights that were kept."""
         self.model_box.set_choice(folder)
@@ -150,14 +148,12 @@ class CompareDialog(QDialog):
             return None
         return Comparison("model", folder=Path(folder), name=self.model_box.currentText())
 
-    @Slot()
     def _show_state(self) -> None:
         is_ready = self.comparison() is not None
         self.go.setEnabled(is_ready)
         is_same = not is_ready and self.radios["text"].isChecked()
         self.go.setToolTip(self.tr("Change a text first: these are the ones on screen.") if is_same else "")
 
-    @Slot()
     def _accept(self) -> None:
         found = self.comparison()
         if found is not None:

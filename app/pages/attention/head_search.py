@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app import words
 from app.pages.attention import requests
@@ -69,7 +69,6 @@ class HeadSearch(QObject):
         """Remember what is chosen now."""
         self._chosen = chosen
 
-    @Slot()
     def find(self) -> None:
         """Show the heads in the order that is asked for, or ask for what is not known yet."""
         if self._maps is None:
@@ -84,7 +83,6 @@ class HeadSearch(QObject):
         else:
             self._ask(self._text_asked, self._maps, partial(measure, self._maps), self._show)
 
-    @Slot()
     def stop(self) -> None:
         """Give up measuring."""
         self._stop_but(None)

@@ -15,7 +15,6 @@ from PySide6.QtCore import (
     QSize,
     Qt,
     Signal,
-    Slot,
 )
 from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
@@ -270,12 +269,10 @@ class HeadList(TableView):
         has_words = bool(self._heads.off) or (known is not None and bool(known.patterns))
         self.setColumnHidden(3, self.width() < LEAST_LIST or not has_words)
 
-    @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if current.isValid() and self._heads.rows[current.row()] != self._chosen:
             self.head_chosen.emit(*self._heads.rows[current.row()])
 
-    @Slot(int)
     def _turn(self, section: int) -> None:
         if section == 2 and self.head_values is not None:
             self.show_values(self.head_values, ascending=not self.is_ascending)
@@ -391,12 +388,10 @@ class HeadsCard(Card):
         self.sort.setCurrentIndex(self.sort.findData(measure))
         self._sort_activated()
 
-    @Slot()
     def rank(self) -> None:
         """Sort all heads by what changes when each alone is off."""
         self.sort_by(RANKING)
 
-    @Slot()
     def _sort_activated(self) -> None:
         measured = self.measure != POSITION
         self._measure_row.setVisible(measured)
@@ -413,11 +408,9 @@ class HeadsCard(Card):
             said = self.tr("How fast the loss changes with each head.")
         self.help.setText(words.tr_engine(one.help) if one else said)
 
-    @Slot()
     def _over_activated(self) -> None:
         self.sort_changed.emit()
 
-    @Slot(str)
     def _as_chosen(self, key: str) -> None:
         self._show_as(key)
         self.sort_changed.emit()
@@ -472,12 +465,10 @@ class HeadsCard(Card):
         self.list.show_heads(chosen.heads, chosen.off)
         self._show_order()
 
-    @Slot()
     def _turned(self) -> None:
         self._order = None
         self._show_order()
 
-    @Slot()
     def _show_order(self) -> None:
         known = self.list.head_values
         if known is None or known.by_position or known.values.shape != self._shape:

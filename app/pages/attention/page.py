@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QWidget
 
@@ -224,51 +224,42 @@ class AttentionPage(LookingPage[AttentionState]):
         self._show_chosen()
         self.offer_beginning(error)
 
-    @Slot(int, int)
     def choose_head(self, layer: int, head: int) -> None:
         """Show one head."""
         self._choose(self.chosen.choose(layer, head))
 
-    @Slot(int, int)
     def add_head(self, layer: int, head: int) -> None:
         """Average one head more, or one less."""
         self._choose(self.chosen.add(layer, head))
 
-    @Slot(str)
     def show_picture(self, name: str) -> None:
         """Show the heatmap, the arcs, the query-key detail, all heads, or attribution."""
         self._choose(replace(self.chosen, picture=name))
 
-    @Slot()
     def explain(self) -> None:
         """Show which words the model's own answer rests on."""
         self.inspector.is_explanation_wanted = False
         self.attribution.choices.ask_own_answer()
         self.show_picture("attribution")
 
-    @Slot(str, object)
     def change(self, name: str, value: object) -> None:
         """Change one field of what is chosen."""
         self._choose(self.chosen.changed(name, value))
 
-    @Slot(int)
     def lock(self, place: int) -> None:
         """Keep a token's row, by its place in the encoding; -1 lets go."""
         self._choose(replace(self.chosen, locked=place))
 
-    @Slot()
     def switch_heads(self) -> None:
         """Switch the chosen heads off, or on again."""
         if self.has_maps:
             self._choose(self.chosen.switch(self.ablation.heads()))
 
-    @Slot()
     def switch_layer(self) -> None:
         """Switch all heads of the layer off, or on again."""
         if self.has_maps:
             self._choose(self.chosen.switch(self.chosen.layer_heads(self.chosen.layer)))
 
-    @Slot()
     def switch_all_on(self) -> None:
         """Switch every head on."""
         self._choose(replace(self.chosen, off=frozenset()))
@@ -369,7 +360,6 @@ class AttentionPage(LookingPage[AttentionState]):
             self.count.setText(self._counted)
             self.count.setMinimumWidth(0)
 
-    @Slot()
     def _say_busy(self) -> None:
         self.count.setMinimumWidth(self.count.width())
         self.count.setText(self.tr("Looking…"))
@@ -420,7 +410,6 @@ class AttentionPage(LookingPage[AttentionState]):
         work = partial(block_masses, maps, heads)
         self._masses_asked.ask((maps, heads), work, heard=self._take_masses, refused=self._refuse)
 
-    @Slot()
     def show_anatomy(self) -> None:
         """Go on to what the head hands on for the token whose row is explained."""
         if self.maps is not None and self.has_maps:
@@ -443,7 +432,6 @@ class AttentionPage(LookingPage[AttentionState]):
     def _take_masses(self, masses: BlockMasses) -> None:
         self.picture.show_masses(captions.mass_words(masses))
 
-    @Slot()
     def _effects_changed(self) -> None:
         found = self.ablation.effects
         self.search.watch(found.effects[0].watched if found is not None and found.effects else None)
@@ -454,14 +442,12 @@ class AttentionPage(LookingPage[AttentionState]):
             for figure in (*self.picture.figures(), self.heads.mosaic):
                 figure.set_caption(lines)
 
-    @Slot()
     def save_figure(self) -> None:
         """Ask where to, and save the picture on screen with its numbers and caption."""
         figure: Figure = self.picture.current_figure() or self.attribution.picture
         self._set_captions()
         figure.save_picture()
 
-    @Slot()
     def open_compare(self) -> None:
         """Ask what to compare with."""
         inspector = self.inspector
@@ -472,13 +458,11 @@ class AttentionPage(LookingPage[AttentionState]):
         self._dialog.compared.connect(self.compare)
         self._dialog.open()
 
-    @Slot(object)
     def compare(self, against: Comparison) -> None:
         """Show the difference from another head, text or model."""
         picture = self.chosen.picture if self._head_picture.is_matrix else PICTURES[0]
         self._choose(replace(self.chosen, comparison=against, picture=picture))
 
-    @Slot()
     def end_comparison(self) -> None:
         """Show the attention itself again."""
         self._choose(replace(self.chosen, comparison=None))
@@ -520,7 +504,6 @@ class AttentionPage(LookingPage[AttentionState]):
         self._set_captions()
         return tuple(one for one in found if not one.is_empty)
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that writes these weights to a file on the clipboard."""
         maps = self.maps

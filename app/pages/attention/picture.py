@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
@@ -116,7 +116,6 @@ class AttentionOptions(QWidget):
         self.share_words = label("", "muted")
         self.share_words.setFixedWidth(self.share_words.fontMetrics().horizontalAdvance("top 100 %") + 6)
 
-    @Slot(int)
     def _share_moved(self, percent: int) -> None:
         self._say_share(percent)
         self.changed.emit("top_share", percent / 100)
@@ -299,7 +298,6 @@ class PictureCard(Card):
                 each.setText(text)
         self._fit_masses()
 
-    @Slot()
     def _fit_masses(self) -> None:
         """Show the shares that have room; so narrow a card leaves out the last."""
         room, gap = self._shares.width(), self._masses.spacing()

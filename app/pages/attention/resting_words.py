@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QSizePolicy, QWidget
 
@@ -116,7 +115,6 @@ class RestingWordsDialog(QDialog):
             parent=self,
         )
 
-    @Slot()
     def clear(self) -> None:
         """Forget what was found: it was of another question."""
         self._answers.drop()
@@ -125,7 +123,6 @@ class RestingWordsDialog(QDialog):
         self.said.setText(self.tr("What each word adds to the label's log-odds, summed up word by word."))
         self._show_rows()
 
-    @Slot()
     def measure(self) -> None:
         """Ask; takes a pass back through the model for each text, or some 20."""
         asked = (self.label_box.currentData(), self.method.currentData(), int(self.count.currentData()))
@@ -180,7 +177,6 @@ class RestingWordsDialog(QDialog):
         self.rows.set_rows(names, len(found.words), cell, range(1, 4))
         self.list.resizeColumnsToContents()
 
-    @Slot()
     def _save_dialog(self) -> None:
         ask_save(
             self,
@@ -192,7 +188,6 @@ class RestingWordsDialog(QDialog):
             suffix="csv",
         )
 
-    @Slot(str)
     def save_file(self, path: str) -> None:
         """Write every word's numbers into a CSV file."""
         if self._found is None:

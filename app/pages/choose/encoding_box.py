@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
@@ -51,7 +51,6 @@ class EncodingBox(ElidedBox):
         assert typed is not None
         typed.setCursorPosition(0)  # the beginning is in sight
 
-    @Slot()
     def _choose(self) -> None:
         typed = self.currentText().strip()
         wanted = str(self.currentData() or "") if typed == self.itemText(self.currentIndex()) else typed

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -40,13 +40,11 @@ class FolderQuestion(QObject):
         self._vocabulary_will_do = vocabulary_will_do
         self._asked = Channel(self, session.workers.quick)
 
-    @Slot()
     def ask(self) -> None:
         """Open the dialog, beside the model that was used last."""
         title, start = self.tr("Choose a model folder"), beside(self._session.library.recent)
         ask_folder(self._parent, title, self.read, name=self.objectName(), start=start)
 
-    @Slot(str)
     def read(self, folder: Path | str) -> None:
         """Read a folder, as if it had been chosen."""
         work = partial(read_folder, Path(folder), vocabulary_will_do=self._vocabulary_will_do)
@@ -135,7 +133,6 @@ class ModelBox(ChoiceBox):
         self.refusal.setText(text)
         self.refusal.setVisible(bool(text))
 
-    @Slot()
     def refresh(self) -> None:
         """List what the library has now; the choice stays."""
         own = [one.data for one in (*self._before, *self._after)]
@@ -173,11 +170,9 @@ class ModelBox(ChoiceBox):
         else:
             super()._activated(place)
 
-    @Slot(str)
     def _take_folder(self, folder: str) -> None:
         self.show_refusal("")
         self.chosen.emit(folder)
 
-    @Slot(object)
     def _refuse(self, error: BaseException) -> None:
         self.show_refusal(words.say_error(error))

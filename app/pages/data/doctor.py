@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QProgressBar, QWidget
 
@@ -96,7 +96,6 @@ class DoctorCard(Card):
         found = self._session.doctor.suspected
         return 0 if found is None else found.count
 
-    @Slot()
     def refresh(self) -> None:
         """Show what can be asked for, and what is under way."""
         doctor, summary = self._session.doctor, self._session.data.table_summary
@@ -192,11 +191,9 @@ class DoctorCard(Card):
         chosen = self._session.model.chosen
         return Path(chosen.model) if chosen is not None and not chosen.is_new else starter_model()
 
-    @Slot()
     def _suspect(self) -> None:
         self._look(closely=False)
 
-    @Slot()
     def _suspect_closely(self) -> None:
         self._look(closely=True)
 
@@ -205,7 +202,6 @@ class DoctorCard(Card):
         by = folder.name if folder is not None else self.tr("nothing else")
         self._session.doctor.suspect(folder, by=by, closely=closely)
 
-    @Slot()
     def _ask_against(self) -> None:
         table = self._session.data.table
         tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
@@ -222,7 +218,6 @@ class DoctorCard(Card):
         """Look for what stands in another file, too."""
         self._session.doctor.compare_with(Path(path))
 
-    @Slot()
     def _ask_save(self) -> None:
         table = self._session.data.table
         if table is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -74,10 +74,8 @@ class DataEmpty(Card):
     def _add_centred(self, widget: QWidget) -> None:
         self.body.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
 
-    @Slot(str)
     def _show_busy(self, text: str) -> None:
         self.hint.setText(f"{text}…" if text else self._idle_hint)
 
-    @Slot()
     def _open_sample(self) -> None:
         self._session.data.open(sample_data_path())

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import words
@@ -142,7 +142,6 @@ class FoundCard(Card):
                 needed = max(self.view.sizeHintForColumn(place), header.sectionSizeHint(place))
                 header.resizeSection(place, min(needed + 8, WIDEST))
 
-    @Slot()
     def _show_step(self) -> None:
         finding = self._finding
         if finding is None:
@@ -155,7 +154,6 @@ class FoundCard(Card):
         self.drop_button.setText(said)
         self.drop_button.setEnabled(count > 0)
 
-    @Slot()
     def _drop(self) -> None:
         if self._step is not None:
             self.mended.emit(self._step)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QDialog, QMenu, QWidget
 
 from app import words
@@ -158,7 +158,6 @@ class LabelDialog(QDialog):
         )
         self.label.setFocus()
 
-    @Slot()
     def _take(self) -> None:
         self.answered.emit(self.label.text().strip())
         self.accept()

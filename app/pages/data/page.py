@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt, Slot
+from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QTableView, QWidget
 
@@ -93,7 +93,6 @@ class DataPage(Page):
         if session.data.refusal is not None:
             self._show_problem(session.data.refusal)
 
-    @Slot()
     def _undo(self) -> None:
         """Take back the last mend; where there is none, the last change of roles."""
         if self.session.data.mends.can_undo:
@@ -144,7 +143,6 @@ class DataPage(Page):
         self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
 
-    @Slot()
     def begin_review(self) -> None:
         """Show the labels in doubt, the most doubtful first, and the first of them."""
         found = self.session.doctor.suspected
@@ -163,7 +161,6 @@ class DataPage(Page):
         self.table_card.view.setFocus(Qt.FocusReason.OtherFocusReason)
         self._move_review(0)
 
-    @Slot(int)
     def _move_review(self, further: int) -> None:
         place = self.review.place + further
         model = self.table_card.model
@@ -172,7 +169,6 @@ class DataPage(Page):
             self.table_card.view.setCurrentIndex(model.index(place, max(0, column_)))
             self.review.show_place(place)
 
-    @Slot(QModelIndex)
     def _row_changed(self, current: QModelIndex) -> None:
         found = self.session.doctor.suspected
         if self.below.currentWidget() is not self.review or found is None or not current.isValid():
@@ -182,7 +178,6 @@ class DataPage(Page):
         if len(places):
             self.review.show_place(int(places[0]))
 
-    @Slot()
     def _end_review(self) -> None:
         self.below.setCurrentIndex(0)
         self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectItems)
@@ -234,7 +229,6 @@ class DataPage(Page):
             self.session.doctor.watch(False)
             self.banner.hide()
 
-    @Slot()
     def _show_table(self) -> None:
         self.banner.hide()
         self.below.setCurrentIndex(0)
@@ -260,7 +254,6 @@ class DataPage(Page):
         self._previews[file.task].show_file(file)
         self.files.setCurrentWidget(self._previews[file.task])
 
-    @Slot()
     def _show_state(self) -> None:
         table, roles = self.session.data.table, self.session.data.roles
         if self.session.data.task_file is not None:
@@ -280,14 +273,12 @@ class DataPage(Page):
         self.next_button.setToolTip(reason or self.tr("Go on to training with this table"))
         self._show_advice()
 
-    @Slot(int)
     def _show_label(self, place: int) -> None:
         """Show the rows of a label whose bar was clicked."""
         if label := self._label_at(place):
             self._show_table_card()
             self.table_card.show_label(label)
 
-    @Slot(QMenu, object)
     def _add_to_label_menu(self, menu: QMenu, place: int) -> None:
         if label := self._label_at(place):
             self.table_card.hand.add_label(menu, label)
@@ -360,7 +351,6 @@ class DataPage(Page):
             self._show_table_card()
             self.table_card.show_only(rows, what)
 
-    @Slot()
     def _show_table_card(self) -> None:
         self.files.setCurrentWidget(self.table_card)
 
@@ -370,7 +360,6 @@ class DataPage(Page):
     def _take_back(self, step: Step, _checked: bool = False) -> None:
         self.session.data.mends.take_back(step)
 
-    @Slot()
     def _show_summary(self) -> None:
         summary = self.session.data.summary
         if summary is None:
@@ -417,7 +406,6 @@ class DataPage(Page):
         self._show_length()
         self._show_advice()
 
-    @Slot()
     def _show_length(self) -> None:
         summary, model = self.session.data.summary, self.session.model
         in_pieces, maximum = model.chosen is not None, model.max_length
@@ -451,7 +439,6 @@ class DataPage(Page):
             return self.tr("none cut at")
         return self.tr("{share} cut at").format(share=words.share(cut, 0 if cut >= 0.095 else 1))
 
-    @Slot(object)
     def _show_problem(self, error: BaseException) -> None:
         """Say in place what could not be read; a fault of ours goes to the error dialog."""
         if not isinstance(error, UserError):
@@ -468,11 +455,9 @@ class DataPage(Page):
             actions.append((self.tr("Read as a table"), lambda: read()))
         self.banner.show_text("wrong", text, actions)
 
-    @Slot(object)
     def _refuse_model(self, error: UserError) -> None:
         self.banner.show_text("wrong", words.say_error(error))
 
-    @Slot()
     def choose_file(self) -> None:
         """Ask for a table and open it."""
         tables = self.tr("Data (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json *.conll *.conllu)")
@@ -494,7 +479,6 @@ class DataPage(Page):
         else:
             self.session.data.open(path)
 
-    @Slot()
     def _fill_recent(self) -> None:
         menu = self.recent_button.menu()
         menu.clear()
@@ -507,7 +491,6 @@ class DataPage(Page):
         sample.triggered.connect(lambda: self.open_path(sample_data_path()))
         menu.setToolTipsVisible(True)
 
-    @Slot()
     def _offer_models(self) -> None:
         menu = QMenu(self)
         menu.setObjectName("models_menu")
@@ -524,7 +507,6 @@ class DataPage(Page):
         new.triggered.connect(lambda: self.session.page_requested.emit("finetune"))
         menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))
 
-    @Slot()
     def _go_on(self) -> None:
         self.session.page_requested.emit("finetune")
 

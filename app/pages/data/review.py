@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
@@ -128,24 +128,20 @@ class ReviewCard(Card):
         """The rank of the row that is looked at."""
         return self._place
 
-    @Slot()
     def relabel(self) -> None:
         """Give the row the suggested label."""
         assert self._found is not None
         suggested = self._found.names[int(self._found.suggested[self._place])]
         self._decide(Step(RELABEL, label=suggested, column=self._column(), reason=SUSPECTED))
 
-    @Slot()
     def drop(self) -> None:
         """Leave the row out."""
         self._decide(Step(DROP, reason=SUSPECTED))
 
-    @Slot()
     def keep(self) -> None:
         """Keep the row as it is."""
         self._decide(Step(KEEP, reason=SUSPECTED))
 
-    @Slot()
     def undo(self) -> None:
         """Take back what was decided of the row; of one that nothing was decided of, of the one before."""
         assert self._found is not None
@@ -166,7 +162,6 @@ class ReviewCard(Card):
                 else Step(RELABEL, label=name, column=self._column(), reason=SUSPECTED)
             )
 
-    @Slot(int)
     def _relabel_chosen(self, place: int) -> None:
         self._relabel_as(place)
 
@@ -182,7 +177,6 @@ class ReviewCard(Card):
         recipe = self._session.data.mends.recipe
         return recipe.decided() if recipe is not None else {}
 
-    @Slot()
     def _show(self) -> None:
         found, table, roles = self._found, self._session.data.table, self._session.data.roles
         if found is None or table is None or roles is None or not len(found.rows):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QWidget
 
@@ -100,7 +100,6 @@ class RolesStrip(QWidget):
         session.data.roles_changed.connect(self._show)
         self._show()
 
-    @Slot()
     def _show(self) -> None:
         data = self._session.data
         table, roles, before = data.table, data.roles, data.roles_before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -130,7 +130,6 @@ class TableCard(Card):
         self._show_roles()
         self._show_selected()
 
-    @Slot()
     def show_table(self) -> None:
         """Show the session's table from its first row."""
         table = self._session.data.table
@@ -146,7 +145,6 @@ class TableCard(Card):
         self.view.scrollToTop()
         self._show_hint()
 
-    @Slot()
     def _show_roles(self) -> None:
         self.model.set_roles(self._session.data.roles or Roles(text=""))
         self._fit_columns()
@@ -172,7 +170,6 @@ class TableCard(Card):
             again=True,
         )
 
-    @Slot()
     def show_all(self) -> None:
         """Show all rows again, where some were shown alone."""
         if self._filter[0] is not None or self.search.text() or self._order is not None:
@@ -191,12 +188,10 @@ class TableCard(Card):
         """Whether the rows to be shown are still looked for."""
         return self._typed.isActive() or self._looking.is_asking
 
-    @Slot()
     def _begin_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    @Slot()
     def _look_for(self) -> None:
         """Find the rows that are to be shown, on a worker where anything has to be looked for."""
         table, roles = self._session.data.table, self._session.data.roles
@@ -245,7 +240,6 @@ class TableCard(Card):
         begins = {place for place in range(1, len(texts)) if texts[place] != texts[place - 1]}
         return begins if len(begins) + 1 < len(texts) else set()
 
-    @Slot()
     def _show_mends(self) -> None:
         """Show what becomes of rows and labels by the recipe."""
         table, roles = self._session.data.table, self._session.data.roles
@@ -261,7 +255,6 @@ class TableCard(Card):
         self.model.set_mends(left_out, self._labels, roles.label)
         self.view.viewport().update()
 
-    @Slot()
     def show_lines(self) -> None:
         """Open the list of lines and rows that are left out."""
         data, recipe = self._session.data, self._session.data.mends.recipe
@@ -269,7 +262,6 @@ class TableCard(Card):
             mended = reported_lines(data.table, recipe.left_out()) if recipe else ()
             LinesDialog(data.table, data.table_summary, mended, self).open()
 
-    @Slot()
     def _show_hint(self) -> None:
         table, summary = self._session.data.table, self._session.data.table_summary
         if table is None:
@@ -331,7 +323,6 @@ class TableCard(Card):
             self._was_shown = True
             self._fit_columns()
 
-    @Slot()
     def _refit_texts(self) -> None:
         """Share the room anew, unless somebody has drawn a column wider or narrower."""
         last = self.model.columnCount() - 1  # which takes what is left
@@ -339,18 +330,15 @@ class TableCard(Card):
         if self._texts and all(self.view.columnWidth(place) == self._given for place in texts):
             self._fit_texts()
 
-    @Slot(bool)
     def _show_reading(self, shown: bool) -> None:
         self.change_button.setText(self.tr("done") if shown else self.tr("change"))
         self.reading.setVisible(shown)
         if shown:
             self.reading.first.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot(QPoint)
     def _open_role_menu_at(self, place: QPoint) -> None:
         self._open_role_menu(self.view.horizontalHeader().logicalIndexAt(place))
 
-    @Slot(QPoint)
     def _open_line_menu(self, place: QPoint) -> None:
         """Offer to make a line the header."""
         table, row = self._session.data.table, self.view.verticalHeader().logicalIndexAt(place)
@@ -369,11 +357,9 @@ class TableCard(Card):
         chosen = self.view.selectionModel().selectedIndexes()
         return [self.model.table_row(shown) for shown in sorted({index.row() for index in chosen})]
 
-    @Slot()
     def _open_rows_menu_below(self) -> None:
         self._open_rows_menu(self.rows_button.mapToGlobal(QPoint(0, self.rows_button.height())))
 
-    @Slot(QPoint)
     def _open_rows_menu(self, at: QPoint) -> None:
         """Offer what can be done with the rows that are selected."""
         rows = self.selected_rows()
@@ -385,11 +371,9 @@ class TableCard(Card):
         self.hand.add_rows(menu, rows)
         menu.popup(at)
 
-    @Slot()
     def _show_selected(self) -> None:
         self.rows_button.setEnabled(self.view.selectionModel().hasSelection())
 
-    @Slot(int)
     def _open_role_menu(self, section: int) -> None:
         table = self._session.data.table
         if table is None or not 0 <= section < len(table.columns):
@@ -470,7 +454,6 @@ class ReadingStrip(QWidget):
         self._grid.addWidget(title, 0, place)
         self._grid.addWidget(box, 1, place)
 
-    @Slot()
     def _show(self) -> None:
         table = self._session.data.table
         if table is None:
@@ -502,7 +485,6 @@ class ReadingStrip(QWidget):
             return ("no", *(str(number) for number in range(1, HEADER_LINES + 1)))
         return words.settings()[name].choices[1:]
 
-    @Slot()
     def _choose(self) -> None:
         if self._session.data.table is None:
             return
@@ -573,6 +555,5 @@ class LinesDialog(QDialog):
             lines.append(more)
         return "\n".join(lines)
 
-    @Slot()
     def _copy(self) -> None:
         QApplication.clipboard().setText(self._text.toPlainText())

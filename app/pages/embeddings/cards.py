@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 from app import words
@@ -90,7 +90,6 @@ class SimilarityCard(Card):
         self.readout.setText("")
         self.set_hint("")
 
-    @Slot(int, int)
     def _chosen(self, line: int, place: int) -> None:
         self.readout.setText(self.plot.words_of((line, place)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QSplitter, QWidget
 
 from app import words
@@ -180,19 +180,16 @@ class MapCard(Card):
             width = self.table.sizeHintForColumn(place) + 8
             header.resizeSection(place, max(92, min(width, WIDEST_VALUE)))
 
-    @Slot(int)
     def _chosen(self, point: int) -> None:
         if point < 0:
             self.show_neighbours(None)
         self.asked.emit(self._place(point))
 
-    @Slot(QModelIndex, QModelIndex)
     def _row_changed(self, index: QModelIndex, _before: QModelIndex) -> None:
         """Point to a neighbour on the map."""
         if self._found is not None and index.isValid():
             self.plot.point_to(self._point(int(self._found.places[index.row()])))
 
-    @Slot(QModelIndex)
     def _activated(self, index: QModelIndex) -> None:
         """Go on to a neighbour's own neighbours."""
         if self._found is not None:

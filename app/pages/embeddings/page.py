@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -133,7 +133,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         elif self.session.data.table is None and not self.source_card.has_typed and self._to_show is None:
             self.source_card.show_topics()  # something to see at once
 
-    @Slot()
     def compute(self) -> None:
         """Compute the vectors of the texts that are meant, in place of those there are."""
         source = self.source_card.source()
@@ -163,7 +162,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         """Whether something to show is still to come."""
         return self._vectors_asked.is_asking or self.views.is_asking
 
-    @Slot()
     def _stop(self) -> None:
         self._vectors_asked.drop()
         self.views.stop()
@@ -253,7 +251,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             return next(iter(vectors.columns), "")
         return self.session.data.roles.label if self.session.data.roles else ""
 
-    @Slot()
     def _pooling_changed(self) -> None:
         pooling = self.vectors_card.pooling()
         if self.vectors is None or pooling is None:
@@ -263,7 +260,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         else:  # vectors of so many texts are kept for one pooling only
             self._compute(self.vectors.source)
 
-    @Slot()
     def show_cls(self) -> None:
         """Measure poolings: on the texts of the page where they have classes, else on bundled ones."""
         self.views.setCurrentWidget(self.views.poolings_card)
@@ -272,19 +268,16 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         else:
             self._compare_bundled()
 
-    @Slot()
     def show_word(self) -> None:
         """Follow a word of two senses through its contexts."""
         self.views.setCurrentWidget(self.views.layers_card)
         self.source_card.show_senses()
 
-    @Slot()
     def _compare_bundled(self) -> None:
         topics = self.source_card.topics
         if topics is not None:
             self.views.compare(TextSource(TYPED, lines=topics.sentences, words=self.tr("bundled sentences")))
 
-    @Slot()
     def _open_table(self) -> None:
         self.session.page_requested.emit("data")
 
@@ -304,7 +297,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             said = self.tr("The command writes these vectors to a file.")
         self.copy_button.offer(lacking, said)
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that writes these vectors to a file on the clipboard."""
         vectors, pooling = self.vectors, self.vectors_card.pooling()
@@ -335,19 +327,16 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         how = HowRead.of(source.overrides or {})
         return replace(asked, data=table.path, text=source.column, how=how).command()
 
-    @Slot(object)
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and self.bar.hear(event):
             set_or_hide(
                 self.status, words.event_words(event) if event.total else words.tr_engine(event.stage)
             )
 
-    @Slot()
     def _source_changed(self) -> None:
         self._is_stale = self.vectors is not None
         self._show_state()
 
-    @Slot()
     def _show_state(self) -> None:
         """Show the actions and words that fit the moment."""
         is_computing = self._vectors_asked.is_asking or self.views.is_comparing

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -52,7 +52,6 @@ class PairCard(Card):
         self.add_corner(save_icon(self.plot))
         self.box.chosen.connect(self._chosen)
 
-    @Slot(object)
     def _chosen(self, folder: str) -> None:
         self.set_other(Path(folder))
 

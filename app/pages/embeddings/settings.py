@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -126,12 +126,10 @@ class VectorsCard(Card):
             self.tr("Layer {layer}").format(layer=said) if said else self.tr("its own layers")
         )
 
-    @Slot()
     def _activated(self) -> None:
         self._show()
         self.changed.emit()
 
-    @Slot()
     def _moved(self) -> None:
         self._show()
         self.changed.emit()
@@ -238,12 +236,10 @@ class MapSettings(Card):
         self.note.setText("\n".join(notes))
         self.note.setVisible(bool(notes))
 
-    @Slot()
     def _activated(self) -> None:
         self._show()
         self.changed.emit()
 
-    @Slot()
     def _changed(self) -> None:
         self._show()
         self.changed.emit()

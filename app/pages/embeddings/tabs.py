@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Signal, Slot
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
@@ -186,7 +186,6 @@ class Views(QTabWidget):
             return None, ()
         return coloring.numbers, coloring.names
 
-    @Slot()
     def _recolor(self) -> None:
         if self._vectors is not None:
             self.map_card.set_coloring(self._vectors, self._coloring(), self._settings.column)
@@ -198,7 +197,6 @@ class Views(QTabWidget):
         self.poolings_card.set_own("" if self.has_classes else why)
         self.similarity_card.set_has_classes(self.has_classes)
 
-    @Slot()
     def _ask_map(self) -> None:
         vectors, pooling, chosen = self._vectors, self._pooling(), self._settings
         if vectors is None or pooling is None:
@@ -209,7 +207,6 @@ class Views(QTabWidget):
         if self.currentWidget() is self.pair_card:
             self._ask_pair()
 
-    @Slot(int)
     def _ask_neighbours(self, place: int) -> None:
         vectors, pooling = self._vectors, self._pooling()
         if vectors is None or pooling is None or place < 0 or self.map_card.vectors is not vectors:
@@ -219,11 +216,9 @@ class Views(QTabWidget):
         heard = self.map_card.show_neighbours
         self._ask(self._neighbours_asked, (vectors, pooling, place), work, heard)
 
-    @Slot(int)
     def _keep_tab(self, index: int) -> None:
         self._store.set_value(TAB, TABS[index])
 
-    @Slot()
     def _ask_seen(self) -> None:
         if self.currentWidget() is self.similarity_card:
             self._ask_matrix()
@@ -232,7 +227,6 @@ class Views(QTabWidget):
         elif self.currentWidget() is self.pair_card:
             self._ask_pair()
 
-    @Slot()
     def _ask_pair(self) -> None:
         vectors, pooling, other, chosen = self._vectors, self._pooling(), self.pair_card.other, self._settings
         if vectors is None or pooling is None:
@@ -255,7 +249,6 @@ class Views(QTabWidget):
         if self._ask(self._pair_asked, about, work, self._take_pair) and self.pair_card.pair is None:
             self.pair_card.clear(self.tr("Computing…"))
 
-    @Slot()
     def _ask_matrix(self) -> None:
         vectors, pooling = self._vectors, self._pooling()
         if vectors is None or pooling is None:
@@ -279,7 +272,6 @@ class Views(QTabWidget):
         if not self._ask(self._layers_asked, about, work, self._take_layers):
             self.layers_card.plot.set_marked(self._vectors_card.layer)
 
-    @Slot(bool)
     def _compare_on(self, own: bool) -> None:
         if own and self._vectors is not None:
             self.compare(self._vectors.source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import words
@@ -115,7 +115,6 @@ class SourceCard(Card):
             return self.tr("No table is open. Open one on the Data page, or type sentences.")
         return ""
 
-    @Slot()
     def show_senses(self) -> None:
         """Fill in the word of two senses, and its sentences."""
         if self._senses is not None:
@@ -125,7 +124,6 @@ class SourceCard(Card):
             self._choose(self.kind_box, WORD)
             self.entered.emit()
 
-    @Slot()
     def show_topics(self) -> None:
         """Fill in the bundled sentences."""
         if self._topics is not None:
@@ -238,14 +236,12 @@ class SourceCard(Card):
         self._session.data.opened.connect(self._leave_example)
         self._session.data.roles_changed.connect(self._show_table)
 
-    @Slot()
     def _leave_example(self) -> None:
         """Turn to the table that was opened, unless the person has typed texts."""
         is_example = self._topics is not None and self.typed.toPlainText() == _lines(self._topics.sentences)
         if self._session.data.table is not None and self.kind == TYPED and is_example:
             self._choose(self.kind_box, TABLE)
 
-    @Slot()
     def _show_table(self) -> None:
         """Offer the columns of the open table, the text's first."""
         table, roles = self._session.data.table, self._session.data.roles
@@ -265,7 +261,6 @@ class SourceCard(Card):
         self.table_grid.setVisible(table is not None)
         self._show_kind()
 
-    @Slot()
     def _show_kind(self) -> None:
         """Show the inputs of the chosen kind."""
         for kind, part in self._parts.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -146,7 +146,6 @@ class ScoresBy(Card):
         self.word.returnPressed.connect(self._word_typed)
         self.values.chosen.connect(self._column_chosen)
 
-    @Slot(str)
     def show_view(self, key: str) -> None:
         """Show one of the views."""
         self.views.set_current(key)
@@ -162,7 +161,6 @@ class ScoresBy(Card):
         """The slices, where they have been looked for."""
         return self._found
 
-    @Slot(str)
     def show_sure(self, key: str) -> None:
         """Show whether probabilities mean what they say, or what is left from a threshold on."""
         self.sure.set_current(key)
@@ -314,7 +312,6 @@ class ScoresBy(Card):
         forgets = self.tr("Takes it out of the model's cloze.json: probabilities are those of before.")
         self.keep.setToolTip(tip(forgets if is_kept else keeps))
 
-    @Slot()
     def _keep_clicked(self) -> None:
         if self._opened is not None:
             self.temperature_wanted.emit(self._opened.report.kept == 1)
@@ -444,7 +441,6 @@ class ScoresBy(Card):
             )
         self.slices.show_rows(rows)
 
-    @Slot(object)
     def _column_chosen(self, name: str) -> None:
         if self._found is None or self._opened is None:
             return
@@ -453,26 +449,21 @@ class ScoresBy(Card):
             return
         self._show_slices(self._found.by_column[name])
 
-    @Slot(int)
     def _bin_chosen(self, place: int) -> None:
         assert self._opened is not None
         one = self._opened.report.calibration.bins[place]
         self.chosen.emit(Filter(CONFIDENCE, (one.low, one.high)))
 
-    @Slot(int)
     def _threshold_chosen(self, place: int) -> None:
         self.chosen.emit(Filter(CONFIDENCE, (self.coverage.points[place].threshold, 1.0)))
 
-    @Slot(int)
     def _length_chosen(self, place: int) -> None:
         one = self._lengths[place]
         self.chosen.emit(Filter(LENGTH, (one.low, one.high)))
 
-    @Slot(int)
     def _slice_chosen(self, place: int) -> None:
         self.chosen.emit(slice_filter(self._values[place]))
 
-    @Slot()
     def _word_typed(self) -> None:
         if self.word.text().strip():
             self.chosen.emit(Filter(WORD, (self.word.text().strip(),)))

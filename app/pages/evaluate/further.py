@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app import words
 from app.pages.evaluate import requests
@@ -70,7 +70,6 @@ class Further(QObject):
         """Count words no further."""
         self._words_asked.drop()
 
-    @Slot()
     def _count_words(self) -> None:
         if self.opened is not None:
             self._words_asked.ask(
@@ -88,7 +87,6 @@ class Further(QObject):
         self.score.show_words(None)
         self.refused.emit(error)
 
-    @Slot(bool)
     def _set_temperature(self, is_kept: bool) -> None:
         opened = self.opened
         if opened is not None:
@@ -103,14 +101,12 @@ class Further(QObject):
     def _hear_temperature(self, _is_kept: bool) -> None:
         self.temperature_changed.emit()
 
-    @Slot()
     def _find_slices(self) -> None:
         if self.opened is not None:
             self._slices_asked.ask(
                 self.opened.source.key, partial(requests.find_slices, self.opened), heard=self._hear_slices
             )
 
-    @Slot()
     def _group_by_meaning(self) -> None:
         if self.opened is not None:
             self._meaning_asked.ask(
@@ -143,7 +139,6 @@ class Further(QObject):
         if isinstance(event, Progress):
             self.by.searched.setText(words.event_words(event))
 
-    @Slot()
     def _group_near(self) -> None:
         if self.opened is not None:
             self._near_asked.ask(

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
@@ -212,14 +212,12 @@ class EvaluatePage(Page):
         self.session.runs.find()
         self._take_first()
 
-    @Slot()
     def _take_first(self) -> None:
         """Take the last model that was trained, or used, where none was chosen."""
         offered = [entry for entry in self.session.library.own(FILES) if entry.problem is None]
         if self.isVisible() and self.folder is None and offered:
             self.set_model(offered[0].path)
 
-    @Slot()
     def _result_changed(self) -> None:
         """Offer the model of a training that has ended; what is being read stays."""
         newest = self.session.training.last_model
@@ -236,12 +234,10 @@ class EvaluatePage(Page):
             name = words.shorten(model_title(folder), 60)
             self.newer.setText(self.tr("A newer run is here: show {name}").format(name=name))
 
-    @Slot()
     def _take_newer(self) -> None:
         if self._newer is not None:
             self.set_model(self._newer)
 
-    @Slot()
     def _take_wish(self) -> None:
         """Show what another page has led to."""
         wish, self.session.wanted_evaluation = self.session.wanted_evaluation, None
@@ -275,16 +271,13 @@ class EvaluatePage(Page):
                 ScoredSource(parts.folder, part=part if part in parts.splits else parts.splits[0])
             )
 
-    @Slot()
     def _fill_parts(self) -> None:
         self.part_box.offer(self.folder, self._parts, self.source)
 
-    @Slot(object)
     def _part_chosen(self, source: Any) -> None:
         if isinstance(source, ScoredSource):
             self.show_source(source)
 
-    @Slot(str)
     def open_file(self, path: Path | str) -> None:
         """Score the model on a labelled file."""
         if self.folder is not None:
@@ -319,7 +312,6 @@ class EvaluatePage(Page):
         if self.opened is None:
             self.stack.show_asking(text)
 
-    @Slot()
     def _stop(self) -> None:
         for channel in (self._score_asked, self._other_asked):
             channel.drop()
@@ -377,13 +369,11 @@ class EvaluatePage(Page):
         if self._beside is not None:
             self.compare(self._beside)
 
-    @Slot(object)
     def _take_regrouped(self, opened: OpenedScores) -> None:
         """Keep the same texts with other intervals, for what is exported."""
         self.opened = opened
         self.reading.take_again(opened)
 
-    @Slot()
     def _score_again(self) -> None:
         if self.source is not None:
             self.show_source(self.source)
@@ -438,17 +428,14 @@ class EvaluatePage(Page):
 
     # ---- the list
 
-    @Slot(str, object)
     def _list_behind(self, _split: str, wanted: Filter) -> None:
         """List the texts behind a number of a task's own scores."""
         self.filter(wanted)
 
-    @Slot(object)
     def filter(self, wanted: Filter) -> None:
         """List the texts behind a number; the same again lists all of them."""
         self.texts.toggle(wanted)
 
-    @Slot(object)
     def _list(self, listing: Listing) -> None:
         opened = self.opened
         if opened is None:
@@ -467,7 +454,6 @@ class EvaluatePage(Page):
     def _hear_places(self, places: Places) -> None:
         self.texts.show_places(places, self.both)
 
-    @Slot()
     def _ask_export(self) -> None:
         ask_save(
             self,
@@ -479,7 +465,6 @@ class EvaluatePage(Page):
             suffix="csv",
         )
 
-    @Slot(str)
     def export(self, path: str) -> None:
         """Write the listed texts with their answers."""
         if self.opened is not None:
@@ -503,7 +488,6 @@ class EvaluatePage(Page):
         recent = self.session.settings.recent_files
         return beside([file, *recent] if file is not None else recent) / name
 
-    @Slot()
     def _ask_report(self) -> None:
         ask_save(
             self,
@@ -515,7 +499,6 @@ class EvaluatePage(Page):
             suffix="md",
         )
 
-    @Slot(str)
     def save_report(self, path: str) -> None:
         """Write all that is known of the texts as Markdown."""
         opened = self.opened
@@ -531,7 +514,6 @@ class EvaluatePage(Page):
 
     # ---- a second model
 
-    @Slot()
     def _compare_clicked(self) -> None:
         self.compare_card.setVisible(True)
         self._fit()
@@ -540,7 +522,6 @@ class EvaluatePage(Page):
         self.compare_card.show_nothing("")
         self.compare_card.box.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot(object)
     def compare(self, folder: Path) -> None:
         """Ask a second model about the same texts."""
         opened = self.opened
@@ -583,7 +564,6 @@ class EvaluatePage(Page):
         self.set_model(first)
         self._beside = Path(second)
 
-    @Slot()
     def end_comparison(self) -> None:
         """Show one model alone."""
         self._other_asked.drop()
@@ -596,7 +576,6 @@ class EvaluatePage(Page):
             listing = self.texts.listing if differ is None else self.texts.listing.without(differ)
             self.texts.set_listing(listing)
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command on the clipboard that finds the same figures."""
         source = self.opened.source if self.opened is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -66,7 +66,6 @@ class PartBox(ChoiceBox):
             found |= roles.settings()
         return {name: value for name, value in found.items() if value}
 
-    @Slot()
     def choose_file(self) -> None:
         """Ask for a labelled file."""
         recent = self._session.settings.recent_files

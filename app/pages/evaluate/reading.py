@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app import words
 from app.pages.evaluate import requests
@@ -45,7 +45,6 @@ class TextFollower(QObject):
         """Be told of the same texts; what is open stays so."""
         self._opened = opened
 
-    @Slot(int)
     def _open_text(self, place: int) -> None:
         self._place = place
         self._why_asked.drop()
@@ -76,7 +75,6 @@ class TextFollower(QObject):
         if self._texts.detail is not None:
             self._texts.detail.show_problem(words.say_error(error))
 
-    @Slot(int)
     def doubt(self, place: int) -> None:
         """Say that a text's label is wrong, in the recipe of its table; said again, take that back."""
         opened, session = self._opened, self._session
@@ -116,7 +114,6 @@ class TextFollower(QObject):
             self._texts.detail.show_problem(text)
         self.told.emit(text)
 
-    @Slot(str)
     def lead(self, where: str) -> None:
         """Look at the text that is open on another page."""
         opened, place = self._opened, self._place

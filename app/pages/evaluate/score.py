@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -67,13 +67,11 @@ class ScoreCard(Card):
         self.body.addStretch(1)
         self.more.clicked.connect(self._ask)
 
-    @Slot()
     def _ask(self) -> None:
         self.more.setEnabled(False)
         self.more.setText(self.tr("Counting words…"))
         self.baseline_wanted.emit()
 
-    @Slot()
     def _ask_near(self) -> None:
         self.near.setEnabled(False)
         self.near_wanted.emit()

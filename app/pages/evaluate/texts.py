@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHeaderView, QToolButton, QWidget
 
@@ -175,7 +175,6 @@ class TextsCard(Card):
         slash.setContext(Qt.ShortcutContext.WindowShortcut)
         slash.activated.connect(self._to_search)
 
-    @Slot()
     def _to_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
@@ -264,7 +263,6 @@ class TextsCard(Card):
     def _take_off(self, one: Filter) -> None:
         self.set_listing(self.listing.without(one))
 
-    @Slot()
     def take_last_off(self) -> bool:
         """Take the last filter off; False where there is none."""
         if self.rows.opened >= 0:
@@ -322,20 +320,17 @@ class TextsCard(Card):
             SECOND: self.tr("only {name} is right").format(name=second),
         }[str(one.values[0])]
 
-    @Slot()
     def _searched(self) -> None:
         self._settle.stop()
         if self.search.text() != self.listing.search:
             self.set_listing(Listing(self.listing.filters, self.search.text(), self.listing.order))
 
-    @Slot(int)
     def _ordered(self, place: int) -> None:
         order = str(self.order.itemData(place))
         self.set_listing(Listing(self.listing.filters, self.listing.search, order))
 
     # ---- the text that is open
 
-    @Slot(int)
     def toggle_row(self, place: int) -> None:
         """Open a row, or close it."""
         was_open = self.rows.opened
@@ -364,7 +359,6 @@ class TextsCard(Card):
             self.detail = None
         self.view.viewport().update()
 
-    @Slot(int)
     def _fit_row(self, height: int) -> None:
         if self.rows.opened >= 0 and self.view.rowHeight(self.rows.opened) != max(ROW, height):
             self.view.setRowHeight(self.rows.opened, max(ROW, height))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QStandardPaths, Qt, QUrl, Slot
+from PySide6.QtCore import QDir, QStandardPaths, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
@@ -150,7 +150,6 @@ class ExportDialog(QDialog):
 
     # ---- what a person does
 
-    @Slot()
     def start(self) -> None:
         """Export what is chosen; the result is checked and told here."""
         self._leave_small()
@@ -169,7 +168,6 @@ class ExportDialog(QDialog):
         )
         self._show_state()
 
-    @Slot()
     def show_folder(self) -> None:
         """Open what was written in the program that shows folders."""
         path = self._written.path if self._written is not None else self.model
@@ -192,7 +190,6 @@ class ExportDialog(QDialog):
         )
         self._show_state()
 
-    @Slot()
     def _browse(self) -> None:
         if ending := self.chosen.ending:
             title, kinds = self.tr("Save the zip"), [self.tr("Zips (*.zip)")]
@@ -212,12 +209,10 @@ class ExportDialog(QDialog):
         self.path.setText(QDir.toNativeSeparators(str(Path(path) / self._suggested())))
         self._path_typed()
 
-    @Slot()
     def _path_typed(self) -> None:
         self._is_typed = True
         self._show_state()
 
-    @Slot()
     def _kind_changed(self) -> None:
         """Show the options of a kind; name a new place for it, beside where the last one was put."""
         place = Path(self.path.text()).parent if self._is_typed else _folder()
@@ -265,7 +260,6 @@ class ExportDialog(QDialog):
         for name, mark in self.marks.items():
             mark.setVisible(name == level)
 
-    @Slot()
     def _show_state(self) -> None:
         """Offer what can be done now."""
         busy, small = self._working.is_asking, self._written.small if self._written is not None else None
@@ -287,7 +281,6 @@ class ExportDialog(QDialog):
         if self._written is not None and self._written.small is not None:
             self._written.small.drop()
 
-    @Slot()
     def _leave(self) -> None:
         self._working.drop()
         self._leave_small()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from app.look.boxes import ChoiceBox
@@ -116,7 +115,6 @@ class GraphOptions(TargetOptions):
         self.int8.toggled.connect(below.setVisible)
         column(self.int8, below, gap=4, parent=self)
 
-    @Slot()
     def _choose_data(self) -> None:
         ask_file(self, self.tr("A labelled file"), self.data.setText, name="export_data_dialog")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look.labels import label
@@ -34,6 +34,5 @@ class Action(QWidget):
         self.button.setVisible(bool(action))
         self.setVisible(bool(offer.sentence or action))
 
-    @Slot()
     def _clicked(self) -> None:
         (self.stopped if self._is_busy else self.wanted).emit()

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app.look.labels import ElidedLabel, label
@@ -61,7 +60,6 @@ class Learning(QWidget):
         for plot in (self.by_words, self.by_seconds):
             plot.setFixedHeight(min(HIGH, max(LOW, room // 3 - 20)))
 
-    @Slot(str)
     def _show(self, _kind: str = "") -> None:
         kind = self.kinds.current
         names = [name for name in self._report.get("members", ()) if name in KINDS[kind]]

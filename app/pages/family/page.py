@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -197,7 +197,6 @@ class FamilyPage(KeptPage[FamilyState]):
 
     # which family
 
-    @Slot()
     def refresh(self) -> None:
         """Look which families there are, and ask the chosen one."""
         root = self.session.runs.root
@@ -232,7 +231,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self._choose_family(self.box.currentData())
         self.take_up()
 
-    @Slot(object)
     def _choose_family(self, folder: Path | None) -> None:
         is_chinese = self.draft.is_chinese if folder is None else self._chinese.get(folder, False)
         self.show_question(replace(self._as_typed(), folder=folder).speak(is_chinese))
@@ -244,7 +242,6 @@ class FamilyPage(KeptPage[FamilyState]):
         """The kind of question that is shown."""
         return self.draft.kind
 
-    @Slot(int)
     def choose_tab(self, place: int) -> None:
         """Show another kind of question; each keeps its own words."""
         self.show_question(self._as_typed().choose(KINDS[place]))
@@ -295,7 +292,6 @@ class FamilyPage(KeptPage[FamilyState]):
         given = self.draft.given(self.session.data.table, self.session.data.roles)
         return None if given is None else self.kind.question(given)
 
-    @Slot()
     def ask(self) -> None:
         """Put the question to the family."""
         self._pause.stop()
@@ -324,7 +320,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self._patience.start()
         self._show_action()
 
-    @Slot()
     def _say_waiting(self) -> None:
         """Say that something is under way where nothing is to be seen yet."""
         if not self._is_found or (self._asked.is_asking and self.answered is None and self.banner.isHidden()):
@@ -377,7 +372,6 @@ class FamilyPage(KeptPage[FamilyState]):
 
     # what takes long
 
-    @Slot()
     def _show_action(self) -> None:
         """Say what can be done beside the question now."""
         is_asking = self._asked.is_asking
@@ -385,7 +379,6 @@ class FamilyPage(KeptPage[FamilyState]):
         table = "" if self.session.data.table is None or is_missing else self.session.data.table.path.name
         self.action.show_offer(self.kind.offer(self.answered, table), is_busy=is_asking and self.kind.is_slow)
 
-    @Slot()
     def _act(self) -> None:
         if self.kind.asks_files:
             ask_files(
@@ -396,7 +389,6 @@ class FamilyPage(KeptPage[FamilyState]):
             self.draft = self.draft.tune(self.session.data.table)
         self.ask()
 
-    @Slot()
     def stop(self) -> None:
         """Stop what takes long; what was found stays."""
         self._asked.drop()
@@ -441,7 +433,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self.columns.set_columns(kind.columns(answered), kind.labels(answered))
         QTimer.singleShot(0, self, self._reveal_row)  # once there is room for the columns
 
-    @Slot()
     def _reveal_row(self) -> None:
         """Move the columns up until a scene's row is seen."""
         if wanted := self._as_typed().wanted_row:
@@ -462,14 +453,12 @@ class FamilyPage(KeptPage[FamilyState]):
         self.draft = self.draft.take_files(self.kind, ())  # what cannot be read is not asked again
         self._forget()
 
-    @Slot(str)
     def take_word(self, word: str) -> None:
         """Take up a word of an answer, such as a guess into the blank."""
         question = self.kind.taken(self.question.text(), word)
         if question is not None:
             self.take(TypedQuestion(question))
 
-    @Slot()
     def _offer_examples(self) -> None:
         menu = QMenu(self)
         for one in self.kind.examples(self.draft.is_chinese):
@@ -481,7 +470,6 @@ class FamilyPage(KeptPage[FamilyState]):
         """Ask as if it were typed."""
         self.show_question(replace(self.draft, typed=typed))
 
-    @Slot()
     def copy_command(self) -> None:
         """Copy the line that asks the same in a terminal."""
         self.draft = self._as_typed()
@@ -490,7 +478,6 @@ class FamilyPage(KeptPage[FamilyState]):
 
     # training
 
-    @Slot()
     def open_dialog(self) -> None:
         """Ask which family to train."""
         dialog = TrainDialog(self)
@@ -498,7 +485,6 @@ class FamilyPage(KeptPage[FamilyState]):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    @Slot(object)
     def train(self, config: FamilyConfig) -> None:
         """Train a family, in the window's one training."""
         try:
@@ -511,7 +497,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self.progress.setText(words.say_error(error))
         self.progress.show()
 
-    @Slot()
     def _show_progress(self) -> None:
         is_ours = self.session.training.is_running and isinstance(self.session.training.config, FamilyConfig)
         self.train_button.setEnabled(not self.session.training.is_running)
@@ -525,7 +510,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self.progress.setText(template.format(member=said, share=words.share(state.share, 0)))
         self.progress.show()
 
-    @Slot()
     def _training_ended(self) -> None:
         self.train_button.setEnabled(True)
         if not isinstance(self.session.training.config, FamilyConfig):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QWidget
 
 from app import words
@@ -76,7 +76,6 @@ class TrainDialog(QDialog):
         """The members that are to learn."""
         return tuple(name for name, box in self.members.items() if box.isChecked())
 
-    @Slot()
     def _show(self) -> None:
         count = len(self.chosen)
         share = self.minutes.value() / max(1, count)
@@ -87,11 +86,9 @@ class TrainDialog(QDialog):
         )
         self.start.setEnabled(bool(count and self.text.text().strip()))
 
-    @Slot()
     def _choose_text(self) -> None:
         ask_file(self, self.tr("Text to learn from"), self.text.setText, name="family_text_dialog")
 
-    @Slot()
     def _accept(self) -> None:
         values = {
             "text": str(Path(self.text.text().strip()).expanduser()),

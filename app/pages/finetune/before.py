@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import words
@@ -86,20 +86,17 @@ class BeforeFineTuning(EmptyState):
             return words.say(summary.refusal) if summary.refusal is not None else ""
         return words.say_error(self._data_problem) if self._data_problem is not None else ""
 
-    @Slot()
     def _go_on(self) -> None:
         if self.missing() == "model":
             self._chooser.browse()
         else:
             self._session.page_requested.emit("data")
 
-    @Slot(object)
     def _data_failed(self, error: BaseException) -> None:
         if self._session.data.path is not None and self._session.data.summary is None:
             self._data_problem = error  # it was read, but nothing can be learned from it
             self.changed.emit()
 
-    @Slot()
     def _data_changed(self) -> None:
         self._data_problem = None
         self.changed.emit()

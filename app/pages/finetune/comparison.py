@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
 
 from app import words
@@ -136,7 +136,6 @@ class ComparisonCard(Card):
     def _is_mine(self) -> bool:
         return self.is_running and isinstance(self._session.training.config, ComparisonConfig)
 
-    @Slot(list)
     def _hear(self, events: list[Event]) -> None:
         if not self._is_mine:
             return
@@ -148,12 +147,10 @@ class ComparisonCard(Card):
             elif isinstance(event, Noted) and event.level == "fine":
                 self.set_hint(words.say(event.sentence))
 
-    @Slot()
     def _show_progress(self) -> None:
         if self._is_mine:
             self.progress.show_state(self._session.training.state)
 
-    @Slot()
     def _end(self) -> None:
         if not self._is_mine:
             return
@@ -167,7 +164,6 @@ class ComparisonCard(Card):
         if state.error is not None and isinstance(state.error, UserError):
             self.saying.setText(words.say_error(state.error))
 
-    @Slot()
     def _go_on(self) -> None:
         if self.folder is not None:
             self._session.training.resume_comparison(self.folder)
@@ -288,7 +284,6 @@ class CompareButton(QWidget):
         self.start.clicked.connect(self.start_wanted)
         self.earlier.clicked.connect(self._look)
 
-    @Slot()
     def _look(self) -> None:
         self._asked.drop()
         root = self._session.runs.root

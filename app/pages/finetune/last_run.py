@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look.labels import label
@@ -50,7 +50,6 @@ class LastRun(QWidget):
         self.hide()
         self.look()
 
-    @Slot()
     def look(self) -> None:
         """Look for the last run of the open table."""
         path = self._session.data.path
@@ -75,7 +74,6 @@ class LastRun(QWidget):
             parts.append(metric_words(score.metric, score.value))
         return self.tr("Last run: {run}").format(run=", ".join(parts))
 
-    @Slot()
     def _show(self) -> None:
         if self._found is not None:
             self.chosen.emit(Path(self._found.path))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -38,7 +37,6 @@ class Meanwhile(Card):
             self._remarks = items
             self.advice.set_items(items)
 
-    @Slot()
     def refresh(self) -> None:
         """Say what is in training, and how much waits."""
         text = self.tr(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
@@ -61,18 +61,15 @@ class ModelChooser(QObject):
             caption.setBuddy(box)
         return [*found, (None, self.refusal)]
 
-    @Slot()
     def refresh(self) -> None:
         """Show the session's model."""
         self.refusal.hide()
         self._show_current()
 
-    @Slot()
     def start_from_random_weights(self) -> None:
         """Ask for a new model of the size shown, with the vocabulary used last or the one that ships."""
         self._ask_new(self.size_box.currentData() or "tiny")
 
-    @Slot()
     def start_from_starter(self) -> None:
         """Ask for the pretrained model that ships with Cloze."""
         if (starter := starter_model()) is not None:
@@ -99,22 +96,18 @@ class ModelChooser(QObject):
         self.vocab_box.add_action(self.tr("Choose a vocab.txt…"), self._browse_vocabulary)
         self.vocab_box.setCurrentIndex(max(0, self.vocab_box.findData(current)))
 
-    @Slot(object)
     def _chosen(self, choice: str) -> None:
         if choice == NEW:
             self.start_from_random_weights()
         else:
             self._ask(choice, "")
 
-    @Slot(int)
     def _size_chosen(self, _index: int) -> None:
         self._ask_new(self.size_box.currentData(), self.vocab_box.currentData() or "")
 
-    @Slot(object)
     def _vocab_chosen(self, path: str) -> None:
         self._ask_new(self.size_box.currentData(), path)
 
-    @Slot()
     def browse(self) -> None:
         """Open the dialog for a model folder."""
         self.box.question.ask()
@@ -122,12 +115,10 @@ class ModelChooser(QObject):
     def _browse_vocabulary(self) -> None:
         ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
 
-    @Slot(str)
     def _vocabulary_selected(self, path: str) -> None:
         remember_vocabulary(self._session.settings, path)
         self._ask_new(self.size_box.currentData() or "tiny", path)
 
-    @Slot(object)
     def _problem(self, error: BaseException) -> None:
         self._show_current()
         self.show_refusal(words.say_error(error))

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look import theme
@@ -98,18 +97,15 @@ class FineTunePage(TrainingPage):
         self.charts.show_before([] if self._has_run else remarks)
         self.meanwhile.show_remarks(remarks)
 
-    @Slot()
     def _setup_changed(self) -> None:
         self.refresh()
 
-    @Slot(str, object)
     def _show_texts(self, split: str, behind: Filter) -> None:
         """Show the texts behind a number of the run on the Evaluate page."""
         folder = self.model_folder
         if folder is not None:
             self.session.want_evaluation(folder, split, behind)
 
-    @Slot()
     def compare(self) -> None:
         """Learn from the open data in several ways, with the settings as they stand."""
         self._set_failure(None)
@@ -123,14 +119,12 @@ class FineTunePage(TrainingPage):
         self.comparison.start(folder)
         self.refresh()
 
-    @Slot(object)
     def _show_comparison(self, folder: Path) -> None:
         if not self.comparison.is_running:
             self.comparison.show_folder(folder)
         self._compares = True
         self.refresh()
 
-    @Slot()
     def _close_comparison(self) -> None:
         self._compares = False
         self.refresh()
@@ -150,7 +144,6 @@ class FineTunePage(TrainingPage):
         self._own = {name: own[name] for name in values} | self._own
         self.setup.set_values(values)
 
-    @Slot()
     def restore_own(self) -> None:
         """Show the person's own settings again, where others were lent."""
         own, self._own = self._own, {}

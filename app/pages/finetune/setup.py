@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -255,13 +254,11 @@ class FineTuneSetup(SetupCard):
         around = 0.0 if self._session.training.is_running else busy()  # a run under way is waited for
         return told(found.seconds, around, self._session.settings.value(_pace_key(config), 0.0))
 
-    @Slot()
     def _begin_run(self) -> None:
         config = self._session.training.config
         is_told = isinstance(config, FineTuneConfig) and not config.training.minutes
         self._begun = self.plan.seconds if self.plan is not None and is_told else 0.0
 
-    @Slot()
     def _learn_pace(self) -> None:
         """Learn from a run that has ended how long the next one will take."""
         from engine.device import busy
@@ -362,14 +359,12 @@ class FineTuneSetup(SetupCard):
         said = words.say(reason) if reason is not None else words.tr_engine(words.settings()["task"].help)
         self.task_box.setToolTip(tip(said))
 
-    @Slot(object)
     def _file_refused(self, error: BaseException) -> None:
         """Say why a task or file that was chosen here cannot be; what was open stays, with its task."""
         if self._session.data.summary is not None:
             set_or_hide(self.file_refusal, words.say_error(error))
         self._fill_tasks()
 
-    @Slot()
     def _fill_data(self) -> None:
         shown = self._session.data.path
         self._show_apart(str(shown or ""))
@@ -401,7 +396,6 @@ class FineTuneSetup(SetupCard):
         self.form.set_values({APART[0]: validation})
         self.test_file.put(test)
 
-    @Slot()
     def _compared(self) -> None:
         """Take the file that the table was compared with for the test, where no other was chosen."""
         compared = self._session.doctor.against
@@ -410,7 +404,6 @@ class FineTuneSetup(SetupCard):
             self.test_file.put(str(compared[-1]))
             self._timer.start()
 
-    @Slot(int)
     def _data_chosen(self, index: int) -> None:
         path = self.data_box.itemData(index)
         shown = self._session.data.path
@@ -420,31 +413,26 @@ class FineTuneSetup(SetupCard):
             self._session.data.open(path)
         self.data_box.setCurrentIndex(0 if shown is not None else -1)
 
-    @Slot()
     def _lead_to_data(self) -> None:
         self._session.page_requested.emit("data")
 
-    @Slot()
     def _form_changed(self) -> None:
         length = self.form.values().get("max_length")
         if isinstance(length, int) and 3 <= length <= self._session.model.max_length_limit:
             self._session.model.set_max_length(length)
         self._timer.start()
 
-    @Slot()
     def _model_changed(self) -> None:
         self.form.set_limits("max_length", maximum=self._session.model.max_length_limit)
         if self._session.model.chosen is None:
             self.form.set_auto("learning_rate", "")
         self._timer.start()
 
-    @Slot(int)
     def _length_changed(self, length: int) -> None:
         if self.form.values().get("max_length") != length:
             self.form.set_values({"max_length": length})
         self._timer.start()
 
-    @Slot(str)
     def _busy_changed(self, _text: str) -> None:
         if self.plan is None and self.refusal is None:
             set_or_hide(self.prediction, self.prediction_words())

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -77,7 +77,6 @@ class SubjectBar(QWidget):
         """The weights that the model's run kept, the last one the result; none without such a run."""
         return self._kept
 
-    @Slot()
     def refresh(self) -> None:
         """Show the models there are and what is known of the one that is open."""
         inspector = self._inspector
@@ -131,7 +130,6 @@ class SubjectBar(QWidget):
         self.history.set_current(place)
         self.step.setText(self.tr("step {step}").format(step=words.number(self._kept[place].step)))
 
-    @Slot(int)
     def _choose_kept(self, place: int) -> None:
         path = self._kept[place].path
         self._show_step(place)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -135,7 +134,6 @@ class LookingPage(KeptPage[State]):
         self.subject_bar.refresh()
         self._catch_up()
 
-    @Slot()
     def _catch_up(self) -> None:
         inspector = self.inspector
         lacking = self._lacking()
@@ -177,6 +175,5 @@ class LookingPage(KeptPage[State]):
         self.pretrain_button.setText(self.tr("Fine-tune a model") if labels else self.tr("Pretrain a model"))
         self._stack.setCurrentIndex(0 if lacking or is_first else 1)
 
-    @Slot()
     def _lead_to_training(self) -> None:
         self.session.page_requested.emit("finetune" if self._needs == "labels" else "pretrain")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent, QTextBlock
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -48,7 +48,6 @@ class SharedTextBox(TextEdit):
         if text != self.toPlainText():
             self.setPlainText(text)
 
-    @Slot()
     def _fit(self) -> None:
         wanted = max(1, int(self.document().size().height()))
         heights = [self.blockBoundingRect(b).height() / max(1, b.lineCount()) for b in self._blocks()]
@@ -131,7 +130,6 @@ class TextPair(QWidget):
     def text_pair(self) -> str:
         return self.box_b.toPlainText() if self._with_pair else ""
 
-    @Slot()
     def take(self) -> None:
         """Show the shared text."""
         for box, text in ((self.box_a, self._inspector.text), (self.box_b, self._inspector.text_pair)):
@@ -139,7 +137,6 @@ class TextPair(QWidget):
             box.put(text)
             box.blockSignals(False)
 
-    @Slot()
     def commit(self) -> None:
         """Look at what stands in the boxes now."""
         self._rest.stop()
@@ -148,7 +145,6 @@ class TextPair(QWidget):
             self._inspector.set_text(self.text, pair)
             self.edited.emit()
 
-    @Slot()
     def _typed(self) -> None:
         self._rest.start()
 

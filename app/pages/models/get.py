@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app import words
@@ -95,12 +95,10 @@ class GetView(QScrollArea):
         self.look_card.discard_wanted.connect(self._discard)
         self.hub.changed.connect(self._show_transfer)
 
-    @Slot()
     def refresh(self) -> None:
         """Show again what has been begun."""
         self._show_offers()
 
-    @Slot()
     def _typed(self) -> None:
         """Offer what fits of what is known, and ask the hub once the hand rests."""
         self._searching.drop()
@@ -111,7 +109,6 @@ class GetView(QScrollArea):
         else:
             self._rest.stop()
 
-    @Slot()
     def _search(self) -> None:
         text = self.name.text().strip()
         if "://" in text:
@@ -129,13 +126,11 @@ class GetView(QScrollArea):
     def _refuse_search(self, error: BaseException) -> None:
         self._say(words.say_error(error), is_refusal=True)
 
-    @Slot()
     def look_at_typed(self) -> None:
         """Look at the model whose name stands in the field."""
         if self.name.text().strip():
             self.look_at(self.name.text().strip())
 
-    @Slot(str)
     def look_at(self, name: str) -> None:
         """Look at a model; its name stands in the field."""
         self._rest.stop()
@@ -158,12 +153,10 @@ class GetView(QScrollArea):
         self.look_card.show_look(look, out, begun=begun, is_here=is_whole)
         self.ensureWidgetVisible(self.look_card)
 
-    @Slot(object)
     def _take_way(self, way: HubSettings) -> None:
         self.hub.set_way(way)
         self._typed()
 
-    @Slot(object)
     def _discard(self, look: Look) -> None:
         try:
             self.hub.discard(place_of(self.hub.root, look.name))
@@ -171,7 +164,6 @@ class GetView(QScrollArea):
             self.look_card.show_refusal(error)
         self._show_offers()
 
-    @Slot()
     def _show_transfer(self) -> None:
         self.look_card.show_transfer(self.hub.transfer)
 

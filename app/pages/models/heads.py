@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from operator import itemgetter
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
@@ -142,7 +142,6 @@ class HeadsView(QWidget):
         said = text.format(heads=self._heads_words(), count=words.number(counted))
         self.check.show_text("fine" if is_same else "look", said)
 
-    @Slot()
     def _moved(self) -> None:
         self._show_cut()
 
@@ -177,7 +176,6 @@ class HeadsView(QWidget):
         self._is_quiet = False
         self._rest.start()
 
-    @Slot(QModelIndex, QModelIndex)
     def _walked(self, current: QModelIndex, _before: QModelIndex) -> None:
         if current.isValid() and not self._is_quiet:
             self.slider.setValue(current.row())
@@ -203,7 +201,6 @@ class HeadsView(QWidget):
         length = min(128, self.found.sizes["P"])
         return text.format(length=words.number(length), maps=words.number(maps))
 
-    @Slot()
     def _count(self) -> None:
         cut = self.cut()
         if cut is not None and self.isVisible():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import QDir, Qt, Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from app import words
@@ -150,7 +150,6 @@ class LookCard(Card):
         weights = self.tr("{count} weights").format(count=millions(found.num_weights))
         return PART.join([weights, answer_words(found.answers, len(found.labels))])
 
-    @Slot()
     def _show_state(self) -> None:
         """Show the buttons and the bar that fit what is under way."""
         look, transfer = self.found, self._transfer
@@ -203,12 +202,10 @@ class LookCard(Card):
         notes = [words.say(note) for note in transfer.notes[-1:]]
         return PART.join([*parts, moved.file, *notes])
 
-    @Slot()
     def _want(self) -> None:
         if self.found is not None:
             self.fetch_wanted.emit(self.found)
 
-    @Slot()
     def _want_discarded(self) -> None:
         if self.found is not None:
             self._begun = 0

@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     Qt,
     Signal,
-    Slot,
 )
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QListView, QWidget
@@ -133,13 +132,11 @@ class ModelsList(Card):
             OPENED: self.tr("Opened lately"),
         }
 
-    @Slot(QModelIndex)
     def _walked(self, index: QModelIndex) -> None:
         entry = index.data(THING)
         if entry is not None and not self._quiet:
             self.chosen.emit(entry)
 
-    @Slot(QModelIndex)
     def _activated(self, index: QModelIndex) -> None:
         entry = index.data(THING)
         if entry is not None:

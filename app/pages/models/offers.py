@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QListView, QWidget
 
@@ -110,7 +110,6 @@ class OffersView(QListView):
             second = PART.join(filter(None, (offer.language, offer.licence, offer.said)))
             self._items.appendRow(two_lines_item(offer, offer.name, offer.weights, second, second))
 
-    @Slot(QModelIndex)
     def _want(self, index: QModelIndex) -> None:
         offer = index.data(THING)
         if isinstance(offer, ModelOffer):

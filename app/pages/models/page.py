@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QUrl, Slot
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QTabWidget, QWidget
 
@@ -137,13 +137,11 @@ class ModelsPage(Page):
         self._fingerprint_asked.drop()
         self.refresh()
 
-    @Slot()
     def refresh(self) -> None:
         """Look again for the models of this computer."""
         self._show_list()
         self.session.runs.find()
 
-    @Slot()
     def _show_list(self) -> None:
         shown = self.views.currentIndex()
         if self.isVisible() and self.session.library.is_complete:
@@ -171,25 +169,21 @@ class ModelsPage(Page):
         elif not self._is_planned:
             self.plan_card.plan(preset_of(self.plan_card.config) or "base")
 
-    @Slot()
     def choose_folder(self) -> None:
         """Ask for a model folder that is not in the list."""
         self.banner.hide()
         self.question.ask()
 
-    @Slot(str)
     def open_folder(self, path: str) -> None:
         """Show a model that lies anywhere on this computer, and remember it."""
         self.banner.hide()
         self.question.read(path)
 
-    @Slot(str)
     def _take_opened(self, path: str) -> None:
         self._wanted = Path(path)
         self.session.library.remember(path)
         self.refresh()
 
-    @Slot()
     def show_get(self) -> None:
         """Show what can be got by name."""
         if not self._converting.is_asking:
@@ -199,13 +193,11 @@ class ModelsPage(Page):
         self.get_view.name.setFocus()
         self._show_state()
 
-    @Slot()
     def show_models(self) -> None:
         """Show the models that are here."""
         self.views.setCurrentWidget(self.tabs)
         self._show_state()
 
-    @Slot(object)
     def _take_fetched(self, path: Path) -> None:
         """Choose a model that has just come, where a person waits for it here."""
         text = self.tr("{name} is here. It is offered on every page.").format(name=model_title(path))
@@ -221,7 +213,6 @@ class ModelsPage(Page):
 
     # ---- a checkpoint of TensorFlow
 
-    @Slot()
     def choose_checkpoint(self) -> None:
         """Ask for a checkpoint that is to become a model folder."""
         ask_file(
@@ -233,7 +224,6 @@ class ModelsPage(Page):
             filters=(self.tr("Checkpoints (*.index *.zip)"), self.tr("All files (*)")),
         )
 
-    @Slot(str)
     def convert(self, path: Path | str) -> None:
         """Convert a checkpoint into a folder among the models, and show it."""
         self.show_models()
@@ -265,7 +255,6 @@ class ModelsPage(Page):
         self.banner.change_text(said)
         self._said_of_converting = said
 
-    @Slot()
     def _stop_converting(self) -> None:
         self._converting.drop()
         self.banner.show_text("note", self.tr("Cancelled; nothing was written."))
@@ -277,7 +266,6 @@ class ModelsPage(Page):
 
     # ---- one model
 
-    @Slot(object)
     def show_entry(self, entry: ModelEntry) -> None:
         """Show a model of the list: what is known at once, then what its files say."""
         self._show_news(entry)
@@ -332,7 +320,6 @@ class ModelsPage(Page):
     def _refuse_detail(self, error: BaseException) -> None:
         self.folder_view.show_refusal(words.say_error(error))
 
-    @Slot()
     def show_plan(self) -> None:
         """Show the model that the sizes at the left describe."""
         self.banner.hide()
@@ -365,7 +352,6 @@ class ModelsPage(Page):
 
     # ---- asking
 
-    @Slot()
     def _ask_seen(self) -> None:
         """Ask for the fingerprint once it is seen: it reads all weights."""
         detail = self._detail
@@ -386,7 +372,6 @@ class ModelsPage(Page):
         if self._detail is not None and self._detail.path == path:
             self.folder_view.show_fingerprint(text)
 
-    @Slot(object, object)
     def _count_cut(self, config: BertConfig, heads: Heads) -> None:
         """Have the weights counted in the model itself."""
         self._cut_asked.ask(
@@ -405,13 +390,11 @@ class ModelsPage(Page):
 
     # ---- what can be done with it
 
-    @Slot()
     def look_inside(self) -> None:
         """Open the model on the pages that look inside."""
         if self.entry is not None and self.entry.problem is None:
             self._look_at(self.entry)
 
-    @Slot(object)
     def _look_at(self, entry: ModelEntry) -> None:
         if entry.inventory is None:
             return
@@ -420,20 +403,17 @@ class ModelsPage(Page):
         self.inspector.choose(entry.path)
         self.session.page_requested.emit("probe" if can_guess else "attention")
 
-    @Slot()
     def finetune(self) -> None:
         """Make it the model to fine-tune."""
         if self.entry is not None and self.entry.problem is None:
             self.session.model.choose(str(self.entry.path))
             self.session.page_requested.emit("finetune")
 
-    @Slot()
     def export(self) -> None:
         """Offer to take it to another tool."""
         if self.entry is not None and self.entry.problem is None:
             export_model(self.session, self.entry.path, self)
 
-    @Slot()
     def show_folder(self) -> None:
         """Open its folder in the program that shows folders."""
         entry = self.entry
@@ -441,11 +421,9 @@ class ModelsPage(Page):
             text = self.tr("No program shows folders here. It lies at {path}.")
             self.banner.show_text("note", text.format(path=entry.path))
 
-    @Slot()
     def _pretrain(self) -> None:
         self.session.page_requested.emit("pretrain")
 
-    @Slot()
     def _show_state(self) -> None:
         """Show the actions that fit what is shown."""
         entry, is_getting = self.entry, self.views.currentWidget() is self.get_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import words
@@ -166,7 +166,6 @@ class PlanCard(Card):
 
     # ---- hearing
 
-    @Slot(int)
     def _preset_chosen(self, index: int) -> None:
         name = self.preset_box.itemData(index)
         if name:
@@ -174,15 +173,12 @@ class PlanCard(Card):
         else:
             self._show_state()
 
-    @Slot(int)
     def _heads_chosen(self, _index: int) -> None:
         self._take()
 
-    @Slot()
     def _typed(self) -> None:
         self._rest.start()
 
-    @Slot()
     def recount(self) -> None:
         """Count what stands in the fields now."""
         self._rest.stop()

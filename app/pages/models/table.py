@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
@@ -166,7 +166,6 @@ class PartsView(TableView):
             self.scrollTo(self.parts.index(row, 0))
         self._quiet = False
 
-    @Slot(QModelIndex, QModelIndex)
     def _walked(self, current: QModelIndex, _before: QModelIndex) -> None:
         if not self._quiet and current.isValid():
             self.walked.emit(self.parts.key_of(current.row()))

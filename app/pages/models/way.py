@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.look.inputs import LineEdit
@@ -64,7 +64,6 @@ class WayForm(QWidget):
         self.token.toggled.connect(self._take)
         self.offline.toggled.connect(self._take)
 
-    @Slot()
     def _take(self) -> None:
         """Tell of another way."""
         mirror = self.mirror.text().strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from app import words
@@ -131,11 +131,9 @@ class ParametersView(QWidget):
             said.append(more.format(count=words.number(left)))
         self.check.show_text("fine" if is_same else "look", " ".join(said))
 
-    @Slot(str)
     def _part_chosen(self, key: str) -> None:
         self.table.go_to(key)
 
-    @Slot(str)
     def _row_walked(self, key: str) -> None:
         self.plot.set_chosen(key)
 

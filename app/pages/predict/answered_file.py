@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import QDir, Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app import words
@@ -129,11 +129,9 @@ class AnsweredFileCard(Card):
         self.free_button.setText(said)
         self.free_button.show()
 
-    @Slot()
     def _take_free_name(self) -> None:
         self.set_out(self._free)
 
-    @Slot()
     def _browse_out(self) -> None:
         ask_save(
             self,
@@ -146,7 +144,6 @@ class AnsweredFileCard(Card):
             confirms=False,  # for nothing is overwritten
         )
 
-    @Slot()
     def _out_changed(self) -> None:
         self.show_refusal("")
         self.changed.emit()
@@ -201,7 +198,6 @@ class AnsweredFileCard(Card):
 
     # ---- which file
 
-    @Slot()
     def _fill_files(self) -> None:
         known = (self.path, self.opened, *self._session.settings.recent_files)
         self.file_box.clear()
@@ -222,7 +218,6 @@ class AnsweredFileCard(Card):
     def _show_choice(self) -> None:
         self.file_box.setCurrentIndex(self.file_box.findData(str(self.path)) if self.path else -1)
 
-    @Slot(int)
     def _file_chosen(self, index: int) -> None:
         path = self.file_box.itemData(index)
         self._show_choice()
@@ -231,14 +226,12 @@ class AnsweredFileCard(Card):
         else:
             self.browse()
 
-    @Slot()
     def browse(self) -> None:
         """Open the dialog for a file."""
         name = f"predict_{self.part}file_dialog"
         title = self.tr("Choose a file to predict")
         ask_file(self, title, self._file_selected, name=name, filters=self.filters)
 
-    @Slot(str)
     def _file_selected(self, path: str) -> None:
         self.file_wanted.emit(Path(path))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -192,7 +192,6 @@ class AnswersCard(Card):
         self.scores.set_evaluations({} if event is None else {"test": event}, {})
         self._show_view()
 
-    @Slot()
     def _show_view(self) -> None:
         card = self.scores
         choice = self.view_choice if isinstance(card, ScoresCard) else self.own_choice

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from app import words
@@ -216,7 +216,6 @@ class FileCard(AnsweredFileCard):
         )
         return lost.format(rows=rows)
 
-    @Slot()
     def _columns_chosen(self) -> None:
         pair = self.pair_box.currentText() if self._wants_pair else ""
         chosen = str(self.label_box.currentData() or "")

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
@@ -162,7 +162,6 @@ class PredictPage(Page):
 
     # ---- the model
 
-    @Slot(str)
     def set_model(self, folder: Path | str) -> None:
         """Ask this model from now on; it is loaded on the worker."""
         self._folder = Path(folder)
@@ -187,14 +186,12 @@ class PredictPage(Page):
         else:  # it may have been given a temperature meanwhile
             self.text_card.ask()
 
-    @Slot()
     def _take_caret(self) -> None:
         """Let what is typed be the text, for whoever was led here; who walks through the rail stays there."""
         focused = QApplication.focusWidget()
         if self.isVisible() and (focused is None or self.isAncestorOf(focused)):
             self.text_card.text_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
     def _take_first(self) -> None:
         """Ask the last model that was trained, or used, where none was chosen."""
         if self.isVisible() and self._folder is None and self.model_card.first:
@@ -211,7 +208,6 @@ class PredictPage(Page):
                 ended=self._end_description,
             )
 
-    @Slot()
     def _result_changed(self) -> None:
         if self._session.training.last_model is not None:
             self.set_model(self._session.training.last_model)
@@ -231,7 +227,6 @@ class PredictPage(Page):
         if self._described is None:
             self.model_card.show_words("")
 
-    @Slot(bool)
     def _pairs_toggled(self, wanted: bool) -> None:
         if self._described is not None and self._described.may_want_pair:
             self._take_description(self._described)
@@ -278,7 +273,6 @@ class PredictPage(Page):
         """What shows the chosen model's answers, where they are not a table's."""
         return None if self._described is None else self._task_answers.get(self._described.task)
 
-    @Slot()
     def _task_file_changed(self) -> None:
         if self._own is not None and self.task_file_card.path is not None:
             self._own.show_file(self.task_file_card.path)
@@ -296,7 +290,6 @@ class PredictPage(Page):
 
     # ---- one text
 
-    @Slot(str, str)
     def ask(self, text: str, pair: str) -> None:
         """Ask about a text; the answer to an older one is not shown."""
         if self._folder is None or self._own is not None:
@@ -317,7 +310,6 @@ class PredictPage(Page):
         if asked == self.text_card.texts():
             self.text_card.show_answer(told, name_of(told.model.folder))
 
-    @Slot()
     def _look_inside(self) -> None:
         """Open the text and its model on the pages that look inside."""
         if self._folder is not None:
@@ -328,7 +320,6 @@ class PredictPage(Page):
 
     # ---- a whole file
 
-    @Slot(object)
     def open_file(self, path: Path, encoding: str | None = None) -> None:
         """Read a file and show its rows before anything is predicted.
 
@@ -351,13 +342,11 @@ class PredictPage(Page):
             overrides["encoding"] = encoding
         self._ask_preview(partial(preview, path, wanted, overrides))
 
-    @Slot(object)
     def _read_roles(self, roles: Roles) -> None:
         shown = self.file_card.preview
         if shown is not None:
             self._ask_preview(partial(preview_roles, shown.table, roles, shown.how))
 
-    @Slot(str)
     def _read_encoded(self, encoding: str) -> None:
         """Read the file again, its bytes taken for other letters."""
         if self._asked_file is not None:
@@ -383,7 +372,6 @@ class PredictPage(Page):
         """What says which file is answered."""
         return self.file_card if self._own is None else self.task_file_card
 
-    @Slot()
     def predict_file(self) -> None:
         """Answer the whole file into the new one."""
         card, answers, out = self._card, self._own or self.answers, self._card.out_path
@@ -435,7 +423,6 @@ class PredictPage(Page):
 
     # ---- the whole
 
-    @Slot()
     def refresh(self) -> None:
         """Show the actions and cards that fit the moment."""
         own, is_running = self._own, self._is_running
@@ -456,14 +443,12 @@ class PredictPage(Page):
                 QTimer.singleShot(0, self, self._take_caret)
         self.file_stack.setCurrentIndex(0 if self.file_card.preview is None else 1)
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that predicts the file without a window on the clipboard."""
         out = self._card.out_path
         if self._folder is not None and out is not None:
             self.copy_button.copy(self._card.command(self._folder, out))
 
-    @Slot()
     def _lead_to_finetune(self) -> None:
         self._session.page_requested.emit("finetune")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -97,14 +97,12 @@ class OneTextCard(Card):
         text, pair = self.texts()
         return bool(text.strip()) and (bool(pair.strip()) or not self._wants_pair)
 
-    @Slot()
     def ask(self) -> None:
         """Ask about what is typed now."""
         self._timer.stop()
         if self.is_complete():
             self.asked.emit(*self.texts())
 
-    @Slot()
     def _typed(self) -> None:
         if self.is_complete():
             self._timer.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QUrl, Slot
+from PySide6.QtCore import QDir, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
@@ -39,12 +39,10 @@ class FileLinks(QWidget):
         self.place.hide()
         self.setVisible(path is not None)
 
-    @Slot()
     def _open(self) -> None:
         if self.path is not None:
             self._go(self.path)
 
-    @Slot()
     def _show_folder(self) -> None:
         if self.path is not None:
             self._go(self.path.parent)

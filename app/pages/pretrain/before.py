@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, Slot
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QWidget
 
 from app import words
@@ -180,7 +180,6 @@ class ForecastCard(Card):
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
-    @Slot()
     def copy_numbers(self) -> None:
         """Put parts and measurements on the clipboard, tab-separated."""
         lines = [f"{name}\t{count}" for name, count in self.parts.items()]

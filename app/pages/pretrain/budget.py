@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -46,7 +46,6 @@ class CountSpin(DoubleSpinBox):
         state = QValidator.State.Acceptable if self._millions(text) else QValidator.State.Intermediate
         return state, text, position
 
-    @Slot()
     def _tidy(self) -> None:
         """Write what was typed as any other number is written."""
         self.lineEdit().setText(self.textFromValue(self.value()))
@@ -115,12 +114,10 @@ class BudgetField(QWidget):
             self.number.setValue(self._kept[name])
         self.setToolTip(tip(words.tr_engine(about.help)))
 
-    @Slot(int)
     def _unit_chosen(self, _index: int) -> None:
         self._show_unit(self.name)
         self.edited.emit()
 
-    @Slot()
     def _edited(self) -> None:
         self._kept[self.name] = self.number.value()
         self.edited.emit()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -136,7 +136,6 @@ class PretrainCharts(RunCharts):
             self._means.append(sum(known.values()) / len(known))
             self.right_tile.show_value(probability(self._means[-1]))
 
-    @Slot()
     def _told(self) -> None:
         """Show the newest numbers; the small curves now and then."""
         if not self.isVisible():
@@ -184,7 +183,6 @@ class PretrainCharts(RunCharts):
     def _all_plots(self) -> list[CurvePlot | LinesPlot]:
         return [*(metric.plot for metric in self.metrics), self.right_words]
 
-    @Slot()
     def _toggled(self) -> None:
         self._show_chosen()
 

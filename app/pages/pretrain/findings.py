@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.session import Session
 from app.work.models import OpenModels
@@ -163,13 +163,11 @@ class Findings(QObject):
             self.outlook.drop()
         self._go_on()
 
-    @Slot()
     def _pause(self) -> None:
         """Leave the processor to the training."""
         for finding in (self.text, self.examples, self.outlook):
             finding.pause()
 
-    @Slot()
     def _go_on(self) -> None:
         config = self._config
         if self._session.training.is_running:

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -100,7 +99,6 @@ class PretrainPage(TrainingPage):
             epochs=forecast.epochs if forecast is not None else 0.0,
         )
 
-    @Slot()
     def _setup_changed(self) -> None:
         self._ask_workers()
         self.before.forecast.show_shape(self.setup.shape)
@@ -119,26 +117,22 @@ class PretrainPage(TrainingPage):
                 whole = self.setup.config()
         self.findings.ask(text, whole)
 
-    @Slot()
     def _show_findings(self) -> None:
         mended = self.setup.refusal is None and self.setup.start.problem is None
         facts = self.text_facts() if self.setup.text.has_text else None
         self.before.show_findings(self.findings, facts, mended=mended)
         self.refresh()
 
-    @Slot()
     def take_sample(self) -> None:
         self.setup.form.set_values({"next_sentence": False})  # each of its documents is one sentence
         self.setup.text.take_sample()
 
-    @Slot(str, bool)
     def _mend(self, name: str, value: bool) -> None:
         if name == DROP_REPEATED:
             self.setup.set_drops_repeated(value)
         else:
             self.setup.form.set_values({name: value})
 
-    @Slot()
     def _pins_changed(self) -> None:
         self.setup.pins = tuple(self.before.pins.editor.sentences())
 
@@ -197,7 +191,6 @@ class PretrainPage(TrainingPage):
         self.charts.advice.is_new = is_new
         self.charts.advice.vocab_size = config.start.vocab_size if is_new else 0
 
-    @Slot(str)
     def _ask(self, sentence: str) -> None:
         """Put a question to the model in training, or to the one that the run has left."""
         pinned, questions = self.charts.pinned, self.session.training.questions
@@ -220,14 +213,12 @@ class PretrainPage(TrainingPage):
                 again=True,
             )
 
-    @Slot()
     def _edit_pins(self) -> None:
         dialog = PinsDialog(self._pins, self)
         dialog.wanted.connect(self._pin)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    @Slot(list)
     def _pin(self, sentences: list[str]) -> None:
         self._pins = sentences
         if self.session.training.questions is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -86,7 +86,6 @@ class PinsEditor(QWidget):
         self._timer.stop()
         self._take_edited()
 
-    @Slot()
     def _take_edited(self) -> None:
         lines = lines_of(self.text.toPlainText())
         bad = [(line, problem_of(line)) for line in lines if problem_of(line)]
@@ -117,7 +116,6 @@ class PinsCard(Card):
         self.add(self.editor, 1)
         self._show_count()
 
-    @Slot()
     def _show_count(self) -> None:
         self.set_hint(self.tr("one a line, the word to guess in [brackets]"))
 
@@ -151,7 +149,6 @@ class PinsDialog(QDialog):
         row.addWidget(watch)
         column.addLayout(row)
 
-    @Slot()
     def _accept(self) -> None:
         self.wanted.emit(self.editor.sentences())
         self.accept()
@@ -248,7 +245,6 @@ class PinnedCard(Card):
         self.question.setEnabled(askable)
         self.ask_button.setEnabled(askable)
 
-    @Slot()
     def _ask(self) -> None:
         sentence = " ".join(self.question.text().split())
         if not sentence:

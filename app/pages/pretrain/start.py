@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
@@ -154,7 +154,6 @@ class StartChooser(QObject):
 
     # ---- showing
 
-    @Slot()
     def refresh(self) -> None:
         """Fill the boxes for the choice as it is."""
         self.vocab_box.clear()
@@ -192,18 +191,15 @@ class StartChooser(QObject):
 
     # ---- choosing
 
-    @Slot(object)
     def _model_chosen(self, choice: str) -> None:
         self.start_from("" if choice == NEW else choice)
 
-    @Slot(str)
     def start_from(self, folder: str) -> None:
         """Train the model in a folder further; "" starts from random weights."""
         self.folder = folder
         self.refresh()
         self._read()
 
-    @Slot(int)
     def _size_chosen(self, _index: int) -> None:
         self._show_fitting()
         self._edited()
@@ -211,18 +207,15 @@ class StartChooser(QObject):
     def _browse_vocabulary(self) -> None:
         ask_for_vocabulary(self._parent, self._session.settings, self._vocabulary_selected)
 
-    @Slot(str)
     def _vocabulary_selected(self, path: str) -> None:
         remember_vocabulary(self._session.settings, path)
         self._take_vocabulary(path)
 
-    @Slot(object)
     def _take_vocabulary(self, path: str) -> None:
         self.vocab = path
         self.refresh()
         self._read()
 
-    @Slot()
     def _edited(self) -> None:
         self.show_refusal("")
         self._fill_sizes()

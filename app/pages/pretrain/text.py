@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
@@ -93,7 +93,6 @@ class TextChooser(QObject):
         self.refusal.setText(text)
         self.refusal.setVisible(bool(text))
 
-    @Slot()
     def refresh(self) -> None:
         """Fill the box with what can be taken, the chosen text first."""
         box = self.box
@@ -134,7 +133,6 @@ class TextChooser(QObject):
         found: list[str] = self._session.settings.value("pretrain_texts", list[str]())
         return found
 
-    @Slot(int)
     def _chosen(self, index: int) -> None:
         kind, value = self.box.itemData(index) or (None, "")
         self.box.setCurrentIndex(0 if self.has_text else -1)
@@ -152,12 +150,10 @@ class TextChooser(QObject):
             if (column, tuple(places)) != (self.column, self.places):
                 self.choose(places, column)
 
-    @Slot()
     def browse_files(self) -> None:
         """Open the dialog for text files."""
         self._browse(self._take_files)
 
-    @Slot()
     def browse_folder(self) -> None:
         """Open the dialog for a folder of text."""
         title, name = self.tr("Choose a folder of text"), "text_folder_dialog"
@@ -175,19 +171,15 @@ class TextChooser(QObject):
             filters=[texts, tables, self.tr("All files (*)")],
         )
 
-    @Slot(str)
     def _take_folder(self, path: str) -> None:
         self.take([path])
 
-    @Slot(list)
     def _take_files(self, paths: list[str]) -> None:
         self.take(paths)
 
-    @Slot(list)
     def _add(self, paths: list[str]) -> None:
         self.choose(tuple(dict.fromkeys([*self.places, *paths])))
 
-    @Slot()
     def _roles_changed(self) -> None:
         table, roles = self._session.data.table, self._session.data.roles
         if self._awaits_table and table is not None and roles is not None:

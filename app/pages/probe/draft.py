@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app import words as said
 from app.pages.inside.model_bar import model_caption
@@ -82,19 +82,16 @@ class ProbeDraft(QObject):
             self.steps.made(self.question)
             self._put(question)
 
-    @Slot()
     def undo(self) -> None:
         """Take the last step back."""
         if self.steps.can_undo:
             self._put(self.steps.undo(self.question))
 
-    @Slot()
     def redo(self) -> None:
         """Make a step again that was taken back."""
         if self.steps.can_redo:
             self._put(self.steps.redo(self.question))
 
-    @Slot()
     def clear(self) -> None:
         """Show every word again."""
         self.go(self.question.cleared())

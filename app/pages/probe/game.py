@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from functools import partial
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -108,7 +107,6 @@ class GameView(QWidget):
     def _refuse(self, error: BaseException) -> None:
         self.verdict.setText(words.say_error(error))
 
-    @Slot()
     def _say(self) -> None:
         if self.guess.text().strip():
             self._answer(self.guess.text())
@@ -129,14 +127,12 @@ class GameView(QWidget):
         self._show()
         (self.next if len(self.verdicts) < len(self.rounds) else self.again).setFocus()
 
-    @Slot()
     def _go_on(self) -> None:
         self._is_open = False
         self.guess.clear()
         self._show()
         self.guess.setFocus()
 
-    @Slot()
     def _deal_others(self) -> None:
         self._seed = random.randrange(2**31)
         self.guess.clear()

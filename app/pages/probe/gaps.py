@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -175,17 +175,14 @@ class GapCard(Card):
 
     # ---- what a person does
 
-    @Slot()
     def _ask(self) -> None:
         self.word_asked.emit(self.number - 1, self.field.text().strip())
 
-    @Slot(str)
     def _typed(self, text: str) -> None:
         self.yours.hide()
         if not text.strip():
             self.word_asked.emit(self.number - 1, "")
 
-    @Slot(str)
     def _choose(self, word: str) -> None:
         self.guess_chosen.emit(self.number - 1, word)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -104,7 +103,6 @@ class LayersView(QWidget):
         self.gaps.setCurrentIndex(min(here, self.gaps.count() - 1))
         self.gaps.setVisible(self.gaps.count() > 1)
 
-    @Slot()
     def _show(self) -> None:
         if self._lens is None:
             return

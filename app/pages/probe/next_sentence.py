@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -117,7 +116,6 @@ class NextView(Scroller):
             self.strip.set_dim(True)
             self.bars.set_dim(True)
 
-    @Slot()
     def _swap(self) -> None:
         self.texts.commit()
         inspector = self._inspector

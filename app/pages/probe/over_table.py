@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QWidget
 
 from app import words
@@ -174,7 +174,6 @@ class OverTableView(QWidget):
         if answered is not None and (about is None or answered.model.fingerprint != about.fingerprint):
             self._clear()
 
-    @Slot()
     def _fill(self) -> None:
         """Offer the columns of the open table."""
         table, roles = self._session.data.table, self._session.data.roles
@@ -189,7 +188,6 @@ class OverTableView(QWidget):
             box.setCurrentIndex(box.findData(chosen))
         self._change()
 
-    @Slot()
     def _change(self) -> None:
         """Ask another thing: what was found was of the last."""
         are_pairs = self.kind.current == PAIRS
@@ -218,7 +216,6 @@ class OverTableView(QWidget):
         self.said.setToolTip("")
         self._show_rows()
 
-    @Slot()
     def measure(self) -> None:
         """Ask; takes a pass through the model for each word."""
         asked = self.asked
@@ -235,7 +232,6 @@ class OverTableView(QWidget):
             ended=partial(self._show_busy, False),
         )
 
-    @Slot()
     def _stop(self) -> None:
         self._clear()
 
@@ -363,7 +359,6 @@ class OverTableView(QWidget):
 
         return of_pairs, of_pair, differences
 
-    @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         """Look at one text alone."""
         table, found = self._session.data.table, self._found
@@ -371,7 +366,6 @@ class OverTableView(QWidget):
             at = int(found.rows[self._order[index.row()]])
             self.sentence_wanted.emit(str(table.frame[self._columns[0]].array[at]))
 
-    @Slot()
     def _save_dialog(self) -> None:
         ask_save(
             self,
@@ -383,7 +377,6 @@ class OverTableView(QWidget):
             suffix="csv",
         )
 
-    @Slot(str)
     def save_file(self, path: str) -> None:
         """Write every text's numbers into a CSV file, in the order of the table."""
         found, table = self._found, self._session.data.table

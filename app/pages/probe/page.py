@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QTimer, Slot
+from PySide6.QtCore import QDir, QTimer
 from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
@@ -194,7 +194,6 @@ class ProbePage(LookingPage[ProbeState]):
             if is_same and last.words and not now.words and all(word in known for word in last.words):
                 self.draft.begin(last.words)
 
-    @Slot()
     def refresh(self) -> None:
         """Ask what the open tab asks, if that is new."""
         if not self.isVisible() or self.draft.about is None:
@@ -207,7 +206,6 @@ class ProbePage(LookingPage[ProbeState]):
             view.content.refresh()  # type: ignore[attr-defined]  # every content has it
         self._offer_command()
 
-    @Slot(int)
     def _choose_tab(self, index: int) -> None:
         self.stack.setCurrentIndex(index)
         self.session.settings.set_value(TAB, TABS[index])
@@ -216,7 +214,6 @@ class ProbePage(LookingPage[ProbeState]):
         self._offer_command()
         self.refresh()
 
-    @Slot(int)
     def _choose_top(self, index: int) -> None:
         self.choose_top(int(self.top.itemData(index)))
 
@@ -226,11 +223,9 @@ class ProbePage(LookingPage[ProbeState]):
         self.words_view.top_k = count
         self.refresh()
 
-    @Slot()
     def _take_kept(self) -> None:
         self.words_view.set_kept(self.subject_bar.kept)
 
-    @Slot(str)
     def _look_at(self, text: str) -> None:
         """Look at one text of a table alone: how surprising each of its words is."""
         self.inspector.set_text(text)
@@ -258,12 +253,10 @@ class ProbePage(LookingPage[ProbeState]):
             return words_offer(draft, self.words_view.top_k)
         return {LAYERS: layers_offer, SURPRISE: surprise_offer, NEXT: next_offer}[tab](draft)
 
-    @Slot()
     def _offer_command(self) -> None:
         offer = self._offer()
         self.copy_button.offer(offer.lacking, offer.said)
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that asks the same on the clipboard."""
         offer = self._offer()
@@ -272,13 +265,11 @@ class ProbePage(LookingPage[ProbeState]):
 
     # ---- history
 
-    @Slot(object)
     def _hear_gaps(self, answer: GapsAnswer) -> None:
         self.accept()
         self._answered = answer
         self._remember.start()
 
-    @Slot()
     def remember(self) -> None:
         """Keep the question that was answered last with its model."""
         answer, self._answered = self._answered, None
@@ -345,7 +336,6 @@ class ProbePage(LookingPage[ProbeState]):
 
     # ---- a model beside
 
-    @Slot()
     def _fill_beside(self) -> None:
         self.beside_menu.clear()
         for entry in self.session.library.offered():
@@ -364,15 +354,12 @@ class ProbePage(LookingPage[ProbeState]):
         action = menu.addAction(name.replace("&", "&&"), partial(self.draft.set_beside, path))
         action.setToolTip(tip(QDir.toNativeSeparators(str(path))))
 
-    @Slot(str)
     def _take_beside(self, folder: str) -> None:
         self.draft.set_beside(Path(folder).absolute())
 
-    @Slot()
     def _drop_beside(self) -> None:
         self.draft.set_beside(None)
 
-    @Slot()
     def _show_beside(self) -> None:
         folder = self.draft.beside
         self.beside_row.setVisible(folder is not None)
@@ -380,12 +367,10 @@ class ProbePage(LookingPage[ProbeState]):
             self.beside_name.setText(self.tr("Beside it: {name}").format(name=name_of(folder)))
         self.refresh()
 
-    @Slot()
     def _use_starter(self) -> None:
         starter = starter_model()
         if starter is not None:
             self.inspector.choose(starter)
 
-    @Slot()
     def _lead_to_pretrain(self) -> None:
         self.session.page_requested.emit("pretrain")

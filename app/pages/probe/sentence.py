@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
@@ -83,7 +83,6 @@ class SentenceCard(Card):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(call)
 
-    @Slot()
     def refresh(self) -> None:
         """Show the question as it stands."""
         draft = self._draft
@@ -136,28 +135,23 @@ class SentenceCard(Card):
             )
         ]
 
-    @Slot(int)
     def _toggle(self, index: int) -> None:
         if self._draft.by_pieces:
             self._draft.toggle_piece(self._places[index])
         else:
             self._draft.toggle_word(self._places[index])
 
-    @Slot(str)
     def _switched(self, key: str) -> None:
         self._draft.set_by_pieces(key == "pieces")
 
-    @Slot(bool)
     def _show_texts(self, wanted: bool) -> None:
         self.texts.setVisible(wanted)
         if wanted and self.isVisible():
             self.texts.box_a.setFocus()
 
-    @Slot(bool)
     def _edit_clicked(self, wanted: bool) -> None:
         self._settings.set_value(IS_OPEN, wanted)
 
-    @Slot()
     def _fill_menu(self) -> None:
         self.past_menu.clear()
         asked = self.history.asked if self.history is not None else []
@@ -172,7 +166,6 @@ class SentenceCard(Card):
         self.past_menu.addSeparator()
         self.past_menu.addAction(self.tr("Forget these questions"), self._forget)
 
-    @Slot()
     def _forget(self) -> None:
         if self.history is not None:
             self.history.clear()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
@@ -178,7 +178,6 @@ class TemplatesView(QWidget):
 
     # ---- asking
 
-    @Slot()
     def refresh(self) -> None:
         """Score what is typed, or what was read from a file, if that has not been done."""
         self._rest.stop()
@@ -226,7 +225,6 @@ class TemplatesView(QWidget):
             Template.parse(self.template.text()), tuple(word.strip() for word in targets if word.strip())
         )
 
-    @Slot()
     def _typed(self) -> None:
         self._file, self.path = (), None
         self.choice.hide()
@@ -255,7 +253,6 @@ class TemplatesView(QWidget):
 
     # ---- showing
 
-    @Slot()
     def _show(self) -> None:
         self.shown.emit()
         self.save_button.setEnabled(bool(self.grids))
@@ -325,13 +322,11 @@ class TemplatesView(QWidget):
 
     # ---- files
 
-    @Slot()
     def _open_dialog(self) -> None:
         filters = [self.tr("Tables (*.csv *.tsv)")]
         name = "probe_template_open_dialog"
         ask_file(self, self.tr("Open templates"), self.open_file, name=name, filters=filters)
 
-    @Slot(str)
     def open_file(self, path: str) -> None:
         """Read templates from a CSV file and score them."""
         work, take = partial(read_templates, Path(path)), partial(self._take_file, Path(path))
@@ -342,7 +337,6 @@ class TemplatesView(QWidget):
         self._file, self.path = requests, path.absolute()
         self.refresh()
 
-    @Slot()
     def _save_dialog(self) -> None:
         ask_save(
             self,
@@ -354,7 +348,6 @@ class TemplatesView(QWidget):
             suffix="csv",
         )
 
-    @Slot(str)
     def save_file(self, path: str) -> None:
         """Write all scores into a CSV file."""
         work = partial(write_grids, Path(path), self.grids)

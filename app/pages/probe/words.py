@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -130,7 +130,6 @@ class WordsView(Scroller):
             if not self._gaps.is_asking:
                 self._ask_word(gap, own.get(gap, ""))
 
-    @Slot()
     def _ask_kept(self) -> None:
         draft = self._draft
         if not self._kept or draft.masked is None or self._gaps.is_asking:
@@ -142,7 +141,6 @@ class WordsView(Scroller):
         work = partial(ask_kept, self._kept, draft.question)
         self._kept_weights.ask((self._kept, draft.question), work, heard=self._hear, refused=self._refuse)
 
-    @Slot(int, str)
     def _ask_word(self, gap: int, word: str) -> None:
         self._yours.pop(gap, None)
         draft, about, answer = self._draft, self._draft.about, self.answer

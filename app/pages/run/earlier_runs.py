@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app import words
@@ -31,7 +31,6 @@ class EarlierRuns(QObject):
         self.button = button(self.tr("Earlier runs…"), "link", name="earlier_runs")
         self.button.clicked.connect(self._look)
 
-    @Slot()
     def _look(self) -> None:
         self._asked.drop()  # there may be more by now
         root = self._session.runs.root

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from PySide6.QtCore import QTimer, QUrl, Slot
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedWidget, QWidget
 
@@ -198,7 +198,6 @@ class TrainingPage(Page):
         ended = self._has_run and not self.is_running
         return ended and self._outcome in ("stopped", "failed", "crashed") and self._has_checkpoint()
 
-    @Slot()
     def refresh(self) -> None:
         """Show the run or the form, and the actions that fit the moment."""
         session, reason = self.session, self.reason()
@@ -265,7 +264,6 @@ class TrainingPage(Page):
         card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
         card.show_facts(self.facts(self.run_config, self._started) if self.run_config is not None else [])
 
-    @Slot()
     def start(self) -> None:
         """Start training with the settings as they stand, or put the run into the queue while another goes
         on; a refusal appears beside its field.
@@ -286,7 +284,6 @@ class TrainingPage(Page):
                 show = partial(self.session.page_requested.emit, "runs")
                 self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
-    @Slot()
     def _go_on(self) -> None:
         if self.is_running:
             self.session.training.go_on()
@@ -297,13 +294,11 @@ class TrainingPage(Page):
             except UserError as error:
                 self._refuse(error)
 
-    @Slot(object)
     def _run_started(self, run_dir: Path) -> None:
         if self.is_mine:
             self._take_run(run_dir, "", self.session.training.config)
         self.refresh()
 
-    @Slot(object, object)
     def show_run(self, info: RunInfo, config: Any) -> None:
         """Show an earlier run as its files tell it; one that was not finished can be resumed."""
         if self.is_running:
@@ -359,7 +354,6 @@ class TrainingPage(Page):
             self.session.runs.find()
         self.refresh()
 
-    @Slot()
     def _look_again(self) -> None:
         if self._following is None:
             return
@@ -381,7 +375,6 @@ class TrainingPage(Page):
         self.run_config, self._started, self._step = config, None, None
         self.show_config(config)
 
-    @Slot()
     def leave_run(self) -> None:
         """Show the form for a new run, as it was left; a run under way goes on meanwhile."""
         if self.is_running:
@@ -397,20 +390,17 @@ class TrainingPage(Page):
         self.charts.clear()
         self.refresh()
 
-    @Slot()
     def _show_running(self) -> None:
         """Show the run under way again."""
         self._at_form = False
         self._set_failure(None)
         self.refresh()
 
-    @Slot(str)
     def _page_requested(self, key: str) -> None:
         """Show the form to who comes with data or a model to train: an ended run is not what they want."""
         if key == self.key and self._has_run and not self.is_running:
             self.leave_run()
 
-    @Slot()
     def new_from_run(self) -> None:
         """Show the form with the settings of the run that is shown; nothing is started."""
         config = self.run_config
@@ -435,7 +425,6 @@ class TrainingPage(Page):
                 self._step = event
         self.charts.hear(events)
 
-    @Slot(list)
     def _hear(self, events: list[Event]) -> None:
         """Draw events; of a resumed run first those before it, which its files know."""
         if not self.is_mine:
@@ -467,7 +456,6 @@ class TrainingPage(Page):
             self._show_end(0.0)
             self.refresh()
 
-    @Slot(object)
     def _run_failed(self, error: BaseException) -> None:
         if not isinstance(error, UserError | MemoryError) or not self.is_mine:
             return  # it is the window's to show
@@ -476,7 +464,6 @@ class TrainingPage(Page):
         else:
             self._refuse(error)
 
-    @Slot()
     def _run_ended(self) -> None:
         if self.is_mine:
             training = self.session.training.state
@@ -504,7 +491,6 @@ class TrainingPage(Page):
         text = template.format(name=run_title(ended), state=state_words(outcome))
         self.failure.show_text("note", text, [(self.tr("Show it"), partial(self.open_run, ended))])
 
-    @Slot(object)
     def open_run(self, path: Path) -> None:
         """Show the run in a folder."""
         try:
@@ -540,7 +526,6 @@ class TrainingPage(Page):
     def _left_something(self) -> bool:
         return self.run_dir is not None and (self.run_dir / CONFIG).is_file()
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that does the same without a window on the clipboard."""
         try:
@@ -550,24 +535,20 @@ class TrainingPage(Page):
             return
         self.copy_button.copy(command)
 
-    @Slot()
     def _try(self) -> None:
         self.use_model()
 
-    @Slot()
     def export(self) -> None:
         """Offer to take the model that the shown run has left to another tool."""
         if self.model_folder is not None:
             export_model(self.session, self.model_folder, self)
 
-    @Slot()
     def look_inside(self) -> None:
         """Open the model that the shown run has left on the pages that look inside."""
         if self.model_folder is not None:
             self.session.inspector.choose(self.model_folder)
             self.session.page_requested.emit(self.inside)
 
-    @Slot()
     def open_folder(self) -> None:
         """Show the model, or else the run, among the computer's files."""
         folder = self.model_folder or self.run_dir

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import words
@@ -64,7 +64,6 @@ class SetupCard(Card):
         """Show these settings as if a person had chosen them."""
         raise NotImplementedError
 
-    @Slot()
     def check(self) -> None:
         """Look at the settings anew: say what follows from them, or what is refused."""
         self._timer.stop()

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -103,13 +103,11 @@ class RunActions(QObject):
         text = self.tr("Name, tags and note of “{name}”…")
         return text.format(name=words.shorten(self.line.name, 30).replace("&", "&&"))
 
-    @Slot()
     def open(self) -> None:
         """Open the run on the page of its kind."""
         if self.chosen:
             self.open_row(self.chosen[0])
 
-    @Slot()
     def rename(self) -> None:
         """Ask for a name, tags and a note."""
         line = self.line
@@ -132,7 +130,6 @@ class RunActions(QObject):
                 again=True,
             )
 
-    @Slot()
     def delete(self) -> None:
         """Ask, and move the chosen runs to the bin."""
         runs = self.runs
@@ -155,7 +152,6 @@ class RunActions(QObject):
         text = self.tr("Delete checkpoints, {size}…")
         return text.format(size=words.file_size(sum(spared.values())))
 
-    @Slot()
     def slim(self) -> None:
         """Ask, and delete what the chosen runs need only to go on."""
         spared = self._spare()
@@ -202,7 +198,6 @@ class RunActions(QObject):
         self.done.emit(text)
         self.session.runs.find()
 
-    @Slot()
     def resume(self) -> None:
         """Go on with a run that was stopped, on its page."""
         runs = self.runs
@@ -215,7 +210,6 @@ class RunActions(QObject):
             return
         self.session.page_requested.emit("pretrain" if runs[0].kind == "pretrain" else "finetune")
 
-    @Slot()
     def repeat(self) -> None:
         """Ask how many seeds the chosen lines are to have."""
         self.sweep(SEEDS)
@@ -234,7 +228,6 @@ class RunActions(QObject):
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
 
-    @Slot(list)
     def _put_into_queue(self, wanted: list[SweepRuns]) -> None:
         for one in wanted:
             self.session.queue.add(one.configs, one.name, halving=one.halving)
@@ -260,7 +253,6 @@ class RunActions(QObject):
         menu.aboutToHide.connect(menu.deleteLater)
         return menu
 
-    @Slot()
     def export_table(self) -> None:
         """Ask where to, and write the table as it is looked at."""
         title, kinds = self.tr("Save the table"), [self.tr("Tables (*.csv)")]
@@ -274,21 +266,17 @@ class RunActions(QObject):
             suffix="csv",
         )
 
-    @Slot(str)
     def export_table_to(self, path: str) -> None:
         self._export(partial(write_table, Path(path), self.shown, self.measure))
 
-    @Slot()
     def export_scalars(self) -> None:
         """Ask for a folder, and write a folder of scalars for each chosen run into it."""
         title, start = self.tr("Folder for TensorBoard"), self.session.runs.root.parent
         ask_folder(self._page, title, self.export_scalars_to, name="runs_scalars_dialog", start=start)
 
-    @Slot(str)
     def export_scalars_to(self, path: str) -> None:
         self._export(partial(write_scalars, Path(path), tuple(self.runs)))
 
-    @Slot()
     def export_card(self) -> None:
         """Ask where to, and write what is known of the chosen line's model."""
         title, kinds = self.tr("Save a model card"), [self.tr("Markdown (*.md)")]
@@ -302,7 +290,6 @@ class RunActions(QObject):
             suffix="md",
         )
 
-    @Slot(str)
     def export_card_to(self, path: str) -> None:
         rows = self.chosen
         if len(rows) == 1:
@@ -314,7 +301,6 @@ class RunActions(QObject):
         folder = Path(runs[0].path) / MODEL if len(runs) == 1 else None
         return folder if folder is not None and (folder / "config.json").is_file() else None
 
-    @Slot()
     def export_result(self) -> None:
         """Offer to take the chosen run's model to another tool."""
         folder = self._result()
@@ -327,7 +313,6 @@ class RunActions(QObject):
     def _tell_exported(self, path: Path) -> None:
         self.done.emit(self.tr("Written to {path}.").format(path=path))
 
-    @Slot()
     def show_folder(self) -> None:
         """Show the run among the computer's files."""
         runs = self.runs
@@ -335,7 +320,6 @@ class RunActions(QObject):
             text = self.tr("No program shows folders here. It lies at {path}.")
             self.done.emit(text.format(path=runs[0].path))
 
-    @Slot()
     def compare_settings(self) -> None:
         """Show the settings of all that is ticked beside one another."""
         rows = self.ticked
@@ -360,7 +344,6 @@ class RunActions(QObject):
             return ""
         return "\n".join(lines)
 
-    @Slot(object)
     def open_row(self, row: RunRow) -> None:
         """Open a line's first run on the page of its kind."""
         path = Path(row.facts.path)

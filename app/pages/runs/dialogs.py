@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from app import words
@@ -57,7 +57,6 @@ class MarksDialog(QDialog):
         )
         self.name.setFocus()
 
-    @Slot()
     def _keep(self) -> None:
         now = {
             "name": self.name.text().strip(),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -194,7 +194,6 @@ class RunsPage(Page):
         super().hideEvent(event)
         self._again.stop()
 
-    @Slot()
     def refresh(self) -> None:
         """Look at the folders again; only what has changed is read."""
         if not self.isVisible():
@@ -263,11 +262,9 @@ class RunsPage(Page):
 
     # what is looked at
 
-    @Slot(str)
     def _search(self, text: str) -> None:
         self.show_state(replace(self.state, search=text))
 
-    @Slot()
     def _filter(self) -> None:
         measure = self.measure.currentData()
         self.show_state(
@@ -279,19 +276,15 @@ class RunsPage(Page):
             )
         )
 
-    @Slot()
     def _show_all(self) -> None:
         self.show_state(replace(self.state, search="", data=""))
 
-    @Slot(str)
     def _tick(self, key: str) -> None:
         self.show_state(self.state.tick(key))
 
-    @Slot(str, bool)
     def _fold(self, key: str, is_open: bool) -> None:
         self.show_state(self.state.fold(key, is_open))
 
-    @Slot(str)
     def _sort(self, column: str) -> None:
         self.show_state(self.state.sort_by(column))
 
@@ -376,7 +369,6 @@ class RunsPage(Page):
             refused=lambda error: self.better.show_waiting(words.say_error(error)),
         )
 
-    @Slot()
     def _ask_curves(self) -> None:
         asked = tuple(
             CurveRequest(
@@ -406,7 +398,6 @@ class RunsPage(Page):
         if isinstance(event, Progress) and event.total:
             self.curves.show_reading(event.done / event.total)
 
-    @Slot()
     def _read_texts(self) -> None:
         """Lead to the texts that A and B answer differently, of a seed that both have."""
         a, b = self.ticked_rows()[:2]
@@ -437,7 +428,6 @@ class RunsPage(Page):
         if self._choose(ticked_first=ticked_first):
             call()
 
-    @Slot()
     def _show_actions(self) -> None:
         has = bool(self._choose())
         self.actions_button.setEnabled(has)
@@ -445,17 +435,14 @@ class RunsPage(Page):
         self.repeat_button.setEnabled(has)
         self.export_button.setEnabled(bool(self.shown.rows))
 
-    @Slot(QPoint)
     def _show_menu(self, at: QPoint) -> None:
         if self._choose():
             self.acting.menu().popup(at)
 
-    @Slot()
     def _show_actions_menu(self) -> None:
         self._choose(ticked_first=True)
         self.acting.menu().popup(self.actions_button.mapToGlobal(QPoint(0, self.actions_button.height() + 2)))
 
-    @Slot()
     def _show_export_menu(self) -> None:
         self._choose(ticked_first=True)
         menu = self.acting.export_menu(self.curves.plot)
@@ -465,17 +452,14 @@ class RunsPage(Page):
         if command := self.acting.command():
             self.copy_button.copy(command)
 
-    @Slot(object)
     def _open(self, row: RunRow) -> None:
         if row.is_group and not row.is_open:
             self._fold(row.key, True)
         else:
             self.acting.open_row(row)
 
-    @Slot(str)
     def _tell(self, text: str) -> None:
         self.banner.show_text("fine", text)
 
-    @Slot(object)
     def _refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))

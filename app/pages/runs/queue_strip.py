@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QDialog, QFrame, QProgressBar, QWidget
 
 from app.look.cells import Cells
@@ -43,7 +42,6 @@ class QueueStrip(QFrame):
         queue.changed.connect(self.refresh)
         self.refresh()
 
-    @Slot()
     def refresh(self) -> None:
         """Tell what is done now."""
         state = self._queue.state
@@ -57,7 +55,6 @@ class QueueStrip(QFrame):
         self.bar.setVisible(state.running is not None and state.num_steps > 0)
         self.bar.setValue(round(SCALE * min(1.0, state.step / max(1, state.num_steps))))
 
-    @Slot()
     def _show_list(self) -> None:
         dialog = QueueDialog(self._queue, self.window())
         dialog.finished.connect(dialog.deleteLater)
@@ -91,7 +88,6 @@ class QueueDialog(QDialog):
         self.table.selectionModel().selectionChanged.connect(self._show_actions)
         self._show()
 
-    @Slot()
     def _show(self) -> None:
         jobs = self._queue.state.jobs
         heads = (self.tr("run"), self.tr("seed"), self.tr("state"), self.tr("why"))
@@ -115,7 +111,6 @@ class QueueDialog(QDialog):
         jobs = self._queue.state.jobs
         return jobs[rows[0].row()] if rows and rows[0].row() < len(jobs) else None
 
-    @Slot()
     def _show_actions(self) -> None:
         job = self._current()
         said = [job] if job is not None else self._queue.state.jobs
@@ -123,7 +118,6 @@ class QueueDialog(QDialog):
         self.cancel.setEnabled(job is not None and job.is_open)
         self.clear.setEnabled(any(not one.is_open for one in self._queue.state.jobs))
 
-    @Slot()
     def _cancel(self) -> None:
         job = self._current()
         if job is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QWidget
 
 from app import words
@@ -46,7 +45,6 @@ class SettingsDialog(QDialog):
         column((self.table, 1), foot, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
         self._show()
 
-    @Slot()
     def _show(self) -> None:
         names = self._differ if self.only.isChecked() else self._names
         heads = [self.tr("setting")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QStackedWidget, QWidget
 
 from app import words
@@ -131,7 +131,6 @@ class SweepDialog(QDialog):
     def _names(self) -> str:
         return ", ".join(one.name for one in self._rows)
 
-    @Slot()
     def _count(self) -> None:
         """Say what would be made, or why it cannot be."""
         kind = self.kind.current
@@ -198,7 +197,6 @@ class SweepDialog(QDialog):
         names = ", ".join(map(column_words, choices))
         return [SweepRuns(f"{line.name}, {names}", tuple(made), self.halving.isChecked() and len(made) > 2)]
 
-    @Slot()
     def _send(self) -> None:
         self.wanted.emit([one for one in self._found() if one.configs])
         self.accept()

@@ -6,7 +6,7 @@ moves it to the bin.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QTableView, QWidget
 
@@ -93,20 +93,16 @@ class RunsTable(TableView):
         if key in keys:
             self.selectRow(keys.index(key))
 
-    @Slot()
     def _moved(self) -> None:
         self.current_changed.emit()
 
-    @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         if self.runs.columns[index.column()] != TICK:
             self.opened.emit(self.runs.row(index))
 
-    @Slot(QPoint)
     def _ask_menu(self, at: QPoint) -> None:
         self.menu_wanted.emit(self.viewport().mapToGlobal(at))
 
-    @Slot(int)
     def _heading_clicked(self, section: int) -> None:
         column = self.runs.columns[section]
         if column in (PICTURE, SPREAD):

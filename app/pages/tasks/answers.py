@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -120,7 +120,6 @@ class TaskAnswers(QWidget):
             self.ask_card.show_nothing()
             self.ask()
 
-    @Slot()
     def ask(self) -> None:
         """Ask what is typed now; the reply to older texts is not shown."""
         self._timer.stop()
@@ -138,7 +137,6 @@ class TaskAnswers(QWidget):
         if texts == self.ask_card.texts() and self.folder is not None:
             self.ask_card.show_reply(reply, self.folder.name)
 
-    @Slot()
     def _typed(self) -> None:
         if self.ask_card.is_complete():
             self._timer.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.look.cells import Cell, Cells
@@ -95,7 +95,6 @@ class RowsList(QWidget):
         """Choose a row as a click does."""
         self.view.selectRow(row)
 
-    @Slot()
     def _chosen(self) -> None:
         row = self.view.currentIndex().row()
         if row >= 0:

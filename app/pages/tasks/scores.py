@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
@@ -167,7 +167,6 @@ class TaskScores(Card):
         self.view_choice.set_current(key)
         self._view_chosen()
 
-    @Slot()
     def _show(self) -> None:
         shown = self.current
         for part in (self.view_choice, *self._told):
@@ -176,7 +175,6 @@ class TaskScores(Card):
         self.show_evaluation(shown)
         self._view_chosen()
 
-    @Slot()
     def _view_chosen(self) -> None:
         self.show_view(self.view_choice.current)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -110,7 +110,6 @@ class LearnDialog(QDialog):
         self.learn_button.setToolTip("" if self._files else self.tr("Choose a text first"))
         self.cancel_button.setText(self.tr("Stop") if busy else self.tr("Cancel"))
 
-    @Slot()
     def _leave(self) -> None:
         self._learning.drop()
         self.deleteLater()
@@ -119,13 +118,11 @@ class LearnDialog(QDialog):
         self._learning.drop()
         super().closeEvent(event)
 
-    @Slot()
     def _choose_files(self) -> None:
         filters = [self.tr("Texts (*.txt *.text *.md *.txt.gz *.txt.xz)"), self.tr("All files (*)")]
         name = "tokenizer_learn_files_dialog"
         ask_files(self, self.tr("Choose text files"), self.set_files, name=name, filters=filters)
 
-    @Slot()
     def _choose_place(self) -> None:
         ask_save(
             self,

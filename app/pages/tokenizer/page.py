@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -77,7 +76,6 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.header.add_action(self.learn_button)
         self._offer_command()
 
-    @Slot(int)
     def show_view(self, view: int) -> None:
         """Show one text (0) or the open table (1)."""
         self.banner.hide()
@@ -85,7 +83,6 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.views.setCurrentIndex(view)
         self._offer_command()
 
-    @Slot()
     def _offer_command(self) -> None:
         """Let the line be copied where a command does what is on screen."""
         found, said = self.text_view.found, ""
@@ -100,7 +97,6 @@ class TokenizerPage(KeptPage[TokenizerState]):
             said = self.tr("The command prints the rows that the model reads, without padding.")
         self.copy_button.offer(lacking, said)
 
-    @Slot()
     def copy_command(self) -> None:
         """Put the command that cuts the same text on the clipboard."""
         if self.text_view.found is not None:
@@ -120,12 +116,10 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self._catch_up()
         self.take_up()
 
-    @Slot()
     def _text_changed(self) -> None:
         self._is_stale = True
         self._catch_up()
 
-    @Slot()
     def _vocabulary_changed(self) -> None:
         self.banner.hide()
         if self.bar.first is not None and self.bar.first is not self._seen:
@@ -141,7 +135,6 @@ class TokenizerPage(KeptPage[TokenizerState]):
             self._is_stale = False
             self.text_view.ask()
 
-    @Slot(object)
     def refuse(self, error: BaseException) -> None:
         """Say in place why something cannot be done."""
         self._to_show = None
@@ -199,7 +192,6 @@ class TokenizerPage(KeptPage[TokenizerState]):
         found = (self.text_view.plot, self.text_view.detail.ladder)
         return tuple(one for one in found if one.isVisible() and not one.is_empty)
 
-    @Slot()
     def _learn(self) -> None:
         dialog = LearnDialog(self.session, self)
         dialog.learned.connect(self.bar.choose_second)

@@ -14,7 +14,6 @@ from PySide6.QtCore import (
     QRectF,
     Qt,
     Signal,
-    Slot,
 )
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
@@ -201,7 +200,6 @@ class RowsView(TableView):
             self.scrollTo(self.model().index(row, 0))
         self._quiet = False
 
-    @Slot(QModelIndex, QModelIndex)
     def _walked(self, current: QModelIndex, _before: QModelIndex) -> None:
         if not self._quiet and current.isValid():
             self.walked.emit(current.row())

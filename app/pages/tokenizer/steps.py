@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QStackedWidget,
@@ -132,7 +132,6 @@ class StepCard(Card):
         self.anatomy_link.hide()  # until there are pieces
         self.add(self.anatomy_link)
 
-    @Slot(str)
     def show_step(self, key: str) -> None:
         """Explain another step."""
         step = STEPS.index(key)
@@ -200,10 +199,8 @@ class StepCard(Card):
         word = self._found.traces[segment].words[place]
         return kind_words(word) if column else words.shorten(word.text, 60)
 
-    @Slot(int)
     def _change_walked(self, line: int) -> None:
         self.change_chosen.emit(*self._change_at(line))
 
-    @Slot(int)
     def _word_walked(self, line: int) -> None:
         self.word_chosen.emit(*self._word_at(line))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -70,7 +70,6 @@ class TableTokensView(QWidget):
 
     # ---- asking
 
-    @Slot()
     def catch_up(self) -> None:
         """Measure, if this is on screen and something is new."""
         table, roles, first = self._session.data.table, self._session.data.roles, self._bar.first
@@ -93,13 +92,11 @@ class TableTokensView(QWidget):
             )
             self._show_state()
 
-    @Slot()
     def stop(self) -> None:
         """Stop measuring; what was counted is let go."""
         self._measuring.drop()
         self._show_state()
 
-    @Slot()
     def measure_again(self) -> None:
         """Begin anew after a stop."""
         self._asked = ()
@@ -258,13 +255,11 @@ class TableTokensView(QWidget):
             return words.shorten(str(table.frame[roles.text].iloc[row]), 200)
         return words.number((int(table.lines[row]), length, length - self.max_length.value())[column])
 
-    @Slot(int)
     def _length_changed(self, most: int) -> None:
         self._session.model.set_max_length(most)
         self._show_figures()
         self._show_cut()
 
-    @Slot(int)
     def _take_length(self, most: int) -> None:
         self.max_length.setValue(most)
 

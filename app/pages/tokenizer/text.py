@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QPlainTextEdit,
@@ -70,7 +70,6 @@ class TextView(QWidget):
 
     # ---- asking
 
-    @Slot()
     def ask(self) -> None:
         """Look at the shared text anew."""
         self._rest.stop()
@@ -186,7 +185,6 @@ class TextView(QWidget):
 
     # ---- one piece, shown everywhere
 
-    @Slot(int)
     def choose_row(self, row: int) -> None:
         """Tie a piece to its characters, its row and its reason."""
         if self.found is None or not 0 <= row < len(self.found.rows):
@@ -198,7 +196,6 @@ class TextView(QWidget):
         one = self.found.rows[row]
         self.detail.set_word(one.segment, one.word)
 
-    @Slot()
     def show_anatomy(self) -> None:
         """Go on to what the vocabulary's model makes of the chosen piece first."""
         first = self._bar.first
@@ -209,11 +206,9 @@ class TextView(QWidget):
         self._inspector.want_anatomy(AnatomyPlace("sum", piece=max(0, self._row)))
         self._session.page_requested.emit("anatomy")
 
-    @Slot(int)
     def _hover(self, row: int) -> None:
         self._mark(row if row >= 0 else self._row)
 
-    @Slot(int, int)
     def _word_chosen(self, segment: int, place: int) -> None:
         if self.found is not None:
             first = self.found.traces[segment].words[place].first
@@ -222,13 +217,11 @@ class TextView(QWidget):
             )
             self.choose_row(row)
 
-    @Slot(int, int)
     def _change_chosen(self, segment: int, place: int) -> None:
         if self.found is not None:
             change = self.found.traces[segment].changes[place]
             self._highlight(segment, change.start, change.stop)
 
-    @Slot()
     def _cursor_moved(self) -> None:
         """Choose the piece of the character that the cursor stands at."""
         segment = 0 if self.texts.box_a.hasFocus() else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -114,7 +114,6 @@ class VocabularyBar(QWidget):
         self._fill()
         self.refused.emit(error)
 
-    @Slot()
     def _follow(self) -> None:
         """Cut with the vocabulary of the model that is looked into now."""
         folder = self._inspector.folder
@@ -124,7 +123,6 @@ class VocabularyBar(QWidget):
 
     # ---- boxes
 
-    @Slot(object)
     def _open_first(self, path: str) -> None:
         self._remember(path)
         place = Path(path).absolute()
@@ -132,7 +130,6 @@ class VocabularyBar(QWidget):
             self._inspector.choose(place)
         self.choose(place)
 
-    @Slot(object)
     def _open_second(self, path: str) -> None:
         self._remember(path)
         self.choose_second(path or None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QDir, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 
@@ -201,7 +201,6 @@ class WelcomePage(Page):
         self.session.runs.find()
         self.look_again()
 
-    @Slot()
     def look_again(self) -> None:
         """Look on the worker for what was done lately, while the page is on screen."""
         if not self.isVisible():
@@ -227,7 +226,6 @@ class WelcomePage(Page):
         guesses = [entry.path for entry in library.offered(MASKED_WORDS)]
         return starter or next(iter([*guesses, *whole]), None)
 
-    @Slot()
     def _show(self) -> None:
         subject = self._subject()
         missing = self.tr("The starter model is missing from this installation.")
@@ -365,31 +363,25 @@ class WelcomePage(Page):
             self.inspector.choose(folder)
         self._lead(page)
 
-    @Slot()
     def _guess(self) -> None:
         subject = self._subject()
         if subject is not None:
             self._look(subject, HIDDEN_WORD, "", "probe")
 
-    @Slot()
     def _attend(self) -> None:
         subject = self._subject()
         if subject is not None:
             self._look(subject, FIRST_TEXT, "", "attention")
 
-    @Slot()
     def _choose_model(self) -> None:
         self.question.ask()
 
-    @Slot(str)
     def _model_chosen(self, folder: str) -> None:
         self._look(Path(folder), HIDDEN_WORD, "", "probe")
 
-    @Slot(object)
     def _refuse_model(self, error: UserError) -> None:
         self.look_card.set_remark(words.say_error(error))
 
-    @Slot()
     def _try_reviews(self) -> None:
         """Open the sample with the starter model, ready to be trained."""
         session, starter = self.session, shipped.starter_model()
@@ -402,7 +394,6 @@ class WelcomePage(Page):
             session.model.choose(str(starter))
         self._lead("finetune")
 
-    @Slot()
     def _try_text(self) -> None:
         self.sample_text_wanted.emit()
         self._lead("pretrain")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app.look.widgets import button
@@ -48,7 +47,6 @@ class Arcs(MatrixPicture):
         if is_line != self.is_line:
             self.turn()
 
-    @Slot()
     def turn(self) -> None:
         """Draw the arcs over one line of tokens, or between two columns again."""
         self.is_line = not self.is_line

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
@@ -284,11 +284,9 @@ class ScoresCard(LabelledScores):
         self.confusion.is_door = is_door
         self.labels.set_door(is_door)
 
-    @Slot(int, int)
     def _cell_chosen(self, true: int, predicted: int) -> None:
         self.want_texts(ANSWER, true, predicted)
 
-    @Slot(int)
     def _row_chosen(self, row: int) -> None:
         place = self.labels.scores.place_at(row)
         if place >= 0:
@@ -364,7 +362,6 @@ class ScoresCard(LabelledScores):
         set_role(self.remark, "wrong" if any(note.template == ONE_ANSWER for note in found) else "look")
         self.remark.setVisible(bool(found))
 
-    @Slot()
     def copy_labels(self) -> None:
         """Put the scores of each label on the clipboard, tab-separated, with all digits."""
         lines = ("\t".join(str(cell) for cell in row) for row in self.labels.scores.numbers())

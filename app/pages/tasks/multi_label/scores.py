@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Slot
+from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -73,7 +73,6 @@ class MultiLabelScores(LabelledScores):
             ),
         )
 
-    @Slot(QModelIndex)
     def _choose_row(self, index: QModelIndex) -> None:
         model = self.labels.scores
         assert isinstance(model, ThresholdScores)
@@ -83,7 +82,6 @@ class MultiLabelScores(LabelledScores):
     def set_door(self, is_door: bool) -> None:
         self.labels.set_door(is_door)
 
-    @Slot(int)
     def _row_wanted(self, row: int) -> None:
         model = self.labels.scores
         assert isinstance(model, ThresholdScores)

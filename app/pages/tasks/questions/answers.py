@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Slot
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
@@ -145,7 +145,6 @@ class QuestionAskCard(AskCard):
     def _of_answer(self) -> tuple[QWidget, ...]:
         return self.picture, self.others, self.view_choice, self._save, self.answer, self.sure
 
-    @Slot()
     def _draw(self) -> None:
         if self._reply is None:
             return
@@ -291,7 +290,6 @@ class QuestionAnswers(TaskAnswers):
         if isinstance(event, Predicted):
             self.file_card.put(event)
 
-    @Slot(int)
     def _show_row(self, row: int) -> None:
         """Show the passage of a file's question, and ask the model where the answer stands in it."""
         self.file_card.show_passage(row, None)

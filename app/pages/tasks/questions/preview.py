@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Slot
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -48,7 +48,6 @@ class QuestionPreview(TaskPreview):
         names = (self.tr("Question"), self.tr("Answer"), self.tr("Article"))
         self.list.set_rows(names, len(questions.questions), partial(_cell, questions), wide=(0, 1))
 
-    @Slot(int)
     def _show_passage(self, row: int) -> None:
         assert self._questions is not None
         question = self._questions.questions[row]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
@@ -131,7 +130,6 @@ class QuestionScores(TaskScores):
         right = " / ".join(dict.fromkeys(text for text, *_ in one.right))
         return one.question, one.answer or none, right or none, words.share(one.probability)
 
-    @Slot(int)
     def _show_mistake(self, row: int) -> None:
         one = self._mistakes[row]
         self.mistakes.show_passage(

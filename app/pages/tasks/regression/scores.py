@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -48,7 +47,6 @@ class RegressionScores(TaskScores):
         self.plane.is_door = is_door
         super().set_door(is_door)
 
-    @Slot(int)
     def _point_chosen(self, point: int) -> None:
         if self.current is None:
             return

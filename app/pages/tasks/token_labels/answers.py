@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -154,7 +153,6 @@ class FileTagsCard(FileAnswersCard):
     def _is_plain(self) -> bool:
         return self._texts is not None and self._texts.format.scheme == "none"
 
-    @Slot(int)
     def _show_words(self, row: int) -> None:
         assert self._texts is not None
         text = self._texts[row]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -60,7 +59,6 @@ class TokenPreview(TaskPreview):
         box.activated.connect(self._read_again)
         return box
 
-    @Slot()
     def _read_again(self) -> None:
         """Read the file as the boxes say."""
         said = {"scheme": str(self.scheme_box.currentData())}
@@ -123,7 +121,6 @@ class TokenPreview(TaskPreview):
             return words.number(int(store.firsts[row + 1] - store.firsts[row]))
         return store.text(row)[0]
 
-    @Slot(int)
     def _show_words(self, row: int) -> None:
         assert self._texts is not None
         text = self._texts[row]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
@@ -155,16 +154,13 @@ class TokenScores(TaskScores):
     def stand_beside_texts(self) -> None:
         self.open_view("types")
 
-    @Slot(int)
     def _type_wanted(self, row: int) -> None:
         if self.current is not None:
             self.want_texts(MARK, TYPE, list(self.current.per_label)[row])
 
-    @Slot(int)
     def _error_wanted(self, row: int) -> None:
         self.want_texts(MARK, *self._error_rows[row][0])
 
-    @Slot(int, int)
     def _cell_wanted(self, true: int, predicted: int) -> None:
         kept, event = confusion_in(self._details), self.current
         names = (*kept[0], "") if kept is not None else event.labels if event is not None else ()
@@ -259,7 +255,6 @@ class TokenScores(TaskScores):
         else:
             self.confusion.clear()
 
-    @Slot()
     def _list_texts(self) -> None:
         kind = self.kind_box.currentData()
         self._rows = [one for one in texts_in(self._details) if not kind or kind in one.kinds]
@@ -277,7 +272,6 @@ class TokenScores(TaskScores):
             return ", ".join(dict.fromkeys(f"{true[2]} → {found[2]}" for true, found in pairs))
         return ", ".join(dict.fromkeys(kind_words(kind) for kind in one.kinds))
 
-    @Slot()
     def _draw_words(self) -> None:
         row = self.texts.view.currentIndex().row()
         if not 0 <= row < len(self._rows):
