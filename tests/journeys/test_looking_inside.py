@@ -70,7 +70,7 @@ def test_two_words_are_masked_by_clicks_and_one_comes_back_by_ctrl_z(
         hand.click("probe_edit")
     hand.write("probe_text_a", SENTENCE)
     chips = hand.find("probe_words")
-    hand.wait(lambda: [chip.text for chip in chips.chips] == [*WORDS, "."])
+    hand.wait(lambda: [chip.text for chip in chips.words] == [*WORDS, "."])
     hidden = [WORDS.index("money"), WORDS.index("bank")]
     for place in hidden:
         hand.click_at(chips.canvas(), chips.rect_of(place).center())
@@ -95,7 +95,7 @@ def test_two_words_are_masked_by_clicks_and_one_comes_back_by_ctrl_z(
     assert joint.guesses[0].probability == pytest.approx(together.fillings[0].probability, rel=1e-4)
 
     qtbot.keyClick(chips, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert [chip.gap for chip in chips.chips].count(0) == len(WORDS) and chips.chips[hidden[0]].gap == 1
+    assert [chip.gap for chip in chips.words].count(0) == len(WORDS) and chips.words[hidden[0]].gap == 1
     alone = probe(subject, SENTENCE, words=hidden[:1], top_k=6).answers[0]
     hand.wait(
         lambda: plots[0].guesses[0].probability == pytest.approx(alone.guesses[0].probability, rel=1e-4)
@@ -253,7 +253,7 @@ def test_a_run_is_looked_into_and_an_arrow_key_goes_back_to_weights_it_kept(
     hand.wait(lambda: guesses.numbers() != now and not guesses.is_dim)
     kept = hand.inspector.about.folder
     assert kept != last and kept.parent.name == "history" and step.text() == f"step {slider.kept[-2]}"
-    chips = hand.find("probe_words").chips
+    chips = hand.find("probe_words").words
     hidden = [place for place, chip in enumerate(chips) if chip.gap]
     expected = probe(LoadedModel.open(kept), hand.inspector.text, words=hidden).answers[0].guesses[0]
     assert guesses.guesses[0].text == expected.word

@@ -54,9 +54,9 @@ def test_a_cell_leads_to_its_sentences_and_a_sentence_to_its_words(
     view = page.texts.view
     middle = view.visualRect(page.texts.rows.index(0, TEXT)).center()
     qtbot.mouseClick(view.viewport(), LEFT, pos=middle)  # two clicks
-    hand.wait(lambda: page.texts.detail is not None and bool(page.texts.detail.words.scored))
+    hand.wait(lambda: page.texts.detail is not None and bool(page.texts.detail.words.words))
     text = page.opened.scored.listed.texts[page.texts.rows.place(0)]
-    assert [one.text for one in page.texts.detail.words.scored] == text.split()
+    assert [one.text for one in page.texts.detail.words.words] == text.split()
 
     hand.click("evaluate_to_attribution")  # and on, to all that the page of attribution can tell
     assert window.current_page == "attention"
@@ -86,7 +86,7 @@ def test_the_keyboard_alone_walks_from_the_score_to_a_sentence(
     qtbot.keyClick(page.texts.view, Qt.Key.Key_Down)
     qtbot.keyClick(page.texts.view, Qt.Key.Key_Down)
     qtbot.keyClick(page.texts.view, Qt.Key.Key_Return)
-    hand.wait(lambda: page.texts.detail is not None and bool(page.texts.detail.words.scored))
+    hand.wait(lambda: page.texts.detail is not None and bool(page.texts.detail.words.words))
     qtbot.keyClick(page.texts.view, Qt.Key.Key_Escape)
     assert page.texts.detail is None
     hand.wait(lambda: not page.is_asking)

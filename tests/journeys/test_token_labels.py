@@ -71,7 +71,7 @@ def test_a_conll_file_becomes_a_model_that_finds_names(
     qtbot.waitUntil(lambda: hand.find("text_to_tag").isVisible(), timeout=20_000)
     qtbot.keyClicks(hand.find("text_to_tag"), "a good film b play")
     qtbot.waitUntil(lambda: not hand.find("tagged_text").is_empty, timeout=30_000)
-    assert len(hand.find("tagged_text").tagged) == 5
+    assert len(hand.find("tagged_text").words) == 5
 
     hand.click("predict_file")
     out = tmp_path / "words-predicted.jsonl"
