@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -77,6 +78,32 @@ class Hand:
         """Click what opens a file dialog, and type a path into it."""
         type_into_dialog(path)
         self.click(name)
+
+
+@contextmanager
+def whole_window(settings: AppSettings, qtbot: QtBot, size: QSize | None = None) -> Iterator[MainWindow]:
+    """Show the window with some settings; at the end, what it trains is stopped and nothing is asked."""
+    made = MainWindow(Session(settings), warm_up=False)
+    qtbot.addWidget(made)
+    if size is not None:
+        made.resize(size)
+    made.show()
+    yield made
+    if made.session.training.is_running:
+        made.session.training.stop()
+        wait_for_run(made.session, qtbot)
+    made.close()
+    assert made.session.wait_idle()
+
+
+def wait_for_run(session: Session, qtbot: QtBot, hold_at: int = 0) -> None:
+    """Wait until an invented run holds at its step, or has ended where it holds nowhere."""
+
+    def is_there() -> bool:
+        step = session.training.state.step
+        return step is not None and step.step == hold_at if hold_at else not session.training.is_running
+
+    qtbot.waitUntil(is_there)
 
 
 def type_into_dialog(path: Path) -> None:

@@ -35,9 +35,9 @@ from app.page_stack import PAGES
 from app.plots.bars import BarsPlot
 from app.plots.figure import Figure
 from app.plots.save_dialog import SaveDialog
-from app.session import Session
 from app.settings import AppSettings
 from app.work.training_state import TrainingState
+from tests.app.hand import whole_window
 from tests.engine.made_runs import made_run
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import SENTENCE, language_model
@@ -65,17 +65,10 @@ VIEWS = ("arcs", "query_key", "heads", "attribution")
 
 
 @pytest.fixture
-def window(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = str(tmp_path / "runs")
-    made = MainWindow(Session(settings), warm_up=False)
-    qtbot.addWidget(made)
-    made.resize(SIZES[""])
-    made.show()
-    made.activateWindow()
-    yield made
-    made.close()
-    assert made.session.wait_idle()
+def window(settings: AppSettings, qtbot: QtBot) -> Iterator[MainWindow]:
+    with whole_window(settings, qtbot, SIZES[""]) as made:
+        made.activateWindow()
+        yield made
 
 
 def controls(page: QWidget) -> list[QWidget]:

@@ -30,10 +30,10 @@ from app.look.labels import ElidedLabel
 from app.main_window import MainWindow
 from app.plots.attention_image import ramp
 from app.plots.figure import Figure
-from app.session import Session
 from app.settings import AppSettings
 from engine.inspect.attention.weights import AttentionMaps, look
 from engine.inspect.loaded_model import LoadedModel
+from tests.app.hand import whole_window
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import (
     CHINESE,
@@ -63,17 +63,10 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def window(qapp: QApplication, qtbot: QtBot, tmp_path: Path, mode: str) -> Iterator[MainWindow]:
+def window(qapp: QApplication, settings: AppSettings, qtbot: QtBot, mode: str) -> Iterator[MainWindow]:
     theme.apply_theme(qapp, mode)  # before there is a window: to repaint one takes longer than to make it
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = str(tmp_path / "runs")
-    made = MainWindow(Session(settings), warm_up=False)
-    qtbot.addWidget(made)
-    made.resize(SIZES[""])
-    made.show()
-    yield made
-    made.close()
-    assert made.session.wait_idle()
+    with whole_window(settings, qtbot, SIZES[""]) as made:
+        yield made
 
 
 @pytest.fixture

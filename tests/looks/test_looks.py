@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from app.look import theme
 from app.main_window import MainWindow
-from app.session import Session
 from app.settings import AppSettings
 from app.work import training as training_module
+from tests.app.hand import wait_for_run, whole_window
 from tests.looks.pictures import SIZES, clipped, picture, share_of
 from tests.looks.scenes import (
     CHINESE,
@@ -35,21 +35,11 @@ Train = Callable[[Sequence[str], InventedRun | None], MainWindow]
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = str(tmp_path / "runs")
+def window(settings: AppSettings, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt"))])
-    made = MainWindow(Session(settings), warm_up=False)
-    qtbot.addWidget(made)
-    made.resize(SIZES[""])
-    made.show()
-    made.show_page("finetune")
-    yield made
-    if made.session.training.is_running:
-        made.session.training.stop()
-        qtbot.waitUntil(lambda: not made.session.training.is_running)
-    made.close()
-    assert made.session.wait_idle()
+    with whole_window(settings, qtbot, SIZES[""]) as made:
+        made.show_page("finetune")
+        yield made
 
 
 @pytest.fixture
@@ -72,17 +62,9 @@ def train(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.
 
 def begin(window: MainWindow, run: InventedRun, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Start and wait until the run holds or ends."""
-    session = window.session
     monkeypatch.setattr(training_module, "fine_tune", run.fine_tune)
     window.page("finetune").start_button.click()  # type: ignore[attr-defined]
-    if run.hold_at:
-        qtbot.waitUntil(
-            lambda: (
-                session.training.state.step is not None and session.training.state.step.step == run.hold_at
-            )
-        )
-    else:
-        qtbot.waitUntil(lambda: not session.training.is_running)
+    wait_for_run(window.session, qtbot, run.hold_at)
 
 
 def end(window: MainWindow, run: InventedRun, qtbot: QtBot) -> None:

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.look import theme
 from app.main_window import MainWindow
-from app.session import Session
 from app.settings import AppSettings
 from app.work import training as training_module
+from tests.app.hand import wait_for_run, whole_window
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 from tests.looks.pictures import SIZES, clipped, picture, share_of
 
@@ -25,21 +25,11 @@ Read = Callable[[InventedReading | None], MainWindow]
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+def window(settings: AppSettings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
     monkeypatch.setattr("app.pages.pretrain.findings.forecast", invented_forecast)
-    settings = AppSettings(tmp_path / "settings.ini")
-    settings.runs_root = str(tmp_path / "runs")
-    made = MainWindow(Session(settings), warm_up=False)
-    qtbot.addWidget(made)
-    made.resize(SIZES[""])
-    made.show()
-    made.show_page("pretrain")
-    yield made
-    if made.session.training.is_running:
-        made.session.training.stop()
-        qtbot.waitUntil(lambda: not made.session.training.is_running)
-    made.close()
-    assert made.session.wait_idle()
+    with whole_window(settings, qtbot, SIZES[""]) as made:
+        made.show_page("pretrain")
+        yield made
 
 
 @pytest.fixture
@@ -56,15 +46,7 @@ def read(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.M
         if run is not None:
             monkeypatch.setattr(training_module, "pretrain", run.pretrain)
             page.start_button.click()
-            if run.hold_at:
-                qtbot.waitUntil(
-                    lambda: (
-                        session.training.state.step is not None
-                        and session.training.state.step.step == run.hold_at
-                    )
-                )
-            else:
-                qtbot.waitUntil(lambda: not session.training.is_running)
+            wait_for_run(session, qtbot, run.hold_at)
         return window
 
     return start

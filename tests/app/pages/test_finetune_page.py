@@ -32,7 +32,7 @@ from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
 from engine.train.run.runs import RunInfo
 from engine.train.tasks.token_labels.details import NONE_FOUND
-from tests.app.hand import Hand, ShowPage
+from tests.app.hand import Hand, ShowPage, wait_for_run
 from tests.engine.made_runs import made_run
 from tests.engine.tiny_runs import reviews, tiny_config
 from tests.engine.tiny_runs import write_table as write_rows
@@ -68,16 +68,7 @@ def begin(
     def start(run: InventedRun) -> FineTunePage:
         monkeypatch.setattr(training_module, "fine_tune", run.fine_tune)
         qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-        session = ready.session
-        if run.hold_at:
-            qtbot.waitUntil(
-                lambda: (
-                    session.training.state.step is not None
-                    and session.training.state.step.step == run.hold_at
-                )
-            )
-        else:
-            qtbot.waitUntil(lambda: not session.training.is_running)
+        wait_for_run(ready.session, qtbot, run.hold_at)
         return ready
 
     return start

@@ -25,7 +25,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.settings.config import to_toml, with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunInfo
-from tests.app.hand import Hand, ShowPage
+from tests.app.hand import Hand, ShowPage, wait_for_run
 from tests.fakes import model_folder
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 
@@ -55,16 +55,7 @@ def begin(ready: PretrainPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) ->
     def start(run: InventedReading) -> PretrainPage:
         monkeypatch.setattr(training_module, "pretrain", run.pretrain)
         qtbot.mouseClick(ready.start_button, Qt.MouseButton.LeftButton)
-        session = ready.session
-        if run.hold_at:
-            qtbot.waitUntil(
-                lambda: (
-                    session.training.state.step is not None
-                    and session.training.state.step.step == run.hold_at
-                )
-            )
-        else:
-            qtbot.waitUntil(lambda: not session.training.is_running)
+        wait_for_run(ready.session, qtbot, run.hold_at)
         return ready
 
     return start
