@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from engine.device import cpu_has_bfloat16
 from engine.events import Event, Step
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.train.run.runs import read_metrics
+from engine.train.run.runs import read_metrics, read_status
 from tests import warm
 from tests.fakes import model_folder
 
@@ -100,6 +102,30 @@ def run_engine(*words: str | Path, environment: dict[str, str] | None = None) ->
     process = start_engine(*words, environment=environment)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
+
+
+def kill_and_end(config: FineTuneConfig, run_dir: Path, data: Path) -> None:
+    """Kill a run twice, wherever it is, and let it end when its data are gone."""
+    rng, words = random.Random(os.urandom(8)), command_of(config, run_dir)
+    for _ in range(2):
+        process = start_engine(*words)
+        reached = len(read_metrics(run_dir)) + rng.randrange(3, 9)
+        while process.poll() is None and len(read_metrics(run_dir)) < reached:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        words = ["resume", str(run_dir)]
+    data.unlink()
+    if read_status(run_dir).get("state") != "finished":
+        code, _, err = run_engine(*words)
+        assert code == 0, err
+
+
+def assert_learned_alike(*run_dirs: Path) -> None:
+    """Whether runs came to the same model by the same steps; those that were stopped saved more often."""
+    first, *others = (without_saved(outcome(run_dir)) for run_dir in run_dirs)
+    for other in others:
+        assert first["metrics"] == other["metrics"] and first["model"] == other["model"]
 
 
 def outcome(run_dir: Path) -> dict[str, Any]:

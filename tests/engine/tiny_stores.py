@@ -13,6 +13,7 @@ from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.cutter import Cut
 from engine.text.corpus.tokens import TokenStore
 from engine.text.wordpiece import WordPiece
+from tests.engine.steps import drained
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 HAN = "中国人民大学生我们爱语言模型上海恤卡拉"
@@ -63,12 +64,8 @@ def write_text(path: Path, num_documents: int = 29, seed: int = 0) -> Corpus:
 
 def made(task: Generator[Event, None, TokenStore]) -> tuple[TokenStore, list[Event]]:
     """Run a task to its end."""
-    events = []
-    while True:
-        try:
-            events.append(next(task))
-        except StopIteration as end:
-            return end.value, events
+    events, store = drained(task)
+    return store, events
 
 
 def notes(events: Sequence[Event]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shlex
 import shutil
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,16 +80,6 @@ def text_config(folder: Path, **settings: Any) -> PretrainConfig:
 def words_of(config: PretrainConfig, run_dir: Path) -> list[str]:
     """Return the words after `python -m engine` that do this run."""
     return shlex.split(pretrain_command(config, run_dir))[3:]
-
-
-def result_of(task: Generator[Any, None, Result]) -> Result:
-    """Run a task to its end and return its result."""
-    while True:
-        try:
-            next(task)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
 
 
 def all_words() -> list[str]:

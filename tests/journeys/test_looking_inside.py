@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.main_window import MainWindow
 from app.plots.guesses import GuessesPlot
 from app.words import probability
+from engine.events import result_of
 from engine.inspect.attention.ablation import all_on, effects
 from engine.inspect.attention.weights import look
 from engine.inspect.embeddings.contexts import embed_word
@@ -24,7 +25,6 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe
-from tests.engine.tiny_texts import result_of
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.language_scenes import write_text
 from tests.looks.looking_scenes import LONGEST, NUM_HEADS, NUM_LAYERS, classifier, language_model

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -20,7 +19,7 @@ from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
 from app.words import number
 from app.work import training as training_module
 from engine.errors import UserError
-from engine.events import Event, Started, Step
+from engine.events import Event, Started, Step, result_of
 from engine.model.config import BertConfig, count_parameters
 from engine.settings.config import to_toml, with_values
 from engine.settings.pretrain import PretrainConfig
@@ -181,19 +180,10 @@ def test_the_arithmetic_beside_a_part_gives_its_number(size: str) -> None:
 def test_another_budget_needs_no_other_measurement() -> None:
     found = list(invented_forecast(PretrainConfig()))
     assert len(found) == 1
-    measured = _forecast()
+    measured = result_of(invented_forecast(PretrainConfig()))
     config = with_values(PretrainConfig(), {"steps": 100, "batch_tokens": 1432})
     assert scaled(measured, config).seconds == pytest.approx(10.0)
     assert scaled(measured, config).epochs == pytest.approx(measured.epochs * 143_200 / measured.tokens)
-
-
-def _forecast() -> Any:
-    task = invented_forecast(PretrainConfig())
-    while True:
-        try:
-            next(task)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.mark.slow

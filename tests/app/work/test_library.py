@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,9 @@ from app import shipped
 from app.main_window import MainWindow
 from app.pages.choose.model_box import ModelBox
 from app.settings import AppSettings
-from app.work.library import OPENED, TRAINED, LibraryContents, ModelLibrary, look
+from app.work.library import OPENED, TRAINED, ModelLibrary, look
 from app.work.titles import model_title, run_title
-from engine.events import Event
+from engine.events import result_of
 from engine.runs.marks import set_marks
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
@@ -198,7 +197,7 @@ def test_a_library_offers_every_run_once_the_newest_first_and_what_is_chosen_in_
     (runs / "20260101-000000-cut-off").mkdir()
     (runs / "20260101-000000-cut-off" / "config.toml").touch()  # it has no model
     library = ModelLibrary(settings)
-    found = list_of(look(runs, library.recent, {}))
+    found = result_of(look(runs, library.recent, {}))
     library.set_found(found.entries)
     trained = [entry.path.parent.name for entry in library.offered() if entry.origin == TRAINED]
     assert len(trained) == 61 and trained == sorted(trained, reverse=True)
@@ -211,17 +210,8 @@ def test_a_library_offers_every_run_once_the_newest_first_and_what_is_chosen_in_
     library.remember(kept)
     assert library.offered()[0].path == first / "model"
     assert settings.recent_models == [str(first / "model")]
-    again = list_of(look(runs, library.recent, {entry.path: entry for entry in found.entries}))
+    again = result_of(look(runs, library.recent, {entry.path: entry for entry in found.entries}))
     assert all(new is old for new, old in zip(again.entries, found.entries, strict=True))  # not read again
-
-
-def list_of(steps: Generator[Event, None, LibraryContents]) -> LibraryContents:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: LibraryContents = end.value
-            return found
 
 
 def test_the_name_of_a_run_tells_which_model_it_began_with(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +15,14 @@ from sklearn.metrics import f1_score
 from engine.errors import RunError
 from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
-from engine.events import Evaluated, Event, Noted, Progress, result_of
+from engine.events import Evaluated, Noted, Progress, result_of
 from engine.inspect.predict import evaluate_file
 from engine.model.heads import Headed
 from engine.model.info import read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.run.answers import answers_path, load_answers
-from engine.train.scored import Scored
+from tests.engine.steps import drained
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.train.tasks.test_multi_label import moods, moods_config
@@ -40,22 +39,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def heard(steps: Any) -> tuple[list[Event], Scored]:
-    events = []
-    while True:
-        try:
-            events.append(next(steps))
-        except StopIteration as end:
-            return events, end.value
-
-
 @pytest.mark.slow
 def test_a_run_shows_its_parts_without_asking_its_model(place: Path) -> None:
     run = place / "run"
     assert parts_of(run) == ("validation", "test")
     assert run_behind(run) == run_behind(run / "model") == run and run_behind(place) is None
     for split, count in (("validation", 16), ("test", 11)):
-        events, found = heard(scoring_part(run, split))
+        events, found = drained(scoring_part(run, split))
         assert not [event for event in events if isinstance(event, Progress) and event.stage == "Evaluating"]
         evaluated = next(event for event in events if isinstance(event, Evaluated))
         assert evaluated.split == split and len(found.each) == len(found.listed) == count
@@ -73,9 +63,9 @@ def test_a_run_shows_its_parts_without_asking_its_model(place: Path) -> None:
 def test_answers_that_were_kept_are_those_that_the_model_gives(place: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(place / "run", run)
-    _, kept = heard(scoring_part(run, "validation"))
+    _, kept = drained(scoring_part(run, "validation"))
     answers_path(run, "validation").write_bytes(b"damaged")
-    events, again = heard(scoring_part(run, "validation"))
+    events, again = drained(scoring_part(run, "validation"))
     assert [event for event in events if isinstance(event, Progress) and event.stage == "Evaluating"]
     assert np.abs(kept.each.probabilities - again.each.probabilities).max() < 1e-5
     assert (kept.each.predicted == again.each.predicted).all()
@@ -86,7 +76,7 @@ def test_answers_that_were_kept_are_those_that_the_model_gives(place: Path, tmp_
     assert np.abs(kept.each.probabilities - by_file.each.probabilities).max() < 1e-5
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
     path.write_text("\n".join(["review,verdict", *lines]), encoding="utf-8")  # called otherwise
-    events, renamed = heard(evaluate_file(run / "model", DataConfig(data=str(path)), "cpu"))
+    events, renamed = drained(evaluate_file(run / "model", DataConfig(data=str(path)), "cpu"))
     assert (renamed.each.true == by_file.each.true).all()
     assert "The labels are read from verdict" in " ".join(
         str(event.sentence) for event in events if isinstance(event, Noted)
@@ -108,12 +98,12 @@ def test_a_run_of_before_has_the_texts_of_its_file_or_of_its_pieces(
     monkeypatch.setattr(
         RowSet, "from_arrays", lambda arrays: before({k: v for k, v in arrays.items() if k not in plain})
     )
-    _, found = heard(scoring_part(run, "test"))
+    _, found = drained(scoring_part(run, "test"))
     rows = found.listed.rows.tolist()
     assert [found.listed.texts[i] for i in range(len(rows))] == [reviews()[row][0] for row in rows]
     moved = (place / "reviews.csv").rename(tmp_path / "elsewhere.csv")
     try:
-        _, found = heard(scoring_part(run, "test"))
+        _, found = drained(scoring_part(run, "test"))
         assert found.listed.texts[0].split()[:2] == reviews()[rows[0]][0].split()[:2]
         assert set(found.listed.lines.tolist()) == {0}
     finally:
@@ -142,7 +132,7 @@ def test_a_part_is_scored_with_the_thresholds_that_the_result_answers_with(tmp_p
         trained["value"] == reached["micro_f1"] != reached["micro_f1_at_half"] and trained["with_thresholds"]
     )
     for split in ("validation", "test"):
-        events, found = heard(scoring_part(run, split))
+        events, found = drained(scoring_part(run, split))
         answered = found.each.probabilities >= [thresholds[name] for name in found.labels]
         named = ["; ".join(np.array(found.labels, object)[row]) for row in answered]
         assert [found.each.names[place] for place in found.each.predicted] == named
@@ -166,7 +156,7 @@ def test_questions_are_answered_from_the_threshold_on_that_is_kept(tmp_path: Pat
     about = json.loads(path.read_text(encoding="utf-8"))
     for threshold in (-1e6, 1e6):  # none is answered; all are
         path.write_text(json.dumps({**about, "threshold": threshold}), encoding="utf-8")
-        _, found = heard(scoring_part(run, "validation"))
+        _, found = drained(scoring_part(run, "validation"))
         said = [found.each.names[place] for place in found.each.predicted.tolist()]
         assert len(said) > 4 and all(not answer for answer in said) == (threshold < 0)
 
@@ -191,17 +181,17 @@ def test_every_task_keeps_its_answers(tmp_path: Path) -> None:
         run = tmp_path / f"run-{task}"
         for _ in fine_tune(config, run):
             pass
-        _, found = heard(scoring_part(run, "validation"))
+        _, found = drained(scoring_part(run, "validation"))
         report = Report(found)
         assert found.task == task
         assert report.value == pytest.approx(found.evaluated.metrics[found.metric])
         assert report.interval is not None and report.interval[0] <= report.value <= report.interval[1]
         assert all(len(found.listed.texts[i]) for i in range(len(found.listed)))
         asked = list[str]()
-        _, other = heard(scoring_part(run, "validation", "cpu", partial(other_weights, asked)))
-        heard(evaluate_file(run / "model", config.data, "cpu", partial(other_weights, asked)))
+        _, other = drained(scoring_part(run, "validation", "cpu", partial(other_weights, asked)))
+        drained(evaluate_file(run / "model", config.data, "cpu", partial(other_weights, asked)))
         assert len(asked) == 2
         assert (other.each.predicted != found.each.predicted).any()  # what stands in is what is measured
         answers_path(run, "validation").unlink()
-        _, again = heard(scoring_part(run, "validation"))
+        _, again = drained(scoring_part(run, "validation"))
         assert (found.each.predicted == again.each.predicted).all() and found.each.names == again.each.names

@@ -21,7 +21,7 @@ from safetensors.torch import load, save
 
 from engine.commands.command_line import main
 from engine.errors import UserError
-from engine.events import Event, Fetched, Finished
+from engine.events import Event, Fetched, Finished, result_of
 from engine.hub.asked import HubSettings, parse_name, spellings
 from engine.hub.client import Client
 from engine.hub.download import downloading
@@ -33,7 +33,7 @@ from engine.hub.look import Look, looked_at, looking, searching
 from engine.hub.refusals import HostRefusal, explained
 from engine.model.weights import load_pretraining, save_model
 from tests.engine.hostile_folders import Gadget
-from tests.engine.tiny_texts import notes, result_of
+from tests.engine.tiny_texts import notes
 from tests.fakes import same_weights, tiny_pretraining, tiny_wordpiece
 from tests.local_hub import Fault, LocalHub
 

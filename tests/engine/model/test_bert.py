@@ -15,22 +15,17 @@ from engine.model.bert import compile_blocks
 from engine.model.heads import TokenClassifier
 from engine.model.weights import load_classifier, load_encoder
 from engine.text.batch import Bounds
+from tests.engine.model.batches import LENGTHS, assert_close, packed, padded_batch
 from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config
 
 transformers = pytest.importorskip("transformers")
-
-LENGTHS = (13, 7, 7, 3)  # longest first, as batches are; two of one length, so that a run holds two
 
 
 @pytest.fixture(scope="module")
 def inputs() -> dict[str, dict[str, Tensor]]:
     """Return single texts and pairs, padded to the longest."""
-    generator = torch.Generator().manual_seed(1)
-    ids = torch.randint(5, 37, (len(LENGTHS), max(LENGTHS)), generator=generator)
-    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
-    second = torch.arange(max(LENGTHS)) >= torch.tensor(LENGTHS)[:, None] // 2
-    single = {"input_ids": ids * mask, "attention_mask": mask.long()}
-    return {"single": single, "pair": {**single, "token_type_ids": (second & mask).long()}}
+    pair = padded_batch()
+    return {"single": {name: pair[name] for name in ("input_ids", "attention_mask")}, "pair": pair}
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +40,6 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
     folder = tmp_path_factory.mktemp("theirs")
     model.save_pretrained(folder)
     return model, folder
-
-
-def assert_close(ours: Tensor, reference: Tensor) -> None:
-    """Within 1e-5 of the largest value, or of 1."""
-    assert ours.shape == reference.shape
-    assert float((ours - reference).abs().max()) <= 1e-5 * max(1.0, float(reference.abs().max()))
-
-
-def packed(padded: dict[str, Tensor]) -> dict[str, Any]:
-    """Return the same examples end to end."""
-    keep = padded["attention_mask"].bool()
-    flat = {name: value[keep] for name, value in padded.items() if name != "attention_mask"}
-    return {**flat, "bounds": Bounds(LENGTHS)}
 
 
 @pytest.mark.parametrize("kind", ["single", "pair"])

@@ -15,27 +15,15 @@ from engine.model.bert import initialize
 from engine.model.config import count_parameters
 from engine.model.heads import PreTraining, start_bias
 from engine.model.weights import load_pretraining
-from engine.text.batch import Bounds
+from tests.engine.model.batches import assert_close, packed, padded_batch
 from tests.fakes import scramble, tiny_classifier, tiny_config, tiny_pretraining
 
 transformers = pytest.importorskip("transformers")
 
-LENGTHS = (13, 7, 7, 3)
-
 
 @pytest.fixture(scope="module")
 def padded() -> dict[str, Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    ids = torch.randint(5, 37, (len(LENGTHS), max(LENGTHS)), generator=generator)
-    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
-    second = torch.arange(max(LENGTHS)) >= torch.tensor(LENGTHS)[:, None] // 2
-    return {"input_ids": ids * mask, "token_type_ids": (second & mask).long(), "attention_mask": mask.long()}
-
-
-def packed(padded: dict[str, Tensor]) -> dict[str, Any]:
-    keep = padded["attention_mask"].bool()
-    flat = {name: value[keep] for name, value in padded.items() if name != "attention_mask"}
-    return {**flat, "bounds": Bounds(LENGTHS)}
+    return padded_batch()
 
 
 def chosen(padded: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
@@ -43,12 +31,6 @@ def chosen(padded: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     rows = padded["attention_mask"].flatten().nonzero()[:, 0]  # of the padded batch, by row of the packed one
     flat = torch.tensor([1, 4, 5, 12, 14, 20, 28])
     return rows[flat], flat, torch.tensor([7, 5, 9, 36, 5, 11, 30])
-
-
-def assert_close(ours: Tensor, reference: Tensor) -> None:
-    """Within 1e-5 of the largest value, or of 1."""
-    assert ours.shape == reference.shape
-    assert float((ours - reference).abs().max()) <= 1e-5 * max(1.0, float(reference.abs().max()))
 
 
 def gradients(model: PreTraining) -> dict[str, Tensor]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from engine.events import result_of
 from engine.model.bert import initialize
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
@@ -18,7 +19,7 @@ from engine.model.weights import load_pretraining, save_model
 from engine.text.neighbours import neighbour_vectors
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import frequencies, starting_model
-from tests.engine.tiny_texts import result_of, text_config
+from tests.engine.tiny_texts import text_config
 from tests.fakes import same_weights, tiny_config, tiny_wordpiece
 
 WORDS = 211

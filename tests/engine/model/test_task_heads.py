@@ -13,28 +13,13 @@ from engine.errors import ModelError
 from engine.model.heads import Headed, QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.names import published_names
 from engine.model.weights import load_headed, save_model
-from engine.text.batch import Bounds
+from tests.engine.model.batches import assert_close, packed, padded_batch
 from tests.fakes import scramble, tiny_config, tiny_wordpiece
 
 transformers = pytest.importorskip("transformers")
 
-LENGTHS = (13, 7, 7, 3)
 LABELS = ("O", "B-PER", "I-PER")
 HEADS = (SequenceClassifier, TokenClassifier, QuestionAnswering)
-
-
-def batch() -> dict[str, Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    ids = torch.randint(5, 37, (len(LENGTHS), max(LENGTHS)), generator=generator)
-    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
-    second = torch.arange(max(LENGTHS)) >= torch.tensor(LENGTHS)[:, None] // 2
-    return {"input_ids": ids * mask, "token_type_ids": (second & mask).long(), "attention_mask": mask.long()}
-
-
-def packed(padded: dict[str, Tensor]) -> dict[str, Any]:
-    keep = padded["attention_mask"].bool()
-    flat = {name: value[keep] for name, value in padded.items() if name != "attention_mask"}
-    return {**flat, "bounds": Bounds(LENGTHS)}
 
 
 def theirs(head: type[Headed], folder: Path) -> Any:
@@ -54,15 +39,9 @@ def scores(output: Any) -> Tensor:
     return found
 
 
-def assert_close(ours: Tensor, reference: Tensor) -> None:
-    assert ours.shape == reference.shape
-    ours, reference = ours.detach(), reference.detach()
-    assert float((ours - reference).abs().max()) <= 1e-5 * max(1.0, float(reference.abs().max()))
-
-
 @pytest.mark.parametrize("head", HEADS)
 def test_scores_and_all_gradients_equal_those_of_transformers(head: type[Headed], tmp_path: Path) -> None:
-    reference, padded = theirs(head, tmp_path), batch()
+    reference, padded = theirs(head, tmp_path), padded_batch()
     ours, _ = load_headed(tmp_path, head)
     keep = padded["attention_mask"].bool()
     expected, whole, flat = scores(reference(**padded)), ours(**padded), ours(**packed(padded))
@@ -86,7 +65,8 @@ def test_a_folder_of_ours_opens_in_transformers_with_the_same_scores(
     theirs(head, tmp_path / "theirs")
     ours, _ = load_headed(tmp_path / "theirs", head)
     save_model(tmp_path / "ours", ours, tiny_wordpiece())
-    again, padded = getattr(transformers, head.architecture).from_pretrained(tmp_path / "ours"), batch()
+    again = getattr(transformers, head.architecture).from_pretrained(tmp_path / "ours")
+    padded = padded_batch()
     with torch.no_grad():
         assert_close(ours(**padded), scores(again.eval()(**padded)))
 
@@ -94,7 +74,7 @@ def test_a_folder_of_ours_opens_in_transformers_with_the_same_scores(
 def test_some_rows_of_a_packed_batch_have_the_scores_that_they_have_among_all() -> None:
     model = TokenClassifier(tiny_config(id2label=LABELS)).eval()
     scramble(model, seed=3)
-    inputs, rows = packed(batch()), torch.tensor([1, 4, 13, 14, 28])
+    inputs, rows = packed(padded_batch()), torch.tensor([1, 4, 13, 14, 28])
     with torch.no_grad():
         assert_close(model(**inputs, rows=rows), model(**inputs)[rows])
 
@@ -102,7 +82,7 @@ def test_some_rows_of_a_packed_batch_have_the_scores_that_they_have_among_all() 
 def test_a_head_over_a_mix_of_layers_reads_them_at_the_chosen_rows() -> None:
     model = TokenClassifier(tiny_config(id2label=LABELS, layer_mix=True)).eval()
     scramble(model, seed=3)
-    inputs, rows = packed(batch()), torch.tensor([1, 4, 13, 14, 28])
+    inputs, rows = packed(padded_batch()), torch.tensor([1, 4, 13, 14, 28])
     with torch.no_grad():
         states = model.bert(**inputs, output_hidden_states=True).hidden_states
         shares = model.mix.weights.softmax(0)  # type: ignore[union-attr]

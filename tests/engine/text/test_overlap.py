@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.events import result_of
 from engine.text.corpus import overlap as module
 from engine.text.corpus.overlap import SHORTEST, overlap
 from engine.train.pretraining import setup as pretraining_setup
-from tests.engine.tiny_texts import notes, result_of, text_config
+from tests.engine.tiny_texts import notes, text_config
 
 
 @dataclass

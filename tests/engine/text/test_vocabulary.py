@@ -12,6 +12,7 @@ import pytest
 from engine.errors import DataError, ModelError, UserError
 from engine.text.vocabulary import read_folder
 from engine.text.wordpiece import WordPiece
+from tests.engine.text.conftest import peer
 
 TOKENS = str.split(
     "[PAD] [UNK] [CLS] [SEP] [MASK] play ##ing a b the cafe , . york new \u2028 ##\u2028 one two three four",
@@ -22,17 +23,6 @@ TOKENS = str.split(
 @pytest.fixture
 def wordpiece() -> WordPiece:
     return WordPiece.from_tokens(TOKENS, lowercase=True)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, wordpiece: WordPiece) -> Path:
-    wordpiece.save(tmp_path)
-    return tmp_path
-
-
-def peer(folder: Path) -> Any:
-    transformers = pytest.importorskip("transformers")
-    return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 def change(path: Path, **changes: Any) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from engine.errors import ConfigError
 from engine.text.wordpiece import TRUNCATIONS, WordPiece, kept
+from tests.engine.text.conftest import peer
 
 TOKENS = str.split(
     "[PAD] [UNK] [CLS] [SEP] [MASK] play ##ing ##ed un ##want want the a b c ##b cafe , . ! 中 文 "
@@ -36,17 +37,6 @@ GOOGLE: dict[str, Any] = {  # google-research/bert, tokenization_test.py, Apache
 @pytest.fixture
 def wordpiece() -> WordPiece:
     return WordPiece.from_tokens(TOKENS, lowercase=True)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, wordpiece: WordPiece) -> Path:
-    wordpiece.save(tmp_path)
-    return tmp_path
-
-
-def peer(folder: Path) -> Any:
-    transformers = pytest.importorskip("transformers")
-    return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 def data() -> Path:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from engine.device import open_device
 from engine.errors import ConfigError
-from engine.events import Evaluated, Noted, Step
+from engine.events import Evaluated, Noted, Step, result_of
 from engine.inspect.attention.ablation import outcome
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.bert import initialize
@@ -36,7 +36,6 @@ from engine.train.task import weights_on
 from engine.train.tasks.classification.task import Classification
 from engine.train.tasks.known import CLASSIFICATION
 from tests.engine.tiny_runs import tiny_config
-from tests.engine.tiny_texts import result_of
 from tests.fakes import tiny_classifier, tiny_wordpiece
 from tests.fakes import tiny_config as tiny_shape
 

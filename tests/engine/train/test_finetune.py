@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import torch
 
 from engine.commands.command_line import finetune_command
 from engine.errors import ConfigError, DataError, ModelError, UserError
-from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Step
+from engine.events import Evaluated, Finished, Noted, Saved, Started, Step
 from engine.inspect.predict import evaluate_file
 from engine.model.config import PRESETS
 from engine.model.weights import check_weights, load_classifier, load_tensors, read_config
@@ -21,6 +20,7 @@ from engine.train.finetune import fine_tune, resume
 from engine.train.plan import plan
 from engine.train.prepare import Setup
 from engine.train.run.runs import read_status
+from tests.engine.steps import advance
 from tests.engine.tiny_runs import WAYS, losses, outcome, reviews, tiny_config, without_saved, write_table
 from tests.fakes import (
     LABELS,
@@ -181,13 +181,6 @@ def test_a_head_for_the_same_labels_is_kept_and_for_others_is_new(tmp_path: Path
 
 
 # Stop and keep, and resuming
-
-
-def advance(events: Iterator[Event], count: int) -> Event | None:
-    event = None
-    for _ in range(count):
-        event = next(events)
-    return event
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from engine.device import Device
+from engine.events import result_of
 from engine.model.bert import initialize
 from engine.model.heads import PreTraining
 from engine.settings.pretrain import PretrainConfig
@@ -19,7 +20,7 @@ from engine.train import lifecycle
 from engine.train.pretraining import forecast as forecasting
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import frequencies, starting_model
-from tests.engine.tiny_texts import encoder_folder, result_of, text_config
+from tests.engine.tiny_texts import encoder_folder, text_config
 from tests.fakes import same_weights
 
 NAMES = [f"x{chr(97 + number)}" for number in range(20)]  # one for each document, where it is frequent

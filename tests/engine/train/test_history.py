@@ -14,6 +14,7 @@ from engine.train.finetune import fine_tune
 from engine.train.resume import resume
 from engine.train.run.history import WeightHistory
 from engine.train.run.kept import history, name_of, run_of
+from tests.engine.steps import stop_at
 from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_classifier, tiny_wordpiece
 
@@ -58,22 +59,14 @@ def test_what_was_kept_after_the_step_that_a_run_goes_on_from_is_dropped(tmp_pat
 def test_a_run_that_is_stopped_and_resumed_keeps_the_same_weights(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, kept_weights=4)
     list(fine_tune(config, tmp_path / "whole"))
-    task = fine_tune(config, tmp_path / "parts")
-    for event in task:
-        if getattr(event, "step", 0) == 9:
-            break
-    task.close()
+    stop_at(fine_tune(config, tmp_path / "parts"), 9)
     list(resume(tmp_path / "parts"))
     assert _digests(tmp_path / "parts") == _digests(tmp_path / "whole")
 
 
 @pytest.mark.slow
 def test_what_a_killed_process_left_half_written_is_gone_after_resuming(tmp_path: Path) -> None:
-    task = fine_tune(tiny_config(tmp_path, kept_weights=4), tmp_path / "run")
-    for event in task:
-        if getattr(event, "step", 0) == 9:
-            break
-    task.close()
+    stop_at(fine_tune(tiny_config(tmp_path, kept_weights=4), tmp_path / "run"), 9)
     half = tmp_path / "run" / "history" / ".step-00000004.123.partial"
     half.mkdir()
     (half / "model.safetensors").write_bytes(b"half")

@@ -19,6 +19,7 @@ from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune, known_before, resume
 from engine.train.scored import Scored
+from tests.engine.steps import stop_at
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
@@ -145,11 +146,7 @@ def test_a_model_that_kept_no_texts_is_known_by_its_file_unless_it_is_split_as_b
 
 def test_a_run_that_was_stopped_knows_its_texts_when_it_has_gone_on(tmp_path: Path) -> None:
     whole, _ = learn(tmp_path / "whole", config_of(tmp_path))
-    events = fine_tune(config_of(tmp_path), tmp_path / "stopped")
-    for event in events:
-        if getattr(event, "step", 0) == 1:
-            break
-    events.close()  # type: ignore[attr-defined]
+    stop_at(fine_tune(config_of(tmp_path), tmp_path / "stopped"), 1)
     list(resume(tmp_path / "stopped"))
     assert (tmp_path / "stopped" / "model" / LEARNED).read_bytes() == (whole / LEARNED).read_bytes()
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from engine.device import Device
 from engine.errors import UserError
-from engine.events import Evaluated, Event, Finished, Progress, Saved, Started, Step
+from engine.events import Evaluated, Event, Finished, Progress, Saved, Started, Step, result_of
 from engine.model.heads import PreTraining
 from engine.model.weights import load_pretraining, load_tensors
 from engine.text.corpus.instances import MaskedBatch
@@ -29,17 +29,9 @@ from engine.train.pretrain import pretrain, resume
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.language import LanguageModel
 from engine.train.run.runs import read_metrics, read_status
+from tests.engine.steps import Clock, advance
 from tests.engine.tiny_runs import losses, promised_metrics
-from tests.engine.tiny_texts import (
-    all_words,
-    notes,
-    of,
-    promised,
-    result_of,
-    text_config,
-    word_vocabulary,
-    write_text,
-)
+from tests.engine.tiny_texts import all_words, notes, of, promised, text_config, word_vocabulary, write_text
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -64,13 +56,6 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[MaskedBatch]:
 
     monkeypatch.setattr(LanguageModel, "loss", noting)
     return batches
-
-
-def advance(events: Iterator[Event], count: int) -> Event | None:
-    event = None
-    for _ in range(count):
-        event = next(events)
-    return event
 
 
 # From text to a model
@@ -149,17 +134,6 @@ def test_a_budget_in_tokens_ends_with_the_step_that_reaches_it(tmp_path: Path) -
         [min(1.0, sum(sizes[: n + 1]) / 1000) for n in range(len(sizes))]
     )
     assert of(Evaluated, events)[-1].step == len(steps) and steps[-1].learning_rate < 1e-3
-
-
-class Clock:
-    """A clock that goes on by a tenth of a second whenever it is asked."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def perf_counter(self) -> float:
-        self.now += 0.1
-        return self.now
 
 
 @pytest.mark.slow

@@ -19,25 +19,17 @@ from typing import Any
 
 import pytest
 
-from engine.events import Finished, Noted, Saved, Started, Step
+from engine.events import Finished, Noted, Saved, Started, Step, result_of
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import open_store
 from engine.train.pretrain import pretrain, resume
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.folder import Run
 from engine.train.run.runs import read_metrics, read_status
+from tests.engine.steps import Clock
 from tests.engine.tiny_runs import outcome, run_engine, start_engine
-from tests.engine.tiny_texts import (
-    notes,
-    of,
-    promised,
-    result_of,
-    text_config,
-    word_pieces,
-    words_of,
-    write_text,
-)
-from tests.engine.train.test_runs import Dead, dying, wait_for
+from tests.engine.tiny_texts import notes, of, promised, text_config, word_pieces, words_of, write_text
+from tests.engine.train.test_runs import die_often, dying, wait_for
 
 __all__ = ["dying"]  # a fixture
 KILLS = int(os.environ.get("CLOZE_KILLS", "3"))
@@ -98,17 +90,6 @@ def _go_on(run_dir: Path) -> list[str]:
     return ["resume", str(run_dir)] if (run_dir / "config.toml").exists() else []
 
 
-class Clock:
-    """A clock that goes on by a tenth of a second whenever it is asked."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def perf_counter(self) -> float:
-        self.now += 0.1
-        return self.now
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is not of this system")
 def test_a_run_bounded_by_minutes_keeps_the_time_that_it_has_used(
@@ -143,24 +124,14 @@ def test_a_run_that_dies_at_any_operation_on_the_disk_ends_with_the_same_bits(
 ) -> None:
     config = text_config(tmp_path, steps=3, checkpoint_every_steps=1, evaluations=2)
     list(pretrain(config, tmp_path / "whole"))
-    wanted, died = outcome(tmp_path / "whole"), 0
-    for moment in range(1, 1000, 9):
-        shutil.rmtree(tmp_path / "cache")
-        run_dir = tmp_path / "run"
-        dying(moment)
-        try:
-            list(pretrain(config, run_dir))
-        except Dead:
-            died += 1
-        else:
-            assert died > 10
-            return
-        dying(0)
-        if read_status(run_dir).get("state") != "finished":
-            list(resume(run_dir) if (run_dir / "config.toml").exists() else pretrain(config, run_dir))
-        assert outcome(run_dir) == wanted, moment
-        assert not list(run_dir.rglob("*.partial")), moment
-        shutil.rmtree(run_dir)
+    die_often(
+        tmp_path,
+        dying,
+        lambda run_dir: pretrain(config, run_dir),
+        resume,
+        every=9,
+        before=lambda: shutil.rmtree(tmp_path / "cache"),
+    )
 
 
 def test_a_run_killed_before_its_setup_was_kept_starts_over_by_itself(tmp_path: Path) -> None:

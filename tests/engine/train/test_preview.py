@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.events import result_of
 from engine.text.corpus import cutter
 from engine.text.corpus.instances import collate_masked, single
 from engine.text.corpus.masking import Masker
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.preview import NOT_CHOSEN, preview
 from tests.engine.tiny_stores import TOKENS, fake_words
-from tests.engine.tiny_texts import result_of, text_config
+from tests.engine.tiny_texts import text_config
 
 
 @pytest.mark.parametrize("changes", [{}, {"dynamic_masking": False}, {"mask_unit": "ngram"}])

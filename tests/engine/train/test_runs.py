@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from engine.errors import RunError, Sentence, UserError
-from engine.events import Evaluated, Finished, Noted, Saved, Started, Step
+from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Step
 from engine.train.finetune import fine_tune, resume
 from engine.train.run import runs
 from engine.train.run.folder import Run, check_new
@@ -59,6 +59,37 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
 
 
 FSYNC = os.fsync
+
+
+def die_often(
+    folder: Path,
+    dying: Callable[[int], None],
+    begin: Callable[[Path], Iterator[Event]],
+    go_on: Callable[[Path], Iterator[Event]],
+    *,
+    every: int,
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Let a run die at every n-th operation on the disk until it ends by itself: it goes on to the end of
+    the `whole` one each time. before: done before each run.
+    """
+    wanted, run_dir, died = outcome(folder / "whole"), folder / "run", 0
+    for moment in range(1, 1000, every):
+        before()
+        dying(moment)
+        try:
+            list(begin(run_dir))
+        except Dead:
+            died += 1
+        else:
+            assert died > 10
+            return
+        dying(0)
+        if read_status(run_dir).get("state") != "finished":
+            list(go_on(run_dir) if (run_dir / "config.toml").exists() else begin(run_dir))
+        assert outcome(run_dir) == wanted, moment
+        assert not list(run_dir.rglob("*.partial")), moment
+        shutil.rmtree(run_dir)
 
 
 # kill -9
@@ -121,24 +152,7 @@ def test_a_run_that_dies_at_any_operation_on_the_disk_ends_with_the_same_bits(
 ) -> None:
     config = tiny_config(tmp_path, num_epochs=1, batch_size=11, checkpoint_every_steps=1, test_share=0.2)
     list(fine_tune(config, tmp_path / "whole"))
-    wanted = outcome(tmp_path / "whole")
-    died = 0
-    for moment in range(1, 1000, 7):
-        run_dir = tmp_path / "run"
-        dying(moment)
-        try:
-            list(fine_tune(config, run_dir))
-        except Dead:
-            died += 1
-        else:
-            assert died > 10
-            return
-        dying(0)
-        if read_status(run_dir).get("state") != "finished":
-            list(resume(run_dir) if (run_dir / "config.toml").exists() else fine_tune(config, run_dir))
-        assert outcome(run_dir) == wanted, moment
-        assert not list(run_dir.rglob("*.partial")), moment
-        shutil.rmtree(run_dir)
+    die_often(tmp_path, dying, lambda run_dir: fine_tune(config, run_dir), resume, every=7)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.errors import ConfigError, ModelError
-from engine.events import Evaluated, Step
+from engine.events import Evaluated, Step, result_of
 from engine.model.trim import trimmed
 from engine.model.weights import load_encoder, load_tensors, save_model
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig
@@ -20,7 +20,7 @@ from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.forecast import forecast, made_up_batch
 from engine.train.pretraining.teacher import Teacher, open_teacher
 from tests.engine.tiny_runs import losses
-from tests.engine.tiny_texts import encoder_folder, of, promised, result_of, text_config, word_pieces
+from tests.engine.tiny_texts import encoder_folder, of, promised, text_config, word_pieces
 from tests.fakes import model_folder, scramble, tiny_pretraining
 
 pytestmark = pytest.mark.usefixtures("cache")

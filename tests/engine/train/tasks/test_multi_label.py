@@ -33,7 +33,14 @@ from engine.train.tasks.known import guess_task, task_of
 from engine.train.tasks.multi_label.kind import MultiLabelling, positive_weights
 from engine.train.tasks.multi_label.scores import best_thresholds, precision_recall, score_sets, thinned
 from engine.train.tasks.multi_label.task import MultiLabel, choose
-from tests.engine.tiny_runs import WAYS, outcome, run_engine, tiny_config, without_saved, write_table
+from tests.engine.steps import stop_at
+from tests.engine.tiny_runs import (
+    WAYS,
+    assert_learned_alike,
+    run_engine,
+    tiny_config,
+    write_table,
+)
 from tests.engine.train.tasks.parity import assert_loss_equals, tiny_set
 from tests.fakes import tiny_config as tiny_shape
 from tests.fakes import tiny_wordpiece
@@ -197,15 +204,10 @@ def test_a_run_that_is_stopped_goes_on_bit_for_bit(way: tuple[str, str], tmp_pat
     how = {"kernels": way[0], "precision": way[1], "validation_share": 0.3}
     config = moods_config(tmp_path, **how)
     list(fine_tune(config, tmp_path / "whole"))
-    task = fine_tune(config, tmp_path / "halves")
-    for event in task:
-        if getattr(event, "step", 0) == 7:
-            break
-    task.close()  # type: ignore[attr-defined]
+    stop_at(fine_tune(config, tmp_path / "halves"), 7)
     assert (tmp_path / "halves" / "model" / "model.safetensors").is_file()
     list(resume(tmp_path / "halves"))
-    whole, halves = (without_saved(outcome(tmp_path / name)) for name in ("whole", "halves"))
-    assert whole["metrics"] == halves["metrics"] and whole["model"] == halves["model"]
+    assert_learned_alike(tmp_path / "whole", tmp_path / "halves")
 
 
 @pytest.mark.slow

@@ -35,7 +35,15 @@ from engine.train.tasks.regression.scores import (
     spearman_interval,
 )
 from engine.train.tasks.regression.task import Regression
-from tests.engine.tiny_runs import WAYS, losses, outcome, run_engine, tiny_config, without_saved, write_table
+from tests.engine.steps import stop_at
+from tests.engine.tiny_runs import (
+    WAYS,
+    assert_learned_alike,
+    losses,
+    run_engine,
+    tiny_config,
+    write_table,
+)
 from tests.engine.train.tasks.parity import assert_loss_equals
 from tests.fakes import tiny_config as tiny_shape
 
@@ -178,14 +186,9 @@ def test_a_model_of_one_output_that_others_have_saved_predicts_numbers(tmp_path:
 def test_a_run_that_is_stopped_goes_on_bit_for_bit(way: tuple[str, str], tmp_path: Path) -> None:
     config = ratings_config(tmp_path, kernels=way[0], precision=way[1])
     list(fine_tune(config, tmp_path / "whole"))
-    task = fine_tune(config, tmp_path / "halves")
-    for event in task:
-        if getattr(event, "step", 0) == 7:
-            break
-    task.close()  # type: ignore[attr-defined]
+    stop_at(fine_tune(config, tmp_path / "halves"), 7)
     list(resume(tmp_path / "halves"))
-    whole, halves = (without_saved(outcome(tmp_path / name)) for name in ("whole", "halves"))
-    assert whole["metrics"] == halves["metrics"] and whole["model"] == halves["model"]
+    assert_learned_alike(tmp_path / "whole", tmp_path / "halves")
 
 
 @pytest.mark.slow

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
-import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +15,13 @@ from engine.events import Evaluated, Finished, Noted, Started, result_of
 from engine.model.weights import load_tensors
 from engine.settings.config import with_values
 from engine.train.finetune import fine_tune, resume
-from engine.train.run.runs import read_metrics, read_status
 from engine.train.tasks.known import guess_task, task_of
 from engine.train.tasks.questions.kind import AnsweringQuestions
 from engine.train.tasks.questions.predict import evaluate_file
+from tests.engine.steps import stop_at
 from tests.engine.text.questions.test_broken_questions import TAKEN
 from tests.engine.tiny_questions import question_config, squad, write_squad
-from tests.engine.tiny_runs import command_of, outcome, run_engine, start_engine, without_saved
+from tests.engine.tiny_runs import kill_and_end, outcome, without_saved
 
 
 def notes(events: list[Any]) -> str:
@@ -92,11 +89,7 @@ def test_every_way_to_adapt_a_model_works_and_goes_on_bit_for_bit(
 ) -> None:
     config = question_config(tmp_path, **way)
     list(fine_tune(config, tmp_path / "whole"))
-    events = fine_tune(config, tmp_path / "run")
-    for event in events:
-        if getattr(event, "step", 0) == 2:
-            break
-    events.close()  # type: ignore[attr-defined]
+    stop_at(fine_tune(config, tmp_path / "run"), 2)
     list(resume(tmp_path / "run"))
     assert without_saved(outcome(tmp_path / "run")) == without_saved(outcome(tmp_path / "whole"))
     kept = load_tensors(tmp_path / "run" / "model" / "model.safetensors")
@@ -126,21 +119,8 @@ def test_a_run_stopped_at_any_yield_goes_on_to_the_same_end(tmp_path: Path) -> N
 def test_a_run_that_is_killed_ends_with_the_same_bits_though_its_file_is_gone(tmp_path: Path) -> None:
     config = question_config(tmp_path, impossible=True, num_epochs=4, evaluate_every_steps=3)
     list(fine_tune(config, tmp_path / "whole"))
-    run_dir, rng = tmp_path / "run", random.Random(os.urandom(8))
-    words = command_of(config, run_dir)
-    for _ in range(2):
-        process = start_engine(*words)
-        reached = len(read_metrics(run_dir)) + rng.randrange(3, 9)
-        while process.poll() is None and len(read_metrics(run_dir)) < reached:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        words = ["resume", str(run_dir)]
-    (tmp_path / "asked.json").unlink()
-    if read_status(run_dir).get("state") != "finished":
-        code, _, err = run_engine(*words)
-        assert code == 0, err
-    assert outcome(run_dir) == outcome(tmp_path / "whole")
+    kill_and_end(config, tmp_path / "run", tmp_path / "asked.json")
+    assert outcome(tmp_path / "run") == outcome(tmp_path / "whole")
 
 
 def test_a_damaged_setup_is_told_in_a_sentence(tmp_path: Path) -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
-import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +18,24 @@ from engine.errors import ConfigError, DataError
 from engine.events import Evaluated, Event, Finished, Noted, Started, result_of
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import TokenClassifier
-from engine.model.names import published_names
 from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig
 from engine.text.batch import collate
 from engine.text.tagged.read import read_tagged
 from engine.train.finetune import fine_tune
-from engine.train.run.runs import read_metrics, read_status
 from engine.train.tasks.known import TASKS, guess_task, task_of
 from engine.train.tasks.token_labels.details import confusion_in, count_of, error_counts, texts_in
 from engine.train.tasks.token_labels.predict import TokenPredictor
 from engine.train.tasks.token_labels.prepare import part_of
 from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, as_iob2, task_for
-from tests.engine.tiny_runs import command_of, outcome, run_engine, start_engine
+from tests.engine.steps import stop_at
+from tests.engine.tiny_runs import (
+    assert_learned_alike,
+    kill_and_end,
+    outcome,
+    run_engine,
+)
+from tests.engine.train.tasks.parity import assert_gradients_equal
 from tests.engine.train.tasks.token_labels.tiny_words import (
     LABELS,
     sentences,
@@ -88,12 +90,7 @@ def test_loss_and_gradients_equal_those_of_transformers(tmp_path: Path) -> None:
     assert loss.item() == pytest.approx(wanted.item(), abs=1e-5)
     loss.backward()
     wanted.backward()
-    gradients = {name: one.grad for name, one in theirs.named_parameters() if one.grad is not None}
-    for name, one in ours.named_parameters():
-        pieces = torch.cat([gradients[published] for published in published_names(name)])
-        assert one.grad is not None
-        found = one.grad.to_dense() if one.grad.is_sparse else one.grad
-        assert torch.allclose(found, pieces, atol=1e-5 * max(1.0, float(pieces.abs().max())))
+    assert_gradients_equal(ours, theirs)
 
 
 @pytest.mark.slow
@@ -257,20 +254,14 @@ def test_the_task_is_guessed_and_another_is_one_setting_away(tmp_path: Path) -> 
 )
 def test_every_way_to_adapt_works_and_goes_on_bit_for_bit(how: dict[str, Any], tmp_path: Path) -> None:
     from engine.train.finetune import resume
-    from tests.engine.tiny_runs import without_saved
 
     config = tags_config(tmp_path, test_share=0.2, **how)
     events = list(fine_tune(config, tmp_path / "whole"))
     assert any(isinstance(event, Finished) for event in events)
-    task = fine_tune(config, tmp_path / "halves")
-    for event in task:
-        if getattr(event, "step", 0) == 5:
-            break
-    task.close()  # type: ignore[attr-defined]
+    stop_at(fine_tune(config, tmp_path / "halves"), 5)
     (tmp_path / "words.conll").unlink()
     list(resume(tmp_path / "halves"))
-    whole, halves = (without_saved(outcome(tmp_path / name)) for name in ("whole", "halves"))
-    assert whole["metrics"] == halves["metrics"] and whole["model"] == halves["model"]
+    assert_learned_alike(tmp_path / "whole", tmp_path / "halves")
 
 
 @pytest.mark.slow
@@ -278,21 +269,8 @@ def test_every_way_to_adapt_works_and_goes_on_bit_for_bit(how: dict[str, Any], t
 def test_a_run_that_is_killed_ends_with_the_same_bits_though_its_file_is_gone(tmp_path: Path) -> None:
     config = tags_config(tmp_path, num_epochs=4, evaluate_every_steps=3)
     list(fine_tune(config, tmp_path / "whole"))
-    run_dir, rng = tmp_path / "run", random.Random(os.urandom(8))
-    words: list[Any] = command_of(config, run_dir)
-    for _ in range(2):
-        process = start_engine(*words)
-        reached = len(read_metrics(run_dir)) + rng.randrange(3, 9)
-        while process.poll() is None and len(read_metrics(run_dir)) < reached:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        words = ["resume", str(run_dir)]
-    (tmp_path / "words.conll").unlink()
-    if read_status(run_dir).get("state") != "finished":
-        code, _, err = run_engine(*words)
-        assert code == 0, err
-    assert outcome(run_dir) == outcome(tmp_path / "whole")
+    kill_and_end(config, tmp_path / "run", tmp_path / "words.conll")
+    assert outcome(tmp_path / "run") == outcome(tmp_path / "whole")
 
 
 def test_every_line_is_used_or_reported_and_each_is_told(tmp_path: Path) -> None:
