@@ -1,4 +1,4 @@
-"""The page that CONTRIBUTING shows to those who add one is a page."""
+"""The page that the design notes show to those who add one is a page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from app.work.worker import Channel
 from engine.text.table import Table
 from tests.app.hand import Hand, ShowPage
 
-TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "app" / "DESIGN.md").read_text(encoding="utf-8")
 
 
 def count_rows(table: Table) -> int:
     return table.num_rows
 
 
-def test_the_page_in_contributing_counts_the_rows_of_the_open_table(
+def test_the_page_in_the_notes_counts_the_rows_of_the_open_table(
     tmp_path: Path, session: Session, show_page: ShowPage[Any], qtbot: Any
 ) -> None:
     code = re.search(r"```python\n(.+?)```", TEXT, flags=re.DOTALL)
@@ -40,7 +40,7 @@ def test_the_page_in_contributing_counts_the_rows_of_the_open_table(
     }
     made: dict[str, Any] = {**known, "words": words}
     exec(
-        compile("from __future__ import annotations\n" + textwrap.dedent(code[1]), "CONTRIBUTING.md", "exec"),
+        compile("from __future__ import annotations\n" + textwrap.dedent(code[1]), "DESIGN.md", "exec"),
         made,
     )
     hand = Hand(show_page(made["RowsPage"]), qtbot)
