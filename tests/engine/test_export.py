@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from engine.commands.command_line import main
 from engine.errors import UserError
 from engine.events import result_of
+from engine.export import onnx
 from engine.export.card import CARD
 from engine.export.example import EXAMPLE, example_code
-from engine.export.heads import INPUTS, graph_of
+from engine.export.heads import INPUTS, Graph, graph_of
 from engine.export.int8 import quantizing
 from engine.export.onnx import GRAPH, SMALL, exporting
 from engine.export.runtime import InItsPlace
@@ -41,6 +43,33 @@ from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config, tiny_pre
 
 onnxruntime = pytest.importorskip("onnxruntime")
 TEXTS = ["good film", "bad play ! good", "a", "playing bad film"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_graph_is_written_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Trace no model twice, which takes two seconds: the same weights make the same graph."""
+    folder, write, weights = tmp_path_factory.mktemp("graphs"), onnx._write_graph, list[dict[str, Any]]()
+
+    def once(graph: Graph, path: Path, vocab_size: int) -> None:
+        about = {"kind": graph.kind, "longest": graph.longest, **graph.module.state_dict()}
+        place = next((n for n, known in enumerate(weights) if is_same(known, about)), len(weights))
+        if place == len(weights):
+            write(graph, folder / str(place), vocab_size)
+            weights.append(
+                {name: one.clone() if isinstance(one, Tensor) else one for name, one in about.items()}
+            )
+        shutil.copyfile(folder / str(place), path)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(onnx, "_write_graph", once)
+        yield
+
+
+def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        torch.equal(value, other[name]) if isinstance(value, Tensor) else value == other[name]
+        for name, value in one.items()
+    )
 
 
 def made(head: type[Any]) -> nn.Module:
@@ -123,8 +152,8 @@ def _stands_in(session: Any, kind: str) -> None:
 
 def wrong_graph(_graph: Any, path: Path, _vocab_size: int) -> None:
     """Write a graph of the right inputs and outputs that answers the number of tokens, three times."""
-    onnx = pytest.importorskip("onnx")
-    helper, kinds = onnx.helper, onnx.TensorProto
+    package = pytest.importorskip("onnx")
+    helper, kinds = package.helper, package.TensorProto
     inputs = [helper.make_tensor_value_info(name, kinds.INT64, ["B", "T"]) for name in INPUTS]
     nodes = [
         helper.make_node("Cast", [INPUTS[1]], ["mask"], to=kinds.FLOAT),
