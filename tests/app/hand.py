@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
@@ -19,6 +20,39 @@ from app.settings import AppSettings
 Page = TypeVar("Page", bound=QWidget)
 ShowPage = Callable[[Callable[[Session], Page]], Page]  # the fixture `show_page`
 OpenWindow = Callable[[AppSettings], MainWindow]  # the fixture `open_window`
+RESTS_MS = 400  # the longest that a page lets typing or choosing rest
+QUIET = 3  # looks in a row at which nothing is under way
+LOOKS = 500  # and as many where something always is
+
+
+def come_to_rest(session: Session, qtbot: QtBot) -> None:
+    """Wait until all that was asked is answered, and nothing is asked a moment later: what lets typing or
+    choosing rest for a while goes on at once.
+    """
+    quiet = 0
+    for _ in range(LOOKS):
+        qtbot.waitUntil(lambda: session.workers.is_idle)
+        resting = _resting(session)
+        for timer in resting:
+            timer.stop()
+            timer.timeout.emit()
+        qtbot.wait(1)
+        quiet = quiet + 1 if session.workers.is_idle and not resting else 0
+        if quiet == QUIET:
+            return
+    pytest.fail("it asks without end")
+
+
+def _resting(session: Session) -> list[QTimer]:
+    """Return the timers of the windows and the session that wait for a moment, once."""
+    timers = [
+        timer for one in (session, *QApplication.topLevelWidgets()) for timer in one.findChildren(QTimer)
+    ]
+    return [
+        timer
+        for timer in timers
+        if timer.isActive() and timer.isSingleShot() and timer.interval() <= RESTS_MS
+    ]
 
 
 class Hand:

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
-from tests.app.hand import type_into_dialog
+from tests.app.hand import come_to_rest, type_into_dialog
 from tests.journeys.looking_hand import LookingHand
 from tests.looks.looking_scenes import SENTENCE, language_model
 
@@ -40,9 +40,7 @@ def part(of: QWidget, name: str) -> Any:
 
 
 def rest(hand: LookingHand) -> None:
-    for _ in range(2):
-        hand.wait(lambda: hand.window.session.workers.is_idle)
-        hand.qtbot.wait(200)  # longer than any page lets typing rest
+    come_to_rest(hand.window.session, hand.qtbot)
 
 
 def keep(hand: LookingHand, title: str, sentence: str) -> None:

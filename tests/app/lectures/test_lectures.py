@@ -17,10 +17,9 @@ from app.lectures.editor import LectureEditor
 from app.lectures.find import ModelPlaces, find, fingerprint_of, mark_of
 from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, to_json, write_lecture
 from app.main_window import MainWindow
-from app.session import Session
 from app.settings import AppSettings
 from engine.errors import UserError
-from tests.app.hand import OpenWindow
+from tests.app.hand import OpenWindow, come_to_rest
 from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
 
 SCENE = Scene(
@@ -51,15 +50,8 @@ def window(open_window: OpenWindow, settings: AppSettings, model: Path, qtbot: Q
     window.session.inspector.choose(model)
     window.session.inspector.set_text(SENTENCE)
     window.show_page("attention")
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     return window
-
-
-def rest(session: Session, qtbot: QtBot) -> None:
-    for _ in range(2):
-        qtbot.waitUntil(lambda: session.workers.is_idle)
-        qtbot.wait(200)
-        qtbot.waitUntil(lambda: session.workers.is_idle)
 
 
 def keep(window: MainWindow, title: str, sentence: str, qtbot: QtBot) -> None:
@@ -76,7 +68,7 @@ def keep(window: MainWindow, title: str, sentence: str, qtbot: QtBot) -> None:
     qtbot.keyClicks(dialog.sentence, sentence)
     qtbot.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(window.lectures.current.lecture.scenes) == count + 1)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
 
 
 def test_a_lecture_is_the_same_after_its_file(tmp_path: Path) -> None:
@@ -145,14 +137,14 @@ def test_models_are_found_by_what_they_hold_wherever_they_lie(tmp_path: Path, mo
 def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: QtBot) -> None:
     page: Any = window.page("attention")
     page.choose_head(2, 1)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     keep(window, "A head", "Where it looks.", qtbot)
     window.session.inspector.set_text(*PAIR)
     page.show_picture("arcs")
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     keep(window, "A pair", "", qtbot)
     window.show_page("anatomy")
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     keep(window, "Number by number", "", qtbot)
     window.show_page("models")
     window.activateWindow()
@@ -161,7 +153,7 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
     QTest.keyClick(window, Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: lectures.player.is_on)
     assert window.isFullScreen() and not window.rail.isVisible() and not window.status.isVisible()
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     bar, player = lectures.player.bar, lectures.player
     assert (bar.title.text(), bar.sentence.text(), bar.count.text()) == (
         "A head",
@@ -181,7 +173,7 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
     ):
         QTest.keyClick(page if player.place == 1 else window, key)
         qtbot.waitUntil(lambda place=place: player.place == place)  # type: ignore[misc]
-        rest(window.session, qtbot)
+        come_to_rest(window.session, qtbot)
     assert page.chosen.picture == "arcs" and window.session.inspector.text == PAIR[0]
     box = page.texts.box_a  # who types keeps the arrows and the space
     box.setFocus()
@@ -205,14 +197,14 @@ def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWind
     width = page.width()
     player.start(0, full_screen=False)
     window.resize(1920, 1200)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert player.percent == 150 and page.width() >= width  # as fits the screen, until a size is chosen
     player.set_size(100)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     plain = page.width()
     assert plain > width
     player.set_size(200)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert player.percent == 200 and abs(page.width() - plain / 2) <= 1 and page.isVisible()
     window.resize(1024, 640)  # not all of it has room then, so it is less, and says so
     qtbot.waitUntil(lambda: player.percent < 200)
@@ -226,7 +218,7 @@ def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWind
     QTest.keyClick(player.zoom.viewport(), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not player.is_on)
     assert window.pages.parent() is not None and window.pages.graphicsProxyWidget() is None
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert page.isVisible() and page.window() is window
 
 
@@ -243,12 +235,12 @@ def test_a_model_that_is_not_here_is_named_and_its_folder_can_be_chosen(
     other = Scene("Newer", "", "no such page")
     bad = Scene("Bad", "", "attention", here.models, SENTENCE, "", {**here.values, "heads": []})
     current.take(Lecture("L", (gone, here, other, bad)))
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     player.start(0, full_screen=False)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert "lost model" in player.hole.label.text() and player.hole.button.isVisible()
     player.step(1)  # the rest goes on
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert not player.hole.isVisible() and window.pages.isVisible()
     player.step(1)
     assert "does not have" in player.hole.label.text() and not player.hole.button.isVisible()
@@ -256,11 +248,11 @@ def test_a_model_that_is_not_here_is_named_and_its_folder_can_be_chosen(
     assert "heads" in player.hole.label.text()
     player.go(0)
     player.question.read(tmp_path)  # no model
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert player.hole.isVisible()
     player.go(0)
     player.question.read(model)
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     assert not player.hole.isVisible() and window.session.inspector.folder == model
     assert "not with “lost model”" in player.bar.note.text() and player.bar.note.isVisible()
     player.step(1)
@@ -275,7 +267,7 @@ def test_a_family_that_is_not_here_is_asked_for_as_a_family(
     window = open_window(settings)
     current, player = window.lectures.current, window.lectures.player
     current.take(Lecture("L", (Scene("Gone", "", "family", {"family": ModelMark("lost", "f" * 12)}),)))
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     player.start(0, full_screen=False)
     qtbot.mouseClick(player.hole.button, Qt.MouseButton.LeftButton)
     dialog: Any = window.findChild(QWidget, "lecture_family_dialog")
@@ -309,7 +301,7 @@ def test_the_editor_renames_moves_deletes_and_what_is_not_saved_outlives_the_win
     ] and editor.place == 1
     qtbot.mouseClick(editor.delete_button, Qt.MouseButton.LeftButton)
     assert [one.title for one in current.lecture.scenes] == [SCENE.title, "Renamed"]
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     editor.close()
 
     again = open_window(settings)  # as after the next start
@@ -318,7 +310,7 @@ def test_the_editor_renames_moves_deletes_and_what_is_not_saved_outlives_the_win
     assert current.is_changed and current.path is None
     current.save(tmp_path / "saved.json")
     qtbot.waitUntil(lambda: not current.is_changed)
-    rest(again.session, qtbot)
+    come_to_rest(again.session, qtbot)
     assert read_lecture(tmp_path / "saved.json") == current.lecture and current.recent == (
         tmp_path / "saved.json",
     )
@@ -343,12 +335,12 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
 ) -> None:
     keep(window, "A <head> & more", "Where it *looks*.", qtbot)
     window.show_page("anatomy")
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     keep(window, "Number by number", "", qtbot)
     current, folder = window.lectures.current, tmp_path / "lecture"
     gone = Scene("Gone", "", "probe", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE)
     current.take(current.lecture.with_scene(gone))
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
     window.lectures.export()
     dialog: Any = next(
         one for one in QApplication.topLevelWidgets() if one.objectName() == "lecture_export_dialog"
@@ -376,7 +368,7 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
     assert "lost model" in written and str(tmp_path) not in written
     assert ("&lt;head&gt; &amp; more" in written) == (index == 0)
     dialog.close()
-    rest(window.session, qtbot)
+    come_to_rest(window.session, qtbot)
 
 
 @pytest.mark.slow
@@ -416,5 +408,5 @@ def test_the_lecture_that_was_saved_last_is_in_hand_when_the_window_opens_again(
     assert again.lectures.current.lecture.title == "Saved" and again.lectures.editor is None
     again.lectures.player.end()
     again.lectures.current.start_new()
-    rest(again.session, qtbot)
+    come_to_rest(again.session, qtbot)
     assert not open_window(settings).lectures.current.is_reading

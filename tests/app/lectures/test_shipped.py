@@ -18,7 +18,7 @@ from app.lectures.lecture import read_lecture
 from app.page_stack import is_kept
 from app.settings import AppSettings
 from assets.lectures import make_counting, make_reading
-from tests.app.hand import Hand, OpenWindow
+from tests.app.hand import Hand, OpenWindow, come_to_rest
 
 FOLDER = shipped.assets() / "lectures"
 FAMILY = shipped.assets() / "models" / "family"
@@ -63,14 +63,8 @@ def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
         for place, scene in enumerate(lectures.current.lecture.scenes):
             lectures.player.go(place)
             page: Any = window.page(scene.page)
-            quiet = 0
-
-            def is_still(page: Any = page) -> bool:
-                nonlocal quiet
-                quiet = quiet + 1 if window.session.workers.is_idle and page.is_state_shown else 0
-                return quiet > 20  # some tenths of a second, as pages let choosing rest
-
-            qtbot.waitUntil(is_still)
+            qtbot.waitUntil(lambda page=page: page.is_state_shown)  # type: ignore[misc]
+            come_to_rest(window.session, qtbot)
             said = f"{path.name}, {place + 1}: {scene.title}"
             assert is_kept(scene.page) and not lectures.player.hole.isVisible(), said
             state = page.as_scene()

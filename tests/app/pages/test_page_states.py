@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from app.shipped import shipped_family
 from app.work.page_state import SceneValues
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
-from tests.app.hand import ShowPage
+from tests.app.hand import ShowPage, come_to_rest
 from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
 
 JUNK: tuple[Any, ...] = (
@@ -59,15 +60,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def rest(session: Session, qtbot: QtBot) -> Callable[[], None]:
-    """Wait until all that was asked is answered, and nothing more is asked a moment later."""
-
-    def wait() -> None:
-        for _ in range(2):
-            qtbot.waitUntil(lambda: session.workers.is_idle)
-            qtbot.wait(220)  # longer than any page lets typing or choosing rest
-            qtbot.waitUntil(lambda: session.workers.is_idle)
-
-    return wait
+    return partial(come_to_rest, session, qtbot)
 
 
 def seen(page: Any) -> list[Any]:

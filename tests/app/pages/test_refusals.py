@@ -19,11 +19,10 @@ from app.pages.probe.page import TABS as PROBE_TABS
 from app.pages.probe.page import ProbePage
 from app.work.worker import Channel
 from engine.model.weights import save_model
-from tests.app.hand import ShowPage
+from tests.app.hand import ShowPage, come_to_rest
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 TEXT, PAIR = "good [MASK] play", "bad film!"
-REST_MS = 300  # within which a page that asks by a timer has asked
 
 
 def open_probe(page: Any, tab: str) -> None:
@@ -89,6 +88,6 @@ def test_what_is_refused_is_not_asked_again_until_something_has_changed(
         asked.clear()
         change()
         assert session.wait_idle(30), "it asks without end"
-        qtbot.wait(REST_MS)
-        assert session.wait_idle() and len(asked) == len(set(asked))
+        come_to_rest(session, qtbot)
+        assert len(asked) == len(set(asked))
     assert page.inspector.refusal is not None
