@@ -1,7 +1,7 @@
-"""Runs of every kind as the Cloze of 23 November 2026 (038bb8d) left them: what it read of them is read still.
+"""Runs of every kind as the Cloze of 23 November 2026 (038bb8d) left them are read as they were.
 
-`tests/data/old_runs/runs.zip` holds the folders whole, of tiny models; `read.json` what that Cloze said of each: its
-facts in the library of runs, the kinds of its events in order, and the fingerprint of its model.
+`tests/data/old_runs/runs.zip` holds the folders whole, of tiny models; `read.json` what that Cloze said of
+each: its facts in the library of runs, the kinds of its events in order, the fingerprint of its model.
 """
 
 from __future__ import annotations
