@@ -482,8 +482,14 @@ class Rail(QFrame):
             super().keyPressEvent(event)
 
 
-def tidy_spin(spin: QAbstractSpinBox) -> None:
-    """Set a spin box's number right, with room beside it. NoButtons would hide it (see style_sheet.py)."""
+def tidy_spin(spin: QAbstractSpinBox, width: int = 0) -> None:
+    """Set a spin box's number right, with room beside it. NoButtons would hide it (see style_sheet.py).
+
+    Args: width: px that it keeps; 0: as wide as there is room.
+    """
     spin.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     spin.lineEdit().setTextMargins(9, 0, 9, 0)
-    spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    across = QSizePolicy.Policy.Fixed if width else QSizePolicy.Policy.Ignored
+    spin.setSizePolicy(across, QSizePolicy.Policy.Fixed)
+    if width:
+        spin.setFixedWidth(width)

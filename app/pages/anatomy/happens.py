@@ -65,9 +65,7 @@ class HappensCard(Card):
             self.tr("Number"),
             tool_tip=self.tr("Which number of the vector is worked out; a click on a stripe chooses one too"),
         )
-        tidy_spin(self.number)
-        self.number.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.number.setFixedWidth(NUMBER_WIDTH)
+        tidy_spin(self.number, NUMBER_WIDTH)
         self.number.valueChanged.connect(self._number_turned)
         self._number_row = QWidget()
         row(self.of, STRETCH, self.number, parent=self._number_row)

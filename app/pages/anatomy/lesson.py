@@ -15,9 +15,8 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, GAP, PAGE_MARGIN, Card, Pane, button, named, tidy_spin
 from app.pages.anatomy import requests, vectors
-from app.pages.anatomy.pictures import answer_words
 from app.pages.anatomy.requests import Asked, Found, Taught
-from app.pages.anatomy.state import STEPS, Walk
+from app.pages.anatomy.state import Walk
 from app.pages.anatomy.sums import written
 from app.plots.vector_rows import Column, RowHead, VectorPicture, VectorRows
 from app.plots.worked_sum import Sum, WorkedSum
@@ -25,6 +24,7 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.anatomy.effect import MASKED, heads_of, masks
 from engine.inspect.anatomy.learning import LEARNING_RATE, Lesson
+from engine.inspect.anatomy.steps import step_making
 from engine.inspect.anatomy.vectors import Anatomy, Product, products
 from engine.inspect.anatomy.working import Spot, vector_of
 
@@ -109,9 +109,7 @@ class WeightDialog(QDialog):
             "anatomy_lesson_rate",
             self.tr("Learning rate"),
         )
-        tidy_spin(self.rate)
-        self.rate.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.rate.setFixedWidth(86)
+        tidy_spin(self.rate, 86)
         self.sum = named(WorkedSum(self.tr("Gradient of the loss by this weight")), "anatomy_lesson_sum")
         self.sum.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.said = label("", wrap=True, name="anatomy_lesson_said")
@@ -161,7 +159,7 @@ class WeightDialog(QDialog):
                 number=number,
                 letter=letter,
                 made=self._made(),
-                piece=f"“{vectors.piece_names(now)[place]}”",
+                piece=vectors.quoted(now, place),
                 x=written(x),
                 weight=written(value),
                 product=written(x * value),
@@ -177,7 +175,7 @@ class WeightDialog(QDialog):
         made = product_of(now, self._name).made
         if made.endswith(".logits"):
             head = made.partition(".")[0]
-            return self.tr("the score of “{word}”").format(word=answer_words(now, head, self._row))
+            return self.tr("the score of “{word}”").format(word=vectors.answer_words(now, head, self._row))
         letter = vectors.symbol(made)
         if vectors.width_of(made) != "head":
             return self.tr("number {number} of {letter}").format(
@@ -279,7 +277,7 @@ class WeightDialog(QDialog):
 
     def _go(self) -> None:
         """Go to the step where the number that the weight multiplies was made."""
-        step, layer = step_of(self._taken, self._walk)
+        step, layer = step_making(self._taken, self._walk.layer)
         walk = self._walk.changed(step=step, layer=layer, vector=self._taken, piece=self._place())
         self.went_to.emit(walk.with_number(vectors.width_of(self._taken), self._column))
         self.reject()
@@ -308,22 +306,3 @@ def product_of(anatomy: Anatomy, weight: str) -> Product:
     """Return what a matrix reads and makes."""
     known = [*vectors.ON_TOP.values(), *products(anatomy.config).values()]
     return next(one for one in known if one.weight == weight)
-
-
-def step_of(name: str, walk: Walk) -> tuple[str, int]:
-    """Return the step that makes a vector, and its layer."""
-    layer = int(name.split(".")[1]) if name.startswith("layer.") else walk.layer
-    kind = name.rpartition(".")[2]
-    made = {
-        "joined": "heads",
-        "activation": "feed_forward",
-        "attention_norm": "attention_norm",
-        "norm": "norm",
-    }
-    if name.startswith("masked_word.") or name in ("T", "C"):
-        return "ends", layer
-    if name == "embeddings.norm":
-        return "embedding_norm", layer
-    step = made[kind]
-    assert step in STEPS
-    return step, layer

@@ -22,13 +22,13 @@ from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
 from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
-from app.pages.anatomy import requests, steps, vectors
+from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
-from app.pages.anatomy.pictures import answer_words, step_of
 from app.pages.anatomy.requests import Asked, Found
-from app.pages.anatomy.state import ORDER, STEPS, AnatomyState, ChangesRows, Walk
-from app.pages.anatomy.sums import Told, tell
+from app.pages.anatomy.state import AnatomyState, ChangesRows, Walk
+from app.pages.anatomy.steps.known import chips, neighbours, step_at, title_of
+from app.pages.anatomy.sums import Told
 from app.pages.anatomy.what_if import WhatIfCard, changes_words
 from app.pages.inside.model_bar import model_caption
 from app.pages.inside.page import LookingPage
@@ -43,6 +43,7 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
+from engine.inspect.anatomy.steps import ORDER
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
 from engine.questions.anatomy import TraceText
@@ -71,12 +72,11 @@ class AnatomyPage(LookingPage[AnatomyState]):
             )
         )
         step = session.settings.value(STEP, ORDER[0])
-        self.walk = Walk(step=step if step in STEPS else ORDER[0])
+        self.walk = Walk(step=step if step in ORDER else ORDER[0])
         self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
         self.found: Found | None = None  # an old answer stays until a new one comes
         self.told: Told | None = None
         self._ended: object = None  # what the end is shown of
-        self._names: tuple[str, ...] = ()  # of the vectors in the picture's columns
         self._about: ModelSummary | None = None
         self._asked = Channel(self, session.workers.models)
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
@@ -302,7 +302,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         wanted, self.inspector.wanted_anatomy = self.inspector.wanted_anatomy, None
         if wanted is None:
             return
-        walk = self.walk.at(wanted.step if wanted.step in STEPS else self.walk.step)
+        walk = self.walk.at(wanted.step if wanted.step in ORDER else self.walk.step)
         shape = (max(walk.shape[0], wanted.layer), max(walk.shape[1], wanted.head))
         pieces = max(walk.num_pieces, wanted.piece + 1)
         walk = walk.changed(shape=shape, num_pieces=pieces, layer=wanted.layer, head=wanted.head)
@@ -343,29 +343,19 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self._go(self.walk.at(ORDER[place]))
 
     def _choose_number(self, column: int, number: int) -> None:
-        names = self._names
-        if column < len(names) and names[column]:
-            walk = self.walk.changed(vector=names[column])
-            self._go(walk.with_number(vectors.width_of(names[column]), number))
+        columns = self.rows.picture.columns
+        if column < len(columns) and (name := columns[column].name):
+            self._go(self.walk.changed(vector=name).with_number(vectors.width_of(name), number))
 
     def _choose_foot(self, column: int, number: int) -> None:
-        if self.walk.step == "ends":  # below T stands C
-            self._go(self.walk.changed(vector="C").with_number("width", number))
+        if name := step_at(self.walk).foot:
+            self._go(self.walk.changed(vector=name).with_number(vectors.width_of(name), number))
         else:
             self._choose_number(column, number)
 
     def _choose_row(self, key: int) -> None:
-        if self.walk.step in ("answer", "loss"):
-            chosen = {"said": key} if self.walk.step == "answer" else {"target": self._word(key)}
-            self._go(self.walk.changed(**chosen))
-        elif self.walk.step in ("scores", "softmax"):
-            self._go(self.walk.changed(key=key))
-        else:
-            self._go(self.walk.on_piece(key))
-
-    def _word(self, key: int) -> str:
-        assert self.found is not None
-        return self.found.now.about.wordpiece.tokens[key]
+        assert self.found is not None  # there are rows
+        self._go(step_at(self.walk).choose_row(self.found.now, self.walk, key))
 
     def _turn_number(self, number: int) -> None:
         if self.told is not None and self.told.spot is not None and self.told.size > 1:
@@ -433,12 +423,12 @@ class AnatomyPage(LookingPage[AnatomyState]):
             return
         if self.strip_card.isHidden():
             self._set_filled(True)
-        self.strip.set_steps(steps.chips(walk, found), walk.place)
-        self.picture.set_title(steps.name_of(walk.step))
+        self.strip.set_steps(chips(walk, found), walk.place)
+        self.picture.set_title(step_at(walk).name())
         self._show_boxes(found)
-        self.told = tell(found, walk)
+        self.told = step_at(walk).tell(found.now, walk)
         self.happens.show_told(self.told, walk.place, len(ORDER))
-        self.happens.show_ways(*steps.neighbours(walk))
+        self.happens.show_ways(*neighbours(walk))
         self._show_target(found)
         self._paint()
         self.what_if.show_parts(walk, found.now)
@@ -446,21 +436,20 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.copy_vector.setEnabled(self.told.spot is not None)
 
     def _show_boxes(self, found: Found) -> None:
-        walk = self.walk
+        walk, step = self.walk, step_at(self.walk)
         for name, place in (("piece", walk.piece), ("layer", walk.layer - 1), ("head", walk.head - 1)):
             self.boxes[name].setCurrentIndex(place)
-        is_top = walk.step == "answer"
-        head = vectors.answer_head(found.now, walk)
-        is_of_place = walk.step in ("answer", "loss") and (head != MASKED or bool(masks(found.now)))
+        head = step.head_on_top(found.now, walk)
+        is_of_place = step.is_on_top and (head != MASKED or bool(masks(found.now)))
         self.boxes["piece"].setVisible(not is_of_place)
         self.boxes["layer"].setVisible(walk.is_in_layer)
-        self.boxes["head"].setVisible(walk.step in ("qkv", "scores", "softmax", "mixed", "heads"))
-        self.boxes["answer"].setVisible(is_top and len(heads_of(found.now)) > 1)
+        self.boxes["head"].setVisible(step.is_of_head)
+        self.boxes["answer"].setVisible(step.chooses_head and len(heads_of(found.now)) > 1)
         self.boxes["answer"].setCurrentIndex(max(0, self.boxes["answer"].findData(head)))
 
     def _show_target(self, found: Found) -> None:
         now = found.now
-        is_asked = self.walk.step == "loss" and MASKED in heads_of(now)
+        is_asked = step_at(self.walk).wants_target and MASKED in heads_of(now)
         hidden = bool(masks(now))
         guess = ""
         if is_asked:
@@ -473,13 +462,13 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if found is None:
             return
         count, rows = found.now.num_tokens, self.rows
-        step = step_of(found.now, self.walk, rows.most_rows)  # of a long text the same rows in every step
+        step = step_at(self.walk)
+        picture = step.picture(found.now, self.walk, rows.most_rows)  # of a long text the same in every step
         if rows.most_rows < count <= rows.room_for(VectorPicture()):
-            whole = step_of(found.now, self.walk, count)
-            step = whole if count <= rows.room_for(whole.picture) else step
-        self._names = step.names
-        self.rows.set_title(steps.title_of(self.walk))
-        self.rows.set_picture(step.picture)
+            whole = step.picture(found.now, self.walk, count)
+            picture = whole if count <= rows.room_for(whole) else picture
+        self.rows.set_title(title_of(self.walk))
+        self.rows.set_picture(picture)
         self.rows.set_caption(self._caption(found))
 
     def _caption(self, found: Found) -> list[tuple[str, str]]:
@@ -488,7 +477,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             *model_caption(now.about.name, now.about.fingerprint),
             (words.translate("anatomy", "text"), now.text),
             (words.translate("anatomy", "second text"), now.text_pair or ""),
-            (words.translate("anatomy", "step"), steps.name_of(walk.step)),
+            (words.translate("anatomy", "step"), step_at(walk).name()),
             (words.translate("anatomy", "piece"), vectors.piece_names(now)[walk.piece]),
             (words.translate("anatomy", "layer"), str(walk.layer) if walk.is_in_layer else ""),
             (words.translate("anatomy", "head"), str(walk.head) if walk.is_in_layer else ""),
@@ -499,7 +488,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _show_end(self, found: Found) -> None:
         """Show what stands at the end; the same for most steps, so it is reckoned once."""
         now = found.now
-        head = vectors.answer_head(now, self.walk) or vectors.answer_head(now, self.walk.at("answer"))
+        head = step_at(self.walk).head_on_top(now, self.walk) or vectors.head_on_top(now, self.walk)
         shown = (found, head, vectors.answer_place(now, self.walk) if head == MASKED else 0)
         if shown == self._ended:
             return
@@ -512,7 +501,9 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if head == MASKED:
             title = self.tr("At the end, for {piece}").format(piece=vectors.piece_names(now)[place])
         found_answers = effect(found.before, now, head, place)
-        outcomes = [Outcome(answer_words(now, head, one.key), one.before, one.now) for one in found_answers]
+        outcomes = [
+            Outcome(vectors.answer_words(now, head, one.key), one.before, one.now) for one in found_answers
+        ]
         self.what_if.show_end(title, outcomes)
 
     # ---- taking along

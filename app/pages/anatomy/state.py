@@ -12,32 +12,9 @@ from typing import Any
 from app.work.page_state import PageState, limited, model_field
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import AS_IT_IS, RESIDUALS, Changes
+from engine.inspect.anatomy.steps import OF_LAYER, ORDER
 from engine.model.config import BertConfig
 
-EMBEDDINGS, LAYER, HEAD = "embeddings", "layer", "head"
-STEPS = {  # key -> group
-    "text": EMBEDDINGS,
-    "pieces": EMBEDDINGS,
-    "ids": EMBEDDINGS,
-    "vectors": EMBEDDINGS,
-    "sum": EMBEDDINGS,
-    "embedding_norm": EMBEDDINGS,
-    "qkv": LAYER,
-    "scores": LAYER,
-    "softmax": LAYER,
-    "mixed": LAYER,
-    "heads": LAYER,
-    "output": LAYER,
-    "attention_residual": LAYER,
-    "attention_norm": LAYER,
-    "feed_forward": LAYER,
-    "residual": LAYER,
-    "norm": LAYER,
-    "ends": HEAD,
-    "answer": HEAD,
-    "loss": HEAD,
-}
-ORDER = tuple(STEPS)
 MOST, MOST_SCALE = 1_000_000, 100  # of a scene
 LONGEST_NAME = 200
 WIDTHS = ("head", "width", "inner")  # vectors of a head, of the model, of the feed-forward part
@@ -74,7 +51,7 @@ class Walk:
 
     @property
     def is_in_layer(self) -> bool:
-        return STEPS[self.step] == LAYER
+        return self.step in OF_LAYER
 
     def number(self, width: str) -> int:
         """Return the chosen number of vectors of a width."""
@@ -112,15 +89,15 @@ class Walk:
 
     def stepped(self, by: int) -> Walk:
         """Return the step before or after; behind a layer's last comes the next layer, as calculated."""
-        place = self.place + by
         layers, _heads = self.shape
-        if by > 0 and self.step == "norm" and self.layer < layers:
-            return replace(self, layer=self.layer + 1, step="qkv", vector="")
-        if by < 0 and self.step == "qkv" and self.layer > 1:
-            return replace(self, layer=self.layer - 1, step="norm", vector="")
-        layer = layers if by < 0 and self.step == "ends" else self.layer
-        layer = 1 if by > 0 and self.step == "embedding_norm" else layer
-        return replace(self, step=ORDER[min(max(place, 0), len(ORDER) - 1)], layer=layer, vector="")
+        first, last = OF_LAYER[0], OF_LAYER[-1]
+        if by > 0 and self.step == last and self.layer < layers:
+            return replace(self, layer=self.layer + 1, step=first, vector="")
+        if by < 0 and self.step == first and self.layer > 1:
+            return replace(self, layer=self.layer - 1, step=last, vector="")
+        step = ORDER[min(max(self.place + by, 0), len(ORDER) - 1)]
+        layer = self.layer if self.is_in_layer or step not in OF_LAYER else 1 if by > 0 else layers
+        return replace(self, step=step, layer=layer, vector="")
 
     def at(self, step: str) -> Walk:
         """Return a step that was chosen from all."""
@@ -129,11 +106,9 @@ class Walk:
     def in_layer(self, layer: int) -> Walk:
         """Return another layer; from outside of the layers, its first step."""
         wanted = min(max(layer, 1), self.shape[0])
-        return (
-            replace(self, layer=wanted)
-            if self.is_in_layer
-            else replace(self, layer=wanted, step="qkv", vector="")
-        )
+        if self.is_in_layer:
+            return replace(self, layer=wanted)
+        return replace(self, layer=wanted, step=OF_LAYER[0], vector="")
 
     def in_head(self, head: int) -> Walk:
         """Return another head; behind the last comes the first."""

@@ -62,7 +62,8 @@ class WhatIfCard(Card):
     def _make_places(self) -> None:
         self.piece = ElidedLabel("", "muted")
         self.piece.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.position = tidy_spin_of(named(SpinBox(minimum=0), "anatomy_position", self.tr("Position")))
+        self.position = named(SpinBox(minimum=0), "anatomy_position", self.tr("Position"))
+        tidy_spin(self.position, 66)
         self.segment = named(ComboBox(), "anatomy_segment", self.tr("Segment"))
         self.segment.addItem(self.tr("text A"), 0)
         self.segment.addItem(self.tr("text B"), 1)
@@ -145,14 +146,6 @@ class WhatIfCard(Card):
 
     def _take_back(self) -> None:
         self._change(Changes())
-
-
-def tidy_spin_of(spin: SpinBox) -> SpinBox:
-    """Return a spin box of its usual width, its number at the right."""
-    tidy_spin(spin)
-    spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-    spin.setFixedWidth(66)
-    return spin
 
 
 def changes_words(changes: Changes, pieces: Sequence[str]) -> str:

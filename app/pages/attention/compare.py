@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QPlainTextEdit,
     QRadioButton,
-    QSizePolicy,
     QWidget,
 )
 
@@ -73,9 +72,7 @@ class CompareDialog(QDialog):
         suggested = chosen.step(heads=1).current
         for place, (name, words) in enumerate(captions.items()):
             spin = SpinBox(minimum=1, maximum=chosen.shape[place], value=suggested[place] + 1)
-            tidy_spin(named(spin, f"compare_{name}_number", words))
-            spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-            spin.setFixedWidth(64)
+            tidy_spin(named(spin, f"compare_{name}_number", words), 64)
             spin.valueChanged.connect(lambda _value: self.radios["head"].setChecked(True))
             self.spins[name] = spin
         choice = QWidget()

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import AS_IT_IS, ATTENTION, FEED_FORWARD, Changes
+from engine.inspect.anatomy.steps import before_layer
 from engine.inspect.attention.weights import Floats, explained_memory, free_bytes, read_only
 from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.activations import activation
@@ -130,11 +131,6 @@ def products(config: BertConfig) -> dict[str, Product]:
         ]
     found.append(Product("cls.predictions.transform.dense.weight", "T", "masked_word.dense"))
     return {one.made: one for one in found}
-
-
-def before_layer(number: int) -> str:
-    """Return the name of what a layer, counted from 1, reads."""
-    return "embeddings.norm" if number == 1 else f"layer.{number - 1}.norm"
 
 
 def trace(

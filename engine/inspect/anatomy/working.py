@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD
-from engine.inspect.anatomy.vectors import Anatomy, before_layer, products
+from engine.inspect.anatomy.steps import before_layer
+from engine.inspect.anatomy.vectors import Anatomy, products
 from engine.inspect.attention.weights import Floats
 
 # T tokens, N terms, D hidden_size, d of a head

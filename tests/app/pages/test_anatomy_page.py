@@ -17,11 +17,12 @@ from app.pages.anatomy import requests
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.anatomy.pictures import shown_places
-from app.pages.anatomy.state import ORDER, Walk
+from app.pages.anatomy.state import Walk
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import AnatomyPlace
 from engine.inspect.anatomy.learning import learn
+from engine.inspect.anatomy.steps import ORDER
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.anatomy.working import value_of
 from engine.inspect.loaded_model import LoadedModel
@@ -118,7 +119,8 @@ def test_every_step_says_what_was_calculated(page: AnatomyPage, model: Path, qtb
         header, *rows = page.rows.numbers()
         shown = [row for row in rows if row[0] != "=" and not str(row[0]).endswith("others")]
         places = [head.key for head in page.rows.picture.rows if head.key >= 0]
-        for column, name in zip(page.rows.picture.columns, page._names, strict=True):
+        for column in page.rows.picture.columns:
+            name = column.name
             if not name or step in ("answer", "loss") or (step == "mixed" and name.endswith("heads")):
                 continue
             first = next(i for i, title in enumerate(header) if str(title).startswith(column.title))

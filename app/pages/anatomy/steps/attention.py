@@ -1,0 +1,248 @@
+"""The steps of attention: what each piece takes from those that a head looks at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from app import words
+from app.pages.anatomy import vectors
+from app.pages.anatomy.pictures import StepRows, each_scale, full_colour
+from app.pages.anatomy.state import Walk
+from app.pages.anatomy.steps.step import AnatomyStep, NormStep, ResidualStep
+from app.pages.anatomy.vectors import quoted
+from app.plots.layered import value_words
+from app.plots.vector_rows import BAR, NUMBER, SHARE, Column
+from engine.inspect.anatomy.changes import ATTENTION
+from engine.inspect.anatomy.vectors import Anatomy
+from engine.inspect.attention.weights import Floats
+
+
+class QkvStep(AnatomyStep):
+    formulas: ClassVar = {
+        "query": "<i>q</i> = <i>x</i> W<sub>Q</sub> + <i>b</i>",
+        "key": "<i>k</i> = <i>x</i> W<sub>K</sub> + <i>b</i>",
+        "value": "<i>v</i> = <i>x</i> W<sub>V</sub> + <i>b</i>",
+    }
+    is_of_head = True
+    is_straight = False
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        size = anatomy.config.hidden_size // anatomy.config.num_attention_heads
+        return words.translate(
+            "anatomy",
+            "Head {head} makes three vectors of {size} numbers for each piece: what it asks, what it is "
+            "found by, and what it hands on.",
+        ).format(head=walk.head, size=size)
+
+    def usual(self, anatomy: Anatomy, walk: Walk) -> str:
+        return self.shown(anatomy, walk)[1]
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        taken, query, key, value = rows.vectors("", "→", "", "")
+        return each_scale(replace(taken, stretch=1.3), query, key, value)
+
+
+class ScoresStep(AnatomyStep):
+    is_of_head = True
+    looks_at_rows = True
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        key = vectors.key_of(anatomy, walk)
+        return words.translate(
+            "anatomy", "The query of {piece} is held against every key. With that of {key} it scores {score}."
+        ).format(
+            piece=quoted(anatomy, walk.piece),
+            key=quoted(anatomy, key),
+            score=value_words(float(anatomy[f"layer.{walk.layer}.scores"][walk.head - 1, walk.piece, key])),
+        )
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        anatomy, place = rows.anatomy, rows.walk.piece
+        query = anatomy[f"{rows.own}query"][rows.head, place]
+        key = rows.vector(f"{rows.own}key")
+        top = full_colour([], whole=anatomy[f"{rows.own}key"][rows.head])
+        assert key.values is not None
+        said = words.translate("anatomy", "q of {piece}").format(piece=anatomy.pieces[place])
+        key = replace(key, name="", top=top, over=query, over_words=said)
+        product = Column(
+            "q × k", values=key.values * query, sign="×", hint=words.translate("anatomy", "one by one")
+        )
+        product = replace(product, top=full_colour([product]))
+        return [key, product, _score_column(rows, "→")]
+
+
+class SoftmaxStep(AnatomyStep):
+    is_of_head = True
+    looks_at_rows = True
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        return words.translate(
+            "anatomy", "The scores become shares that add up to 1. {piece} looks at {shares}."
+        ).format(piece=quoted(anatomy, walk.piece), shares=_looked_at(anatomy, walk))
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        scores = rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece].astype(np.float64)
+        powers = np.exp(scores - scores.max())
+        power = Column(
+            "e^s",
+            NUMBER,
+            words.translate("anatomy", "less the largest"),
+            values=_with_others(rows, powers),
+            sign="→",
+            foot=np.asarray(powers.sum()),
+            foot_words="Σ",
+        )
+        return [_score_column(rows), power, _weight_column(rows, is_summed=True)]
+
+
+class MixedStep(AnatomyStep):
+    is_of_head = True
+
+    def off_name(self, walk: Walk) -> str:
+        is_off = walk.changes.scale(walk.layer, walk.head) == 0
+        return words.translate("anatomy", "head off") if is_off else ""
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        scale = anatomy.changes.scale(walk.layer, walk.head)
+        if scale == 0:
+            return words.translate("anatomy", "Head {head} is off: it hands on nothing.").format(
+                head=walk.head
+            )
+        return words.translate(
+            "anatomy", "{piece} takes {shares}; head {head} hands on their values, mixed."
+        ).format(piece=quoted(anatomy, walk.piece), shares=_looked_at(anatomy, walk), head=walk.head)
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        anatomy, walk = rows.anatomy, rows.walk
+        weights = anatomy[f"{rows.own}softmax"][rows.head, walk.piece]
+        values = anatomy[f"{rows.own}value"][rows.head]
+        scale = anatomy.changes.scale(walk.layer, walk.head)
+        shown = _with_others(rows, weights[:, None] * values * scale)
+        mixed = anatomy[f"{rows.own}heads"][rows.head, walk.piece]
+        times = "" if scale == 1.0 else f" × {scale:g}"
+        added = Column(
+            f"a × v{times}",
+            hint=words.translate("anatomy", "one scale with z"),
+            name=f"{rows.own}heads",
+            values=shown,
+            top=full_colour([], whole=np.concatenate([shown, mixed[None]])),
+            sign="→",
+            foot=mixed,
+            foot_words=words.translate("anatomy", "z, handed on by head {head}").format(head=walk.head),
+        )
+        value = rows.vector(f"{rows.own}value", "×", top=full_colour([], whole=values))
+        return [_score_column(rows), _weight_column(rows, is_summed=False), value, added]
+
+
+def _looked_at(anatomy: Anatomy, walk: Walk, count: int = 3) -> str:
+    weights = anatomy[f"layer.{walk.layer}.softmax"][walk.head - 1, walk.piece]
+    largest = np.argsort(-weights, kind="stable")[:count]
+    template = words.translate("anatomy", "{share} of {piece}")
+    parts = (
+        template.format(share=words.probability(float(weights[i])), piece=quoted(anatomy, int(i)))
+        for i in largest
+    )
+    return ", ".join(parts)
+
+
+def _score_column(rows: StepRows, sign: str = "") -> Column:
+    size = rows.anatomy[f"{rows.own}query"].shape[-1]
+    values = rows.of(rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece][rows.places])
+    return Column(words.translate("anatomy", "score"), BAR, f"q · k / √{size}", values=values, sign=sign)
+
+
+def _weight_column(rows: StepRows, *, is_summed: bool) -> Column:
+    weights = rows.anatomy[f"{rows.own}softmax"][rows.head, rows.walk.piece]
+    return Column(
+        words.translate("anatomy", "weight a"),
+        SHARE,
+        words.translate("anatomy", "softmax, sums to 1"),
+        values=_with_others(rows, weights),
+        sign="→",
+        foot=np.asarray(weights.sum()) if is_summed else None,
+    )
+
+
+def _with_others(rows: StepRows, values: Floats) -> Floats:
+    """Return values of the rows, and what those of all others add up to."""
+    if not rows.others:
+        return np.asarray(values[rows.places])
+    return np.concatenate([values[rows.places], values[rows.others].sum(0, keepdims=True)])
+
+
+class HeadsStep(AnatomyStep):
+    is_of_head = True
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        heads = anatomy.config.num_attention_heads
+        return words.translate(
+            "anatomy",
+            "What the {heads} heads hand on stands side by side: {heads} × {size} = {width} numbers.",
+        ).format(heads=heads, size=anatomy.config.hidden_size // heads, width=anatomy.config.hidden_size)
+
+    def usual_number(self, vector: Floats, walk: Walk) -> int:
+        size, head = len(vector) // walk.shape[1], walk.head - 1
+        return head * size + super().usual_number(vector[head * size : (head + 1) * size], walk)
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        count = rows.walk.shape[1]
+        hint = words.translate("anatomy", "heads 1 to {count} side by side").format(count=count)
+        return each_scale(rows.vector(f"{rows.own}joined", hint=hint, parts=count, part=rows.head))
+
+
+class OutputStep(AnatomyStep):
+    is_straight = False
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        return words.translate(
+            "anatomy", "One matrix mixes what all heads found: each number of o reads all {width} of z."
+        ).format(width=anatomy.config.hidden_size)
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        joined, output = rows.vectors("", "→")
+        return each_scale(replace(joined, parts=rows.walk.shape[1], part=rows.head), output)
+
+
+ATTENTION_STEPS = (
+    QkvStep(
+        "qkv",
+        lambda: words.translate("anatomy", "Q K V"),
+        "<i>q, k, v</i> = <i>x</i> W<sub>Q, K, V</sub> + <i>b</i>",
+    ),
+    ScoresStep(
+        "scores",
+        lambda: words.translate("anatomy", "Scores"),
+        "<i>s</i><sub>i</sub> = <i>q</i> · <i>k</i><sub>i</sub> / √<i>d</i>",
+    ),
+    SoftmaxStep(
+        "softmax",
+        lambda: words.translate("anatomy", "Softmax"),
+        "<i>a</i><sub>i</sub> = <i>e</i><sup><i>s</i>i</sup> / Σ<sub>j</sub> <i>e</i><sup><i>s</i>j</sup>",
+    ),
+    MixedStep(
+        "mixed",
+        lambda: words.translate("anatomy", "Weighted sum"),
+        "<i>z</i> = Σ<sub>i</sub> <i>a</i><sub>i</sub> <i>v</i><sub>i</sub>",
+    ),
+    HeadsStep(
+        "heads",
+        lambda: words.translate("anatomy", "Heads"),
+        "<i>z</i> = [<i>z</i><sup>1</sup>, <i>z</i><sup>2</sup>, … ]",
+    ),
+    OutputStep(
+        "output", lambda: words.translate("anatomy", "Output"), "<i>o</i> = <i>z</i> W<sub>O</sub> + <i>b</i>"
+    ),
+    ResidualStep(
+        "attention_residual",
+        formula="<i>r</i> = <i>x</i> + <i>o</i>",
+        which=ATTENTION,
+        goes_round="qkv",
+        added=lambda: words.translate(
+            "anatomy", "What went into attention goes round it, and is added to what attention found."
+        ),
+    ),
+    NormStep("attention_norm", formula="<i>y</i> = (<i>r</i> − μ) / σ · γ + β"),
+)

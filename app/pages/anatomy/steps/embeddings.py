@@ -1,0 +1,159 @@
+"""The steps before the first layer: from a text to a vector for each piece."""
+
+from __future__ import annotations
+
+from app import words
+from app.pages.anatomy.pictures import StepRows, one_scale
+from app.pages.anatomy.requests import Found
+from app.pages.anatomy.state import Walk
+from app.pages.anatomy.steps.step import AnatomyStep, NormStep
+from app.pages.anatomy.vectors import quoted
+from app.plots.vector_rows import TEXT, Column
+from engine.inspect.anatomy.vectors import Anatomy
+
+
+class TextStep(AnatomyStep):
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        template = (
+            words.translate("anatomy", "One text; BERT will read it as {count} pieces.")
+            if anatomy.text_pair is None
+            else words.translate("anatomy", "Two texts, A and B; BERT will read them as {count} pieces.")
+        )
+        return template.format(count=words.number(anatomy.num_tokens))
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        spans, segments = rows.anatomy.encoding.offsets, rows.anatomy.encoding.token_type_ids
+        where = ["–" if _is_special(rows.anatomy, i) else f"{a}–{b}" for i, (a, b) in enumerate(spans)]
+        which = ["AB"[segment] if segment < 2 else str(segment) for segment in segments]
+        return [
+            _in_text(rows),
+            Column(words.translate("anatomy", "characters"), TEXT, texts=rows.texts(where)),
+            Column(words.translate("anatomy", "which text"), TEXT, texts=rows.texts(which)),
+        ]
+
+
+def _is_special(anatomy: Anatomy, place: int) -> bool:
+    start, stop = anatomy.encoding.offsets[place]
+    return bool(anatomy.encoding.special_tokens_mask[place]) and start == stop
+
+
+def _in_text(rows: StepRows) -> Column:
+    anatomy = rows.anatomy
+    texts = (anatomy.text, anatomy.text_pair or "")
+    said = []
+    for place, (start, stop) in enumerate(anatomy.encoding.offsets):
+        own = texts[anatomy.encoding.token_type_ids[place]]
+        said.append("" if _is_special(anatomy, place) else own[start:stop])
+    return Column(words.translate("anatomy", "in the text"), TEXT, texts=rows.texts(said))
+
+
+class PiecesStep(AnatomyStep):
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        return words.translate(
+            "anatomy",
+            "What stands in the vocabulary is a piece; other words are cut into pieces, of which all but the "
+            "first begin with ##. [CLS] and [SEP] are added.",
+        )
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        pieces = rows.anatomy.pieces
+        kinds = [_kind(piece, following) for piece, following in zip(pieces, [*pieces[1:], ""], strict=True)]
+        piece = Column(words.translate("anatomy", "piece"), TEXT, sign="→", texts=rows.texts(pieces))
+        kind = Column(words.translate("anatomy", "what it is"), TEXT, texts=rows.texts(kinds))
+        return [_in_text(rows), piece, kind]
+
+
+def _kind(piece: str, following: str) -> str:
+    """Return what a piece is, by the one that follows it."""
+    if piece in _SPECIALS:
+        return _SPECIALS[piece]()
+    if piece.startswith("##"):
+        return words.translate("anatomy", "goes on with the word before")
+    if following.startswith("##"):
+        return words.translate("anatomy", "begins a word")
+    return words.translate("anatomy", "a whole word")
+
+
+_SPECIALS = {
+    "[CLS]": lambda: words.translate("anatomy", "stands for the whole text"),
+    "[SEP]": lambda: words.translate("anatomy", "ends a text"),
+    "[MASK]": lambda: words.translate("anatomy", "hides a word"),
+    "[PAD]": lambda: words.translate("anatomy", "fills up"),
+    "[UNK]": lambda: words.translate("anatomy", "not in the vocabulary"),
+}
+
+
+class IdsStep(AnatomyStep):
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        template = words.translate(
+            "anatomy",
+            "{piece} is row {id} of the {count} words, stands in segment {segment}, at position {position}.",
+        )
+        place = walk.piece
+        return template.format(
+            piece=quoted(anatomy, place),
+            id=words.number(anatomy.ids[place]),
+            count=words.number(anatomy.config.vocab_size),
+            segment=anatomy.segments[place],
+            position=anatomy.positions[place],
+        )
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        anatomy = rows.anatomy
+        return [
+            Column(title, TEXT, hint, texts=rows.texts([str(x) for x in one]))
+            for title, hint, one in (
+                (
+                    words.translate("anatomy", "id"),
+                    words.translate("anatomy", "row of the words"),
+                    anatomy.ids,
+                ),
+                (
+                    words.translate("anatomy", "segment"),
+                    words.translate("anatomy", "A 0, B 1"),
+                    anatomy.segments,
+                ),
+                (
+                    words.translate("anatomy", "position"),
+                    words.translate("anatomy", "from 0"),
+                    anatomy.positions,
+                ),
+            )
+        ]
+
+    def is_changed(self, found: Found, walk: Walk) -> bool:
+        return bool(found.now.changes.positions or found.now.changes.segments)
+
+
+class VectorsStep(AnatomyStep):
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        return words.translate(
+            "anatomy",
+            "Three rows are looked up for {piece}: of its word, its segment, its position, {width} numbers "
+            "each.",
+        ).format(piece=quoted(anatomy, walk.piece), width=anatomy.config.hidden_size)
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        return one_scale(*rows.vectors("", "", ""))
+
+
+class SumStep(AnatomyStep):
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        return words.translate("anatomy", "The three vectors are added, number by number.")
+
+    def columns(self, rows: StepRows) -> list[Column]:
+        return one_scale(*rows.vectors("", "+", "+", "="))
+
+
+EMBEDDING_STEPS = (
+    TextStep("text", lambda: words.translate("anatomy", "Text")),
+    PiecesStep("pieces", lambda: words.translate("anatomy", "Pieces")),
+    IdsStep("ids", lambda: words.translate("anatomy", "Ids")),
+    VectorsStep(
+        "vectors",
+        lambda: words.translate("anatomy", "3 vectors"),
+        "<i>w</i> = W<sub>id</sub>, <i>s</i> = S<sub>segment</sub>, <i>p</i> = P<sub>position</sub>",
+    ),
+    SumStep("sum", lambda: words.translate("anatomy", "Sum"), "<i>e</i> = <i>w</i> + <i>s</i> + <i>p</i>"),
+    NormStep("embedding_norm", formula="<i>x</i> = (<i>e</i> − μ) / σ · γ + β"),
+)

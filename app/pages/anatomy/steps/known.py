@@ -1,0 +1,59 @@
+"""All steps: by their keys, on the strip, on the buttons that lead to them, and over their pictures."""
+
+from __future__ import annotations
+
+from app import words
+from app.pages.anatomy.requests import Found
+from app.pages.anatomy.state import Walk
+from app.pages.anatomy.steps.answer import ANSWER_STEPS
+from app.pages.anatomy.steps.attention import ATTENTION_STEPS
+from app.pages.anatomy.steps.embeddings import EMBEDDING_STEPS
+from app.pages.anatomy.steps.feed_forward import FEED_FORWARD_STEPS
+from app.pages.anatomy.steps.step import AnatomyStep
+from app.plots.step_chips import StepChip
+from engine.inspect.anatomy.steps import EMBEDDINGS, HEAD, LAYER, ORDER, STEPS
+
+ALL_STEPS = (*EMBEDDING_STEPS, *ATTENTION_STEPS, *FEED_FORWARD_STEPS, *ANSWER_STEPS)
+_BY_KEY = {step.key: step for step in ALL_STEPS}
+
+
+def step_at(walk: Walk) -> AnatomyStep:
+    """Return the step that a walk stands at."""
+    return _BY_KEY[walk.step]
+
+
+def title_of(walk: Walk) -> str:
+    """Return what a step's picture is called, with its layer and head where they count."""
+    step = step_at(walk)
+    if not walk.is_in_layer:
+        return step.name()
+    if step.is_of_head:
+        return words.translate("anatomy", "{step}, layer {layer}, head {head}").format(
+            step=step.name(), layer=walk.layer, head=walk.head
+        )
+    return words.translate("anatomy", "{step}, layer {layer}").format(step=step.name(), layer=walk.layer)
+
+
+def chips(walk: Walk, found: Found) -> tuple[StepChip, ...]:
+    """Return all steps as they stand on the strip: what is off, and what is otherwise than before."""
+    groups = {
+        EMBEDDINGS: words.translate("anatomy", "Embeddings"),
+        LAYER: words.translate("anatomy", "Layer {layer} of {count}").format(
+            layer=walk.layer, count=walk.shape[0]
+        ),
+        HEAD: words.translate("anatomy", "On top"),
+    }
+    made = []
+    for step in ALL_STEPS:
+        off = step.off_name(walk)
+        start = ORDER.index(step.goes_round) if step.goes_round else -1
+        changed = bool(found.changed) and step.is_changed(found, walk)
+        made.append(StepChip(off or step.name(), groups[STEPS[step.key].group], start, bool(off), changed))
+    return tuple(made)
+
+
+def neighbours(walk: Walk) -> tuple[str, str]:
+    """Return the names of the steps before and after; "" where there is none."""
+    before = step_at(walk.stepped(-1)).name() if walk.place else ""
+    after = step_at(walk.stepped(1)).name() if walk.place < len(ORDER) - 1 else ""
+    return before, after
