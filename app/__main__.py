@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from app.system_check import install_sentence, missing_from_error, why_no_window
+from app.system_check import or_what_is_missing, why_no_window
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,14 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if reason:
         print(reason, file=sys.stderr)
         return 2
-    try:
-        return _open_window(chosen.file)
-    except ImportError as error:
-        missing = missing_from_error(error)
-        if not missing:
-            raise
-        print(install_sentence(missing), file=sys.stderr)
-        return 2
+    return or_what_is_missing(lambda: _open_window(chosen.file))
 
 
 def _parser() -> argparse.ArgumentParser:

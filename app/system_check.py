@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 # library -> (Debian and Ubuntu, Fedora); what is not listed is named by its file
@@ -90,6 +90,18 @@ def missing_from_error(error: ImportError) -> list[str]:
     """Return the library that an import of Qt has missed ("libEGL.so.1: cannot open shared object file")."""
     found = re.match(r"(lib[\w.+-]+\.so[.\d]*): cannot open shared object", str(error))
     return [found.group(1)] if found else []
+
+
+def or_what_is_missing(run: Callable[[], int]) -> int:
+    """Return the exit code of what loads Qt; 2, and a sentence, where a library of the system is missing."""
+    try:
+        return run()
+    except ImportError as error:
+        missing = missing_from_error(error)
+        if not missing:
+            raise
+        print(install_sentence(missing), file=sys.stderr)
+        return 2
 
 
 def missing_libraries(platform: str = "") -> list[str]:

@@ -121,18 +121,31 @@ def _trainer_p0(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
 
 def _trainer_p1(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
     on_gpu = spec.device == "cuda"
-    args = transformers.TrainingArguments(
+    args = quiet_arguments(
         folder,
         per_device_train_batch_size=spec.batch_size,
         num_train_epochs=10_000,
         train_sampling_strategy="group_by_length",
-        optim="adamw_torch_fused",
         bf16=on_gpu or spec.name == "P1-bf16",
         tf32=True if on_gpu else None,
         dataloader_pin_memory=on_gpu,
         dataloader_num_workers=4 if on_gpu else 0,
         dataloader_persistent_workers=on_gpu,
         use_cpu=not on_gpu,
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(spec.folder)
+    collator = transformers.DataCollatorWithPadding(tokenizer)
+    rows: Any = list(_rows(data))
+    return _Trainer(
+        model_of(spec), args, train_dataset=rows, data_collator=collator, processing_class=tokenizer
+    )
+
+
+def quiet_arguments(folder: str | Path, **changes: Any) -> transformers.TrainingArguments:
+    """Return the Trainer's settings for training alone: nothing is logged, saved or measured."""
+    return transformers.TrainingArguments(
+        str(folder),
+        optim="adamw_torch_fused",
         remove_unused_columns=False,
         logging_strategy="no",
         logging_nan_inf_filter=False,
@@ -140,12 +153,7 @@ def _trainer_p1(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
         eval_strategy="no",
         report_to="none",
         disable_tqdm=True,
-    )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(spec.folder)
-    collator = transformers.DataCollatorWithPadding(tokenizer)
-    rows: Any = list(_rows(data))
-    return _Trainer(
-        model_of(spec), args, train_dataset=rows, data_collator=collator, processing_class=tokenizer
+        **changes,
     )
 
 

@@ -19,6 +19,7 @@ import transformers
 from torch import Tensor, nn
 
 from benchmarks.measure import Line, Stopwatch
+from benchmarks.peers import quiet_arguments
 from benchmarks.pretrain_work import memory
 from engine.device import num_cores
 from engine.text.corpus.instances import MaskedBatch, joined, single
@@ -47,7 +48,7 @@ def serve(line: Line, spec: PeerSpec) -> None:
     It has the memory settings of engine.device: some 6 % faster so than with those of the C library.
     """
     torch.set_num_threads(spec.num_threads or num_cores())
-    args = quiet_arguments(
+    args = arguments_on_cpu(
         spec.model.parent / "peer",
         per_device_train_batch_size=spec.batch_size,
         num_train_epochs=10_000,
@@ -66,22 +67,9 @@ def serve(line: Line, spec: PeerSpec) -> None:
     trainer.train()
 
 
-def quiet_arguments(folder: Path, **changes: Any) -> transformers.TrainingArguments:
-    """Return the Trainer's settings for training alone, on the CPU: nothing is logged, saved or measured."""
-    return transformers.TrainingArguments(
-        str(folder),
-        optim="adamw_torch_fused",
-        use_cpu=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-        logging_strategy="no",
-        logging_nan_inf_filter=False,
-        save_strategy="no",
-        eval_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-        **changes,
-    )
+def arguments_on_cpu(folder: Path, **changes: Any) -> transformers.TrainingArguments:
+    """Return the Trainer's settings for training alone, on the CPU."""
+    return quiet_arguments(folder, use_cpu=True, dataloader_pin_memory=False, **changes)
 
 
 class _Turns(transformers.TrainerCallback):

@@ -17,9 +17,9 @@ from assets.models.make import STAGES, recipe
 from benchmarks.measure import Line
 from benchmarks.pretrain_peer import (
     PeerSpec,
+    arguments_on_cpu,
     blocks,
     masked_language_model,
-    quiet_arguments,
     set_dropout,
 )
 from benchmarks.starter_work import AT_ONCE, measure
@@ -102,7 +102,7 @@ def serve_trainer(line: Line, duel: Duel) -> None:
     setup = result_of(pretraining_setup.load(duel.folder / SETUP, config))
     budget, length = config.budget, config.objective.max_length
     turns = _Turns(line, duel, setup)
-    args = quiet_arguments(
+    args = arguments_on_cpu(
         duel.folder / "peer",
         per_device_train_batch_size=budget.batch_tokens // length,
         max_steps=NEVER,

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.system_check import install_sentence, missing_from_error, why_no_window
+from app.system_check import or_what_is_missing, why_no_window
 
 SECONDS = 165.0  # of training, the look at the rows kept apart among them: four minutes in all
 MARK = "made-by-cloze-demo.txt"
@@ -41,14 +41,7 @@ def run(argv: Sequence[str] = ()) -> int:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     if windowless:  # its remarks on what it cannot do would stand between our lines
         os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
-    try:
-        return _quietly(out, chosen) if windowless else _run(out, windowless, chosen)
-    except ImportError as error:
-        missing = missing_from_error(error)
-        if not missing:
-            raise
-        print(install_sentence(missing), file=sys.stderr)
-        return 2
+    return or_what_is_missing(lambda: _quietly(out, chosen) if windowless else _run(out, windowless, chosen))
 
 
 def prepare(out: Path) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.plots.axes import AXIS_SIZE, Axes
 from app.plots.figure import Numbers, paint_ring
-from app.plots.pointed import PointedFigure, place_after
+from app.plots.pointed import DoorsFigure, place_after
 from app.plots.strokes import CENTER, level_line, upright_span, write
 
 LEFT, BOTTOM, TOP, EDGE = 40.0, 34.0, 8.0, 6.0  # px
@@ -36,29 +36,18 @@ class TextGroup:
     expected: float | None = None
 
 
-class BinsPlot(PointedFigure):
+class BinsPlot(DoorsFigure):
     """A bar a group. A target is a group's place."""
-
-    chosen = Signal(int)
-    wanted_size = (360, 170)
-    least_size = (180, 90)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.groups: tuple[TextGroup, ...] = ()
-        self.marked = -1
         self._below = ""
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def set_groups(self, groups: Sequence[TextGroup], below: str) -> None:
         """Show groups. Args: below: what the labels under the bars are."""
         self.groups, self._below = tuple(groups), below
         self.forget()
-        self.update()
-
-    def set_marked(self, place: int) -> None:
-        """Mark the group whose texts are shown; -1: none."""
-        self.marked = place
         self.update()
 
     @property
@@ -106,12 +95,6 @@ class BinsPlot(PointedFigure):
 
     def after(self, event: QKeyEvent) -> int | None:
         return place_after(event, self.current, len(self.groups))
-
-    def can_choose(self, target: int) -> bool:
-        return True
-
-    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
-        self.chosen.emit(target)
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         axes = self._axes

@@ -93,19 +93,22 @@ class ConfusionPlot(LayeredFigure):
 
     def cell_words(self, true: int, predicted: int) -> str:
         """Return a cell as a sentence: "12 of 80 'sport' texts were taken for 'tech' (15.0 %)"."""
+        if true == predicted:
+            sentence = self.tr("{count} of {total} “{true}” texts were recognised ({share}).")
+        else:
+            sentence = self.tr("{count} of {total} “{true}” texts were taken for “{predicted}” ({share}).")
+        return sentence.format(**self.values_of(true, predicted))
+
+    def values_of(self, true: int, predicted: int) -> dict[str, str]:
+        """Return what a sentence of a cell may say: its count, that of its row, both labels, the share."""
         count, total = int(self._counts[true, predicted]), int(self._counts[true].sum())
-        values = {
+        return {
             "count": words.number(count),
             "total": words.number(total),
             "true": self._labels[true],
             "predicted": self._labels[predicted],
             "share": words.share(count / total if total else 0.0),
         }
-        if true == predicted:
-            sentence = self.tr("{count} of {total} “{true}” texts were recognised ({share}).")
-        else:
-            sentence = self.tr("{count} of {total} “{true}” texts were taken for “{predicted}” ({share}).")
-        return sentence.format(**values)
 
     def cell_color(self, true: int, predicted: int) -> str:
         """Return a cell's background: how much of its row it holds, in the hue of right or wrong."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.plots.axes import AXIS_SIZE, Axes
 from app.plots.figure import Numbers
-from app.plots.pointed import PointedFigure, place_after
+from app.plots.pointed import DoorsFigure, place_after
 from app.plots.strokes import CENTER, RIGHT, paint_line, write
 
 LEFT, BOTTOM, TOP, EDGE = 44.0, 34.0, 10.0, 14.0  # px
@@ -33,28 +33,17 @@ class Coverage:
     accuracy: float
 
 
-class CoveragePlot(PointedFigure):
+class CoveragePlot(DoorsFigure):
     """Accuracy by coverage. A target is a point's place, the surest first."""
-
-    chosen = Signal(int)
-    wanted_size = (360, 170)
-    least_size = (180, 90)
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.points: tuple[Coverage, ...] = ()
-        self.marked = -1
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def set_points(self, points: Sequence[Coverage]) -> None:
         """Show points, the one with the fewest texts first."""
         self.points, self.marked = tuple(points), -1
         self.forget()
-        self.update()
-
-    def set_marked(self, place: int) -> None:
-        """Mark the point whose texts are shown; -1: none."""
-        self.marked = place
         self.update()
 
     @property
@@ -110,12 +99,6 @@ class CoveragePlot(PointedFigure):
 
     def after(self, event: QKeyEvent) -> int | None:
         return place_after(event, self.current, len(self.points))
-
-    def can_choose(self, target: int) -> bool:
-        return True
-
-    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
-        self.chosen.emit(target)
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         axes, placed, colors = self._axes, self._placed(), theme.current()

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from app.look.labels import tip
 from app.plots.figure import Figure
@@ -192,6 +192,30 @@ class PointedFigure(Figure):
 
     def _show_tip(self, at: QPoint, said: str) -> None:
         QToolTip.showText(at, tip(said).replace("\n", "<br>"), self)
+
+
+class DoorsFigure(PointedFigure):
+    """Base of the pictures of texts in groups, one beside the other: a click on one asks for its texts."""
+
+    chosen = Signal(int)
+    wanted_size = (360, 170)
+    least_size = (180, 90)
+
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.marked = -1  # the place of the group whose texts are shown; -1: none
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def set_marked(self, place: int) -> None:
+        """Mark the group whose texts are shown; -1: none."""
+        self.marked = place
+        self.update()
+
+    def can_choose(self, target: int) -> bool:
+        return True
+
+    def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
+        self.chosen.emit(target)
 
 
 def row_after(event: QKeyEvent, row: int | None, num_rows: int) -> int | None:

@@ -23,13 +23,13 @@ from engine.family.rows import NextWord, StreamFeed
 from engine.settings.family import FamilyConfig
 from engine.train import lifecycle
 from engine.train.lifecycle import Training
-from engine.train.loop import Loop
+from engine.train.loop import Loop, budgeted_loop
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.setup import PretrainSetup
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
 from engine.train.run.runs import MODEL
-from engine.train.schedule import Budget, Progressed
+from engine.train.schedule import Progressed
 
 RATES = {"nnlm": 3e-3, "elmo": 4e-3, "gpt": 2e-3}  # peaks where the settings leave them open
 
@@ -88,18 +88,7 @@ class MemberTraining(Training[PretrainSetup]):
         length = self.config.family.length
         feed = StreamFeed(self.streams.train, model.left, length, budget.batch_tokens, budget.seed)
         task = NextWord(model.per_word)
-        loop = Loop(
-            run,
-            model,
-            task,
-            feed,
-            Budget(budget.steps, budget.tokens, budget.minutes, budget.warmup_ratio, budget.evaluations),
-            None,
-            budget,
-            device,
-            peak=budget.learning_rate or RATES[self.name],
-            betas=(0.9, budget.adam_beta2),
-        )
+        loop = budgeted_loop(run, model, task, feed, budget, device, RATES[self.name])
         if len(self.streams.held_out):
             kept = StreamFeed(self.streams.held_out, model.left, length, budget.batch_tokens, 0)
             count = min(kept.num_rows, max(1, text.validation_tokens // length))

@@ -8,21 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.errors import marked
+from engine.settings import shared
 from engine.settings.setting import declared, setting
-from engine.settings.shared import (
-    ATTENTION_DROPOUT,
-    CHECKPOINT_EVERY_STEPS,
-    ENCODING,
-    HIDDEN_DROPOUT,
-    KEPT_WEIGHTS,
-    LEARNING_RATE,
-    LOWERCASE,
-    MAX_GRADIENT_NORM,
-    SEED,
-    WARMUP_RATIO,
-    WEIGHT_DECAY,
-    DeviceConfig,
-)
+from engine.settings.shared import DeviceConfig
 
 USUAL_LENGTH = 128  # WordPieces of a text, where a task says nothing else
 USUAL_LABELS, ALL_LABELS = 1000, 20_000  # that are learned unless a person says so; and that ever can be
@@ -151,7 +139,7 @@ class DataConfig:
         advanced=True,
         kind="hidden",
     )
-    encoding: str = declared(ENCODING, "", kind="hidden")
+    encoding: str = declared(shared.ENCODING, "", kind="hidden")
     separator: str = setting(
         "",
         marked("engine", "Separator"),
@@ -274,9 +262,9 @@ class ModelConfig:
         kind="path",
         advanced=True,
     )
-    lowercase: str = declared(LOWERCASE, "", auto=marked("engine", "as the vocabulary is"))
-    hidden_dropout: float = declared(HIDDEN_DROPOUT, 0.1)
-    attention_dropout: float = declared(ATTENTION_DROPOUT, 0.0)
+    lowercase: str = declared(shared.LOWERCASE, "", auto=marked("engine", "as the vocabulary is"))
+    hidden_dropout: float = declared(shared.HIDDEN_DROPOUT, 0.1)
+    attention_dropout: float = declared(shared.ATTENTION_DROPOUT, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,7 +373,7 @@ class AdaptConfig:
 class TrainingConfig:
     """How the weights move."""
 
-    learning_rate: float | None = declared(LEARNING_RATE, None)
+    learning_rate: float | None = declared(shared.LEARNING_RATE, None)
     batch_size: int = setting(
         32,
         marked("engine", "Batch size"),
@@ -425,9 +413,9 @@ class TrainingConfig:
         maximum=1000.0,
         advanced=True,
     )
-    warmup_ratio: float = declared(WARMUP_RATIO, 0.1)
-    weight_decay: float = declared(WEIGHT_DECAY, 0.01)
-    seed: int = declared(SEED, 42)
+    warmup_ratio: float = declared(shared.WARMUP_RATIO, 0.1)
+    weight_decay: float = declared(shared.WEIGHT_DECAY, 0.01)
+    seed: int = declared(shared.SEED, 42)
     gradient_accumulation_steps: int = setting(
         1,
         marked("engine", "Accumulation"),
@@ -436,7 +424,7 @@ class TrainingConfig:
         maximum=4096,
         advanced=True,
     )
-    max_gradient_norm: float = declared(MAX_GRADIENT_NORM, 1.0)
+    max_gradient_norm: float = declared(shared.MAX_GRADIENT_NORM, 1.0)
     early_stopping_patience: int = setting(
         0,
         marked("engine", "Early stopping"),
@@ -456,8 +444,8 @@ class TrainingConfig:
         auto=marked("engine", "each epoch"),
         advanced=True,
     )
-    checkpoint_every_steps: int = declared(CHECKPOINT_EVERY_STEPS, 500)
-    kept_weights: int = declared(KEPT_WEIGHTS, 0)
+    checkpoint_every_steps: int = declared(shared.CHECKPOINT_EVERY_STEPS, 500)
+    kept_weights: int = declared(shared.KEPT_WEIGHTS, 0)
 
 
 @dataclass(frozen=True, kw_only=True)

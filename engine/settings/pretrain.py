@@ -5,23 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.errors import ConfigError, marked
+from engine.settings import shared
 from engine.settings.setting import declared, setting
-from engine.settings.shared import (
-    ATTENTION_DROPOUT,
-    BATCH_TOKENS,
-    CHECKPOINT_EVERY_STEPS,
-    ENCODING,
-    HIDDEN_DROPOUT,
-    KEPT_WEIGHTS,
-    LEARNING_RATE,
-    LOWERCASE,
-    MAX_GRADIENT_NORM,
-    SEED,
-    TRIM_VOCAB,
-    WARMUP_RATIO,
-    WEIGHT_DECAY,
-    DeviceConfig,
-)
+from engine.settings.shared import DeviceConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +42,7 @@ class TextConfig:
         auto=marked("engine", "detect"),
         advanced=True,
     )
-    encoding: str = declared(ENCODING, "")
+    encoding: str = declared(shared.ENCODING, "")
     drop_repeated: bool = setting(
         False,
         marked("engine", "Drop repeated lines"),
@@ -126,8 +112,8 @@ class StartConfig:
         minimum=128,
         maximum=1_000_000,
     )
-    lowercase: str = declared(LOWERCASE, "", auto=marked("engine", "yes for a new vocabulary"))
-    trim_vocab: int = declared(TRIM_VOCAB, 0)
+    lowercase: str = declared(shared.LOWERCASE, "", auto=marked("engine", "yes for a new vocabulary"))
+    trim_vocab: int = declared(shared.TRIM_VOCAB, 0)
     informed_start: bool = setting(
         True,
         marked("engine", "Informed start"),
@@ -147,7 +133,7 @@ class StartConfig:
         advanced=True,
     )
     hidden_dropout: float = declared(
-        HIDDEN_DROPOUT,
+        shared.HIDDEN_DROPOUT,
         0.0,
         help=marked(
             "engine",
@@ -155,7 +141,7 @@ class StartConfig:
             "model that sees its text a few times learns faster without.",
         ),
     )
-    attention_dropout: float = declared(ATTENTION_DROPOUT, 0.0)
+    attention_dropout: float = declared(shared.ATTENTION_DROPOUT, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,15 +296,15 @@ class BudgetConfig:
         minimum=0,
         maximum=10**13,
     )
-    batch_tokens: int = declared(BATCH_TOKENS, 2048)
-    learning_rate: float | None = declared(LEARNING_RATE, None)
+    batch_tokens: int = declared(shared.BATCH_TOKENS, 2048)
+    learning_rate: float | None = declared(shared.LEARNING_RATE, None)
     warmup_ratio: float = declared(
-        WARMUP_RATIO,
+        shared.WARMUP_RATIO,
         0.05,
         help=marked("engine", "The share of the budget over which the learning rate climbs to its peak."),
         advanced=True,
     )
-    weight_decay: float = declared(WEIGHT_DECAY, 0.01, advanced=True)
+    weight_decay: float = declared(shared.WEIGHT_DECAY, 0.01, advanced=True)
     adam_beta2: float = setting(
         0.98,
         marked("engine", "Adam beta 2"),
@@ -327,9 +313,9 @@ class BudgetConfig:
         maximum=0.99999,
         advanced=True,
     )
-    max_gradient_norm: float = declared(MAX_GRADIENT_NORM, 1.0)
+    max_gradient_norm: float = declared(shared.MAX_GRADIENT_NORM, 1.0)
     seed: int = declared(
-        SEED,
+        shared.SEED,
         42,
         help=marked(
             "engine", "Fixes what is random: new weights, order, masks and dropout. Same seed, same run."
@@ -343,8 +329,8 @@ class BudgetConfig:
         maximum=10000,
         advanced=True,
     )
-    checkpoint_every_steps: int = declared(CHECKPOINT_EVERY_STEPS, 500)
-    kept_weights: int = declared(KEPT_WEIGHTS, 8)
+    checkpoint_every_steps: int = declared(shared.CHECKPOINT_EVERY_STEPS, 500)
+    kept_weights: int = declared(shared.KEPT_WEIGHTS, 8)
     pins: str = setting(
         "",
         marked("engine", "Pinned sentences"),

@@ -22,6 +22,7 @@ from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Started, Step
 from engine.model.kernels import Dropout, Noise
+from engine.settings.pretrain import BudgetConfig
 from engine.settings.values import as_kind
 from engine.train.ahead import Ahead
 from engine.train.feed import Feed
@@ -31,7 +32,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
 from engine.train.run.history import WeightHistory
 from engine.train.run.writer import Snapshot, Writer
-from engine.train.schedule import Progressed, Schedule
+from engine.train.schedule import Budget, Progressed, Schedule
 from engine.train.task import Measures, Task
 from engine.train.underway import Underway
 
@@ -509,4 +510,33 @@ def evaluated(step: int, epoch: float, split: str, measures: Measures, task: Tas
         confusion=confusion,
         per_label=dict(measures.per_label or {}),
         details=dict(measures.details),
+    )
+
+
+def budgeted_loop(
+    run: Run,
+    model: nn.Module,
+    task: Task,
+    feed: Feed,
+    budget: BudgetConfig,
+    device: Device,
+    usual_rate: float,
+    ranks: Ranks = ALONE,
+) -> Loop:
+    """Return the loop of a run that is bounded by steps, tokens or minutes; it measures nothing yet.
+
+    Args: usual_rate: the peak of the learning rate where none is asked for.
+    """
+    return Loop(
+        run,
+        model,
+        task,
+        feed,
+        Budget.of(budget),
+        None,
+        budget,
+        device,
+        peak=budget.learning_rate or usual_rate,
+        betas=(0.9, budget.adam_beta2),
+        ranks=ranks,
     )

@@ -16,7 +16,7 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.masking import Masker
 from engine.train import lifecycle
 from engine.train.lifecycle import Training
-from engine.train.loop import Loop
+from engine.train.loop import Loop, budgeted_loop
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import starting_model
 from engine.train.pretraining.language import LanguageModel
@@ -37,7 +37,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.runs import MODEL, read_config
-from engine.train.schedule import Budget, Progressed
+from engine.train.schedule import Progressed
 
 
 def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
@@ -124,19 +124,8 @@ class Pretraining(Training[PretrainSetup]):
             self.ranks,
         )
         task = LanguageModel(objective.next_sentence, self._teacher(setup, device))
-        loop = Loop(
-            run,
-            model,
-            task,
-            feed,
-            Budget(budget.steps, budget.tokens, budget.minutes, budget.warmup_ratio, budget.evaluations),
-            None,
-            budget,
-            device,
-            peak=budget.learning_rate or default_rate(config, setup.config),
-            betas=(0.9, budget.adam_beta2),
-            ranks=self.ranks,
-        )
+        usual_rate = default_rate(config, setup.config)
+        loop = budgeted_loop(run, model, task, feed, budget, device, usual_rate, self.ranks)
         batches = validation_batches(setup, config, config.text.validation_tokens, device.micro_batch_tokens)
         if batches:
             loop.evaluation = lambda: task.evaluate(model, batches, loop.device, self.ranks)

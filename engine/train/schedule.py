@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.settings.pretrain import BudgetConfig
 from engine.train.optimizer import learning_rate_at
 
 
@@ -141,6 +142,11 @@ class Budget:
     minutes: float
     warmup_ratio: float
     evaluations: int
+
+    @classmethod
+    def of(cls, said: BudgetConfig) -> Budget:
+        """Return the budget that settings name."""
+        return cls(said.steps, said.tokens, said.minutes, said.warmup_ratio, said.evaluations)
 
     @property
     def num_steps(self) -> int:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from engine.errors import Sentence
 from engine.events import Evaluated, Steps
+from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet, on_device
 from engine.text.listed import Listed
 from engine.train.scored import Each, Scored
@@ -98,6 +99,18 @@ class Answering(Task, Protocol):
 
         Args: measures: of now, or as a run's file has kept them. split: "validation" or "test".
         """
+
+
+class OfFirstTokens:
+    """What tasks have in common that answer once for an example, at its first token."""
+
+    def forward(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Return logits (B, C)."""
+        return on_batch(model, batch, batch.bounds.firsts)
+
+    def count(self, parts: Sequence[Batch]) -> Tensor:
+        """Return (number of examples,)."""
+        return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
 
 
 @lru_cache(maxsize=8)

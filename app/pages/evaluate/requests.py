@@ -22,26 +22,9 @@ from app.pages.evaluate.state import (
     WorseSlices,
 )
 from app.plots.attribution import ScoredWord
+from app.work import text_filter
 from app.work.models import OpenModels
-from app.work.text_filter import (
-    ANSWER,
-    ANY,
-    COLUMN,
-    CONFIDENCE,
-    DIFFER,
-    FIRST,
-    INSIDE,
-    LABEL,
-    LENGTH,
-    MARK,
-    OFF,
-    ONE,
-    PLACE,
-    RIGHT,
-    SECOND,
-    WORD,
-    Filter,
-)
+from app.work.text_filter import Filter
 from engine.commands.evaluate import write_rows
 from engine.durable import write_text
 from engine.errors import UserError
@@ -351,41 +334,41 @@ def _mask(
     scored = opened.scored
     each, values = scored.each, one.values
     everything = np.ones(len(each), bool)
-    if one.kind == ANSWER:
+    if one.kind == text_filter.ANSWER:
         true, predicted = (int(value) for value in values)
         own = everything if true < 0 else each.true == true
         return own if predicted < 0 else own & (each.predicted == predicted)
-    if one.kind == RIGHT:
+    if one.kind == text_filter.RIGHT:
         right = each.right >= 1
         return right if values[0] else ~right
-    if one.kind in (CONFIDENCE, LENGTH):
-        of = each.sure if one.kind == CONFIDENCE else opened.sizes
+    if one.kind in (text_filter.CONFIDENCE, text_filter.LENGTH):
+        of = each.sure if one.kind == text_filter.CONFIDENCE else opened.sizes
         low, high = (float(value) for value in values)
         found: Mask = (of >= low - 1e-9) & (of <= high + 1e-9)
         return found
-    if one.kind == WORD:
+    if one.kind == text_filter.WORD:
         return (yield from _of_texts(scored, lambda text: has_word(text, str(values[0])), so_far))
-    if one.kind == LABEL:
+    if one.kind == text_filter.LABEL:
         has = np.array([values[0] in name.split(BETWEEN) for name in each.names], bool)
         return np.asarray(has[each.true] | has[each.predicted])
-    if one.kind == COLUMN:
+    if one.kind == text_filter.COLUMN:
         cells = columns.get(str(values[0]), ())
         return np.array([cell == values[1] for cell in cells], bool) if cells else ~everything
-    if one.kind in (MARK, PLACE):
+    if one.kind in (text_filter.MARK, text_filter.PLACE):
         return _some(len(each), _places_of(each, one))
-    if one.kind == OFF:
+    if one.kind == text_filter.OFF:
         low, high = (float(value) for value in values[1:])
         off = numbers_of(each.names, each.predicted) - numbers_of(each.names, each.true)
         near = DIGITS * float(np.abs(off).max(initial=0.0))
         inside: Mask = (off >= low - near) & (off <= high + near)
-        return inside if values[0] == INSIDE else ~inside
-    assert one.kind == DIFFER
+        return inside if values[0] == text_filter.INSIDE else ~inside
+    assert one.kind == text_filter.DIFFER
     return _differing(len(each), str(values[0]), both)
 
 
 def _places_of(each: Each, one: Filter) -> Places:
     """Return the places of the texts that have a mark, or of one."""
-    if one.kind == PLACE:
+    if one.kind == text_filter.PLACE:
         return np.array([int(one.values[0])], np.int64)
     name = tuple(str(value) for value in one.values)
     return np.zeros(0, np.int64) if each.marks is None else each.marks.texts_with(name)
@@ -405,7 +388,7 @@ def numbers_of(names: Sequence[str], places: Places) -> npt.NDArray[np.float64]:
 def is_known(one: Filter, opened: OpenedScores) -> bool:
     """Whether texts that another page speaks of can be among these."""
     count = len(opened.scored.each.names)
-    return one.kind != ANSWER or max(int(value) for value in one.values) < count
+    return one.kind != text_filter.ANSWER or max(int(value) for value in one.values) < count
 
 
 def _differing(count: int, who: str, both: ScoredPair | None) -> Mask:
@@ -415,10 +398,14 @@ def _differing(count: int, who: str, both: ScoredPair | None) -> Mask:
     compared = both.compared
     first = compared.first.each.right[compared.first_rows] >= 1
     second = compared.second.each.right[compared.second_rows] >= 1
-    if who == ANY:
+    if who == text_filter.ANY:
         found[compared.first_rows[compared.differing]] = True
     else:
-        only = {FIRST: first & ~second, SECOND: second & ~first, ONE: first != second}[who]
+        only = {
+            text_filter.FIRST: first & ~second,
+            text_filter.SECOND: second & ~first,
+            text_filter.ONE: first != second,
+        }[who]
         found[compared.first_rows[only]] = True
     return found
 

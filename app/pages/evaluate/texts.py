@@ -26,25 +26,8 @@ from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCel
 from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import FileViews
-from app.work.text_filter import (
-    ANSWER,
-    ANY,
-    COLUMN,
-    CONFIDENCE,
-    DIFFER,
-    FIRST,
-    INSIDE,
-    LABEL,
-    LENGTH,
-    MARK,
-    OFF,
-    ONE,
-    PLACE,
-    RIGHT,
-    SECOND,
-    WORD,
-    Filter,
-)
+from app.work import text_filter
+from app.work.text_filter import Filter
 from engine.train.scored import Scored
 
 SETTLE_MS = 200  # after the last key, before a search is made
@@ -168,7 +151,7 @@ class TextsCard(Card):
         self.search.returnPressed.connect(self._searched)
         self.order.activated.connect(self._ordered)
         self.export.clicked.connect(self.export_wanted)
-        self.right.clicked.connect(lambda: self.toggle(Filter(RIGHT, (0,))))
+        self.right.clicked.connect(lambda: self.toggle(Filter(text_filter.RIGHT, (0,))))
         self.view.toggled.connect(self.toggle_row)
         self.view.doubted.connect(lambda place: self.doubted.emit(self.rows.place(place)))
         slash = QShortcut(QKeySequence("/"), self)
@@ -254,7 +237,7 @@ class TextsCard(Card):
             chip.setMinimumWidth(chip.sizeHint().width() + 4)
             QWidget.setTabOrder(self._chips[-1] if self._chips else self.right, chip)
             self._chips.append(chip)
-        self.right.setVisible(self.listing.of(RIGHT) is None and self._is_judged)
+        self.right.setVisible(self.listing.of(text_filter.RIGHT) is None and self._is_judged)
 
     @property
     def _is_judged(self) -> bool:
@@ -276,7 +259,7 @@ class TextsCard(Card):
     def filter_words(self, one: Filter) -> str:
         """Return a filter in words."""
         names = () if self._scored is None else self._scored.each.names
-        if one.kind == ANSWER:
+        if one.kind == text_filter.ANSWER:
             true, predicted = (int(value) for value in one.values)
             if predicted < 0:
                 return self.tr("true {label}").format(label=names[true])
@@ -284,40 +267,40 @@ class TextsCard(Card):
                 return self.tr("predicted {label}").format(label=names[predicted])
             text = self.tr("true {true}, predicted {predicted}")
             return text.format(true=names[true], predicted=names[predicted])
-        if one.kind == RIGHT:
+        if one.kind == text_filter.RIGHT:
             return self.tr("right") if one.values[0] else self.tr("wrong")
-        if one.kind == CONFIDENCE:
+        if one.kind == text_filter.CONFIDENCE:
             low, high = (words.share(float(value)) for value in one.values)
             return self.tr("{low} to {high} sure").format(low=low, high=high)
-        if one.kind == LENGTH:
+        if one.kind == text_filter.LENGTH:
             low, high = (words.number(float(value)) for value in one.values)
             return self.tr("{low} to {high} characters").format(low=low, high=high)
-        if one.kind == WORD:
+        if one.kind == text_filter.WORD:
             return self.tr("contains “{word}”").format(word=one.values[0])
-        if one.kind == LABEL:
+        if one.kind == text_filter.LABEL:
             return self.tr("with the label {name}").format(name=one.values[0])
-        if one.kind == COLUMN:
+        if one.kind == text_filter.COLUMN:
             return column_words(str(one.values[0]), str(one.values[1]))
-        if one.kind == MARK:
+        if one.kind == text_filter.MARK:
             assert self._scored is not None
             views = views_of(self._scored.task)
             assert isinstance(views, FileViews)  # no other marks its answers
             return views.mark_words(tuple(map(str, one.values)))
-        if one.kind == OFF:
+        if one.kind == text_filter.OFF:
             low, high = (words.decimal(float(value), 2) for value in one.values[1:])
             text = self.tr("{low} to {high} off")
-            if one.values[0] != INSIDE:
+            if one.values[0] != text_filter.INSIDE:
                 text = self.tr("more than {low} or {high} off")
             return text.format(low=low, high=high)
-        if one.kind == PLACE:
+        if one.kind == text_filter.PLACE:
             return self.tr("this one")
-        assert one.kind == DIFFER
+        assert one.kind == text_filter.DIFFER
         first, second = self._others
         return {
-            ANY: self.tr("the two answer differently"),
-            ONE: self.tr("only one of the two is right"),
-            FIRST: self.tr("only {name} is right").format(name=first),
-            SECOND: self.tr("only {name} is right").format(name=second),
+            text_filter.ANY: self.tr("the two answer differently"),
+            text_filter.ONE: self.tr("only one of the two is right"),
+            text_filter.FIRST: self.tr("only {name} is right").format(name=first),
+            text_filter.SECOND: self.tr("only {name} is right").format(name=second),
         }[str(one.values[0])]
 
     def _searched(self) -> None:

@@ -57,23 +57,35 @@ def _skip(text: str, place: int) -> int:
     return found.end()
 
 
+class _Values:
+    """The values of a document one after the other, and the line in which each begins."""
+
+    def __init__(self, text: str) -> None:
+        self.rows, self.decoder = RowReader(), json.JSONDecoder()
+        self._text, self._line, self._counted = text, 1, 0
+
+    def take(self, place: int) -> Steps[tuple[Any, int]]:
+        """Take the value at a place, an object as a row; return it and where it ends."""
+        value, end = self.decoder.raw_decode(self._text, place)
+        self._line += self._text.count("\n", self._counted, place)
+        self._counted = place
+        if (len(self.rows.found.rows) + 1) % AT_ONCE == 0:
+            yield Beat()
+        if isinstance(value, dict):
+            self.rows.add(self._text[place:end], self._line)
+        else:
+            self.rows.not_an_object(self._line)
+        return value, end
+
+
 def _list(text: str, place: int, path: Path) -> Steps[tuple[Records, list[str]]]:
     """Read a list's items one by one, so that each keeps its line."""
-    rows, strangers, line, counted = RowReader(), 0, 1, 0
-    decoder = json.JSONDecoder()
+    values, strangers = _Values(text), 0
     items: list[Any] = []
     place = _skip(text, place + 1)
     while text[place : place + 1] != "]":
-        value, end = decoder.raw_decode(text, place)
-        line += text.count("\n", counted, place)
-        counted = place
-        if (len(rows.found.rows) + 1) % AT_ONCE == 0:
-            yield Beat()
-        if isinstance(value, dict):
-            rows.add(text[place:end], line)
-        else:
-            strangers += 1
-            rows.not_an_object(line)
+        value, end = yield from values.take(place)
+        strangers += not isinstance(value, dict)
         if len(items) < 2:
             items.append(value)
         place = _skip(text, end)
@@ -85,33 +97,25 @@ def _list(text: str, place: int, path: Path) -> Steps[tuple[Records, list[str]]]
         raise json.JSONDecodeError("more follows the list", text, place + 1)
     if is_questions(items):
         raise questions_refusal(path)
-    if strangers and not rows.found.rows:
+    if strangers and not values.rows.found.rows:
         template = marked(
             "engine",
             "{path} is a JSON list, but not of objects. Write each row as an object, with its columns.",
         )
         raise DataError(template, path=path)
-    return (yield from rows.finish())
+    return (yield from values.rows.finish())
 
 
 def _objects(text: str, place: int, path: Path) -> Steps[tuple[Records, list[str]]]:
     """Read objects that follow each other, each maybe over several lines."""
-    decoder, rows, line, counted = json.JSONDecoder(), RowReader(), 1, 0
-    value, end = decoder.raw_decode(text, place)
+    values = _Values(text)
+    value, end = values.decoder.raw_decode(text, place)
     if _skip(text, end) == len(text):
         raise _one_object(value, path)
     while place < len(text):
-        value, end = decoder.raw_decode(text, place)
-        line += text.count("\n", counted, place)
-        counted = place
-        if (len(rows.found.rows) + 1) % AT_ONCE == 0:
-            yield Beat()
-        if isinstance(value, dict):
-            rows.add(text[place:end], line)
-        else:
-            rows.not_an_object(line)
+        _, end = yield from values.take(place)
         place = _skip(text, end)
-    return (yield from rows.finish())
+    return (yield from values.rows.finish())
 
 
 def _one_object(value: dict[str, Any], path: Path) -> DataError:

@@ -39,15 +39,7 @@ class TypeConfusion(ConfusionPlot):
     """Which type was taken for which; O is no entity."""
 
     def cell_words(self, true: int, predicted: int) -> str:
-        count, total = int(self._counts[true, predicted]), int(self._counts[true].sum())
         last = len(self._labels) - 1
-        values = {
-            "count": words.number(count),
-            "total": words.number(total),
-            "true": self._labels[true],
-            "predicted": self._labels[predicted],
-            "share": words.share(count / total if total else 0.0),
-        }
         if predicted == last:
             text = self.tr("{count} of {total} entities of type {true} were missed ({share}).")
         elif true == last:
@@ -56,7 +48,7 @@ class TypeConfusion(ConfusionPlot):
             text = self.tr("{count} of {total} entities of type {true} got their type ({share}).")
         else:
             text = self.tr("{count} of {total} entities of type {true} were taken for {predicted} ({share}).")
-        return text.format(**values)
+        return text.format(**self.values_of(true, predicted))
 
 
 def kind_words(kind: str) -> str:

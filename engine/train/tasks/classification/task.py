@@ -15,18 +15,17 @@ from torch.nn import functional as F
 
 from engine.errors import Sentence
 from engine.events import Evaluated
-from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
 from engine.train.scored import SHARE, Each
-from engine.train.task import Measures, Readings, weights_on
+from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
-class Classification:
+class Classification(OfFirstTokens):
     """One of C labels for a text or a pair of texts.
 
     weights: (C,), what an example of each label counts in training; empty: 1 each. label_smoothing: how much
@@ -43,10 +42,6 @@ class Classification:
     name: ClassVar[str] = "classification"
     metric: ClassVar[str] = "accuracy"
     keeps_best: ClassVar[bool] = True
-
-    def forward(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Return logits (B, C)."""
-        return on_batch(model, batch, batch.bounds.firsts)
 
     def count(self, parts: Sequence[Batch]) -> Tensor:
         """Return (what all examples count together, number of examples)."""

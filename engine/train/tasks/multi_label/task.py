@@ -14,10 +14,9 @@ from torch.nn import functional as F
 
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
-from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedSet
 from engine.train.scored import F1, Each, coded
-from engine.train.task import Measures, Readings, weights_on
+from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
 from engine.train.tasks.multi_label.details import USUAL, set_details
 from engine.train.tasks.multi_label.scores import (
     average_precision,
@@ -57,7 +56,7 @@ _MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
-class MultiLabel:
+class MultiLabel(OfFirstTokens):
     """Each of C labels, there or not, for a text or a pair of texts.
 
     weights: (C,), what an example that has a label counts for it in training; empty: 1 each. label_smoothing:
@@ -72,14 +71,6 @@ class MultiLabel:
     name: ClassVar[str] = "multi-label"
     metric: ClassVar[str] = "micro_f1"
     keeps_best: ClassVar[bool] = True
-
-    def forward(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Return logits (B, C)."""
-        return on_batch(model, batch, batch.bounds.firsts)
-
-    def count(self, parts: Sequence[Batch]) -> Tensor:
-        """Return (number of examples,)."""
-        return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Binary cross-entropy in float32, a mean over the step's examples and the labels.

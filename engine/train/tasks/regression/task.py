@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
-from engine.model.heads import PLAIN, Unit, on_batch
+from engine.model.heads import PLAIN, Unit
 from engine.text.batch import Batch, EncodedSet
 from engine.text.numbers import figure
 from engine.train.scored import PEARSON, Each, coded
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, OfFirstTokens, Readings
 from engine.train.tasks.regression.details import QUANTILES, number_details, places_of_points
 from engine.train.tasks.regression.scores import pearson, pearson_interval, spearman, spearman_interval
 from engine.train.tasks.rows.reading import PREDICTION
@@ -43,7 +41,7 @@ _NO_TRUE_SPREAD = marked(
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(OfFirstTokens):
     """One number for a text or a pair of texts.
 
     unit: of what the model gives, and of an `EncodedSet`'s targets; measures are in the unit of the table.
@@ -54,14 +52,6 @@ class Regression:
     name: ClassVar[str] = "regression"
     metric: ClassVar[str] = "pearson"
     keeps_best: ClassVar[bool] = True
-
-    def forward(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Return (B, 1)."""
-        return on_batch(model, batch, batch.bounds.firsts)
-
-    def count(self, parts: Sequence[Batch]) -> Tensor:
-        """Return (number of examples,)."""
-        return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Squared error in float32, a mean over the step's examples. Tally: (the same,).
