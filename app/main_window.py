@@ -38,9 +38,8 @@ from app.status_bar import StatusBar
 from app.work.job import Job
 from app.work.later import later
 from app.work.titles import run_title
-from app.work.worker import Answer
 from engine.errors import UserError
-from engine.events import Event
+from engine.events import AnswerSoFar, Event
 from engine.train.run.runs import RunInfo, read_config
 
 if TYPE_CHECKING:
@@ -334,7 +333,7 @@ class MainWindow(QMainWindow):
 
     def _take_device(self, events: list[Event]) -> None:
         for event in events:
-            if isinstance(event, Answer):
+            if isinstance(event, AnswerSoFar):
                 self.status.show_device(event.value)
 
     def _show_help(self) -> None:
@@ -449,5 +448,5 @@ def fitted(frame: QRect, room: QRect) -> QRect:
 
 def _measure_device() -> Iterator[Event]:
     """Answer with the device in words, and find out how fast it is."""
-    yield Answer(value=describe_device())
+    yield AnswerSoFar(value=describe_device())
     warm_up()

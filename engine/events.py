@@ -186,6 +186,13 @@ class Gained(Event):
     mlm_loss_after: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSoFar(Event):
+    """What is known of an answer that takes long; one of several things that work with steps finds out."""
+
+    value: Any
+
+
 Steps = Generator[
     Event, None, T
 ]  # work that stops at each of its steps where it is told to, and what it finds

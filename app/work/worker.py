@@ -20,21 +20,13 @@ from app.work.job import INTERVAL_MS as CALM_MS
 from app.work.job import STACK_BYTES, step_back
 from app.work.models import OpenModels
 from engine.errors import UserError
-from engine.events import Beat, Event, Progress
+from engine.events import AnswerSoFar, Beat, Event, Progress, Steps
 from engine.questions.question import Models, Question
 
 INTERVAL_MS = 4  # a head's picture is wanted within 50 ms of the key
 PATIENCE_S = 0.2  # with which a window closes while a file is read
 
 T = TypeVar("T")
-Steps = Generator[Event, None, T]  # work with steps, and what it finds out
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Event):
-    """One of several things that work with steps finds out."""
-
-    value: Any
 
 
 @dataclass(slots=True, eq=False)
@@ -254,7 +246,7 @@ class Channel(QObject):
                 trained anew.
             work: a plain function, or one with steps: a generator of events. A question needs none: it is
                 answered with the worker's models.
-            heard: gets what `work` returns, and the value of each `Answer` on the way.
+            heard: gets what `work` returns, and the value of each `AnswerSoFar` on the way.
             again: ask it also where it is the same.
             refused: gets a UserError or MemoryError; without it the worker's `problem` does. Any other
                 error is a fault of ours and goes to `problem` always.
@@ -293,7 +285,7 @@ class Channel(QObject):
                 self._ended()
         elif said.work.is_dropped or said.event is None:
             return
-        elif isinstance(said.event, Answer):
+        elif isinstance(said.event, AnswerSoFar):
             question.heard(said.event.value)
         elif question.progress is not None:
             question.progress(said.event)
@@ -390,15 +382,15 @@ def _serve(inbox: SimpleQueue[_Work | None], outbox: SimpleQueue[_Said]) -> None
 
 
 def _begun(work: _Work) -> Iterator[Event]:
-    """Do the work; what it returns comes as an `Answer`."""
+    """Do the work; what it returns comes as an `AnswerSoFar`."""
     assert work.do is not None
     found = work.do()
     if not isinstance(found, Iterator):
-        yield Answer(value=found)
+        yield AnswerSoFar(value=found)
         return
     value = yield from cast(Steps[Any], found)
     if value is not None:
-        yield Answer(value=value)
+        yield AnswerSoFar(value=value)
 
 
 def _step(work: _Work, steps: Iterator[Event], outbox: SimpleQueue[_Said]) -> bool:

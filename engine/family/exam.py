@@ -29,7 +29,7 @@ from engine.family.claims import (
 from engine.family.reached import Score, correlations, shares
 from engine.family.scores import Scores, draw_blanks, scores
 from engine.family.senses import SENTENCES, senses, told_apart
-from engine.family.tasks import frozen_hits, parts_of, tuned_hits
+from engine.family.tasks import add_tuned_hits, frozen_hits, parts_of
 from engine.family.verdicts import Claim
 from engine.family.words import answered
 from engine.text.examples import examples_from
@@ -97,10 +97,8 @@ def examine(family: Family, asked: Questions) -> Steps[Examined]:
     if asked.table is not None and asked.roles is not None:
         learned, tested = parts_of(family, examples_from(asked.table, asked.roles))
         hits = yield from frozen_hits(family, learned, tested)
-        for number, name in enumerate(family.members):
-            tuned = yield from tuned_hits(family, name, learned, tested, number)
-            if tuned is not None:
-                hits.fine_tuned[name] = tuned
+        for name in family.members:
+            yield from add_tuned_hits(family, hits, name, learned, tested)
         titles = (
             marked("engine", "Same task, vectors frozen"),
             marked("engine", "Same task, fine-tuned"),

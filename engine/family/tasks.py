@@ -111,23 +111,19 @@ def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[Hits]:
     return found
 
 
-def tuned_hits(
-    family: Family, name: str, learned: Part, asked: Part, number: int = 0
-) -> Steps[np.ndarray | None]:
-    """Return which texts a member answers rightly once all its weights were moved; None: it has none to move.
-
-    Args: number: how many members were fine-tuned before it.
-    """
+def add_tuned_hits(family: Family, hits: Hits, name: str, learned: Part, asked: Part) -> Steps[None]:
+    """Add which texts a member answers rightly once all its weights were moved; nothing where it has none."""
     network = encoder_of(family.members[name])
     if network is None:
-        return None
+        return
+    number = list(family.members).index(name)
     steps = _fine_tuned_hits(network, learned, asked)
     while True:
         try:
             event = next(steps)
         except StopIteration as end:
-            hits: np.ndarray = end.value
-            return hits
+            hits.fine_tuned[name] = end.value
+            return
         yield (
             _told(family, number, event.done / max(1, event.total)) if isinstance(event, Progress) else event
         )

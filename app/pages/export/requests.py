@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.work.worker import Steps
 from engine.child import asking, events
+from engine.events import Steps
 from engine.export.targets.target import ExportedTarget, ExportTarget
 
 if TYPE_CHECKING:

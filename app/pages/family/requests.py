@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 
 from app.pages.family.kinds.kind import FamilyAnswer
 from app.shipped import shipped_family
-from app.work.worker import Answer
 from engine.errors import UserError
-from engine.events import Steps
+from engine.events import AnswerSoFar, Steps
 from engine.family.ask import Family
-from engine.family.questions.question import AnsweredSoFar, FamilyQuestion
+from engine.family.questions.question import FamilyQuestion
 from engine.family.reading import VOCAB
 from engine.family.train import REPORT, read_family, read_report
 from engine.settings.family import members_of
@@ -91,6 +90,6 @@ def ask(opened: OpenFamilies, question: FamilyQuestion[T]) -> Steps[FamilyAnswer
         except StopIteration as end:
             value: Any = end.value
             return FamilyAnswer(question, names, question.reported(report, value), value)
-        if isinstance(event, AnsweredSoFar):
-            event = Answer(value=FamilyAnswer(question, names, report, event.value, is_whole=False))
+        if isinstance(event, AnswerSoFar):
+            event = AnswerSoFar(value=FamilyAnswer(question, names, report, event.value, is_whole=False))
         yield event

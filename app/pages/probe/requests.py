@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from app.pages.probe.masked_text import MaskedText
 from app.shipped import sample_passages
 from app.work.models import OpenModels
-from app.work.worker import Answer, Steps
 from engine.errors import UserError, marked
-from engine.events import Event
+from engine.events import AnswerSoFar, Event, Steps
 from engine.inspect.loaded_model import LoadedModel, ModelSummary
 from engine.inspect.masked.follows import Follows, Influence, follows, influence
 from engine.inspect.masked.game import Round, Verdict, deal, play
@@ -86,17 +85,17 @@ class GuessGaps(Question["GapsAnswer | JointAnswer"]):
         probed = _probe(subject, self.question, self.top_k)
         answer = GapsAnswer(self.question, probed)
         if self.beside is None and not self.yours:
-            yield Answer(value=answer)
+            yield AnswerSoFar(value=answer)
         else:
             scores = {gap: _score(subject, probed.masked, gap, word) for gap, word in self.yours.items()}
             other = None if self.beside is None else self._answer_of(models, self.beside, subject)
-            yield Answer(value=GapsAnswer(self.question, probed, other, scores))
+            yield AnswerSoFar(value=GapsAnswer(self.question, probed, other, scores))
         if can_fill_jointly(probed.masked):
             whole = any(gap.is_word and len(gap.places) > 1 for gap in probed.masked.gaps)
             joint = yield from fill_jointly(
                 subject, probed.masked, beam=BEAM, top_k=NUM_JOINT, whole_words=whole
             )
-            yield Answer(value=JointAnswer(self.question, joint))
+            yield AnswerSoFar(value=JointAnswer(self.question, joint))
 
     def _answer_of(self, models: Models, beside: ModelName, subject: LoadedModel) -> Probed | UserError:
         """Ask the other model; single pieces are the same ones only where the vocabularies are."""
@@ -141,7 +140,7 @@ def ask_kept(kept: Sequence[Kept], question: MaskedText) -> Iterator[Event]:
     )
     for event in asked:
         if isinstance(event, CheckpointProbed):
-            yield Answer(value=LearnedAnswer(question, steps[event.folder], event.probed))
+            yield AnswerSoFar(value=LearnedAnswer(question, steps[event.folder], event.probed))
 
 
 def ask_next(
@@ -156,7 +155,7 @@ def ask_next(
             other = follows(models.subject(beside), a, b, others=others)
         except UserError as error:
             other = error
-    yield Answer(value=NextAnswer(found, other))
+    yield AnswerSoFar(value=NextAnswer(found, other))
     return (yield from influence(subject, a, b))
 
 

@@ -7,9 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from app.work.worker import Answer
 from engine.errors import UserError
-from engine.events import Evaluated, Event, Finished, Noted, Pinned, Started, Step
+from engine.events import AnswerSoFar, Evaluated, Event, Finished, Noted, Pinned, Started, Step
 from engine.runs.index import index_of
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunInfo, read_config, read_events, run_info
@@ -32,9 +31,9 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
         if keep:
             chunk.append(event)
         if len(chunk) == CHUNK:
-            yield Answer(value=chunk)
+            yield AnswerSoFar(value=chunk)
             chunk = []
-    yield Answer(value=chunk)
+    yield AnswerSoFar(value=chunk)
 
 
 def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[tuple[RunInfo, Any]]]:

@@ -26,8 +26,8 @@ from app.look.labels import ElidedLabel, label
 from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
 from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
-from app.work.worker import Channel, Steps
-from engine.events import Event, Progress
+from app.work.worker import Channel
+from engine.events import Event, Progress, Steps
 from engine.text.corpus.corpus import Corpus, find_files
 from engine.text.corpus.new_vocabulary import train_vocabulary, write_vocab
 

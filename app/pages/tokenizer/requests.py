@@ -9,9 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from app.plots.pieces_layout import PieceChip, WordColumn
-from app.work.worker import Steps
 from engine.errors import ConfigError, Sentence, marked
-from engine.events import Progress
+from engine.events import Progress, Steps
 from engine.inspect.token_rows import Row, token_rows
 from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.model.config import BertConfig

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from engine.errors import UserError, marked
-from engine.events import Event, Steps
+from engine.events import Steps
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Rows = list[tuple[str, ...]]  # the first of them: what stands in the columns
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredSoFar(Event):
-    """What is known of an answer that takes long, as the whole answer will be."""
-
-    value: Any
 
 
 class Option:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from engine.errors import UserError, marked
-from engine.events import Steps
+from engine.events import AnswerSoFar, Steps
 from engine.family.questions.question import (
-    AnsweredSoFar,
     FamilyQuestion,
     Option,
     said_score,
@@ -61,18 +60,16 @@ class SameTask(FamilyQuestion[SameTaskScores]):
         )
 
     def answer(self, family: Family) -> Steps[SameTaskScores]:
-        from engine.family.tasks import frozen_hits, parts_of, tuned_hits
+        from engine.family.tasks import add_tuned_hits, frozen_hits, parts_of
         from engine.text.examples import examples_from
 
         assert self.table is not None and self.roles is not None
         learned, asked = parts_of(family, examples_from(self.table, self.roles))
         hits = yield from frozen_hits(family, learned, asked)
         done = list[str]()
-        for number, name in enumerate(family.members if self.fine_tune else ()):
-            yield AnsweredSoFar(value=self._scores(hits, done))
-            tuned = yield from tuned_hits(family, name, learned, asked, number)
-            if tuned is not None:
-                hits.fine_tuned[name] = tuned
+        for name in family.members if self.fine_tune else ():
+            yield AnswerSoFar(value=self._scores(hits, done))
+            yield from add_tuned_hits(family, hits, name, learned, asked)
             done.append(name)
         return self._scores(hits, done)
 

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from engine.events import Steps
+from engine.events import AnswerSoFar, Steps
 from engine.family.questions.question import (
-    AnsweredSoFar,
     FamilyQuestion,
     Option,
     Rows,
@@ -45,7 +44,7 @@ class WordFiles(FamilyQuestion["tuple[Row, ...]"]):
         rows: tuple[Row, ...] = ()
         for path in self.files:
             rows = (*rows, of_words(family, path))
-            yield AnsweredSoFar(value=rows)
+            yield AnswerSoFar(value=rows)
         return rows
 
     def document(self, family: Family, found: tuple[Row, ...]) -> Any:

@@ -17,8 +17,7 @@ from app.pages.finetune.charts import FineTuneCharts
 from app.pages.run.past_run import past_events
 from app.pages.tasks.classification.scores import F1, LABEL, PRECISION, PREDICTED, RECALL, ROWS, ScoresCard
 from app.words import score
-from app.work.worker import Answer
-from engine.events import Evaluated, Finished
+from engine.events import AnswerSoFar, Evaluated, Finished
 from engine.inspect.predict import predict_file
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
@@ -93,7 +92,7 @@ def test_a_runs_scores_are_scikit_learns_live_and_reopened(qtbot: QtBot, tmp_pat
     live.hear([event for event in events if not isinstance(event, Finished)])
     live.hear(events[-1:])
     for answer in past_events(tmp_path / "run", None):
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, AnswerSoFar)
         reopened.hear(answer.value)
     best = events[-1].best_step  # type: ignore[attr-defined]
     for charts in (live, reopened):
@@ -172,7 +171,7 @@ def test_a_run_that_answers_one_label_only_is_told_once_live_and_reopened(
     live, reopened = FineTuneCharts(), FineTuneCharts()
     live.hear(list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run")))
     for answer in past_events(tmp_path / "run", None):
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, AnswerSoFar)
         reopened.hear(answer.value)
     for charts in (live, reopened):
         qtbot.addWidget(charts)

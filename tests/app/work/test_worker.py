@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
-from app.work.worker import Answer, Channel, Worker
+from app.work.worker import Channel, Worker
 from engine.errors import UserError
-from engine.events import Event, Noted, Progress
+from engine.events import AnswerSoFar, Event, Noted, Progress
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def test_of_work_with_steps_each_answer_and_what_it_returns_is_heard(
     qtbot: QtBot, worker: Worker, channel: Channel
 ) -> None:
     def work() -> Any:
-        yield Answer(value=1)
+        yield AnswerSoFar(value=1)
         yield Noted(sentence=UserError("noted").sentence)
-        yield Answer(value=2)
+        yield AnswerSoFar(value=2)
         return 3
 
     heard: list[int] = []
@@ -136,7 +136,7 @@ def test_a_long_task_gives_way_to_a_newer_question_and_goes_on_after_it(
             order.append(number)
             yield progress(number)
             asked.wait()
-        yield Answer(value="long")
+        yield AnswerSoFar(value="long")
 
     heard: list[Any] = []
     Channel(owner, worker).ask("table", long, heard=heard.append)
@@ -193,7 +193,7 @@ def test_nobody_is_called_once_the_owner_is_gone(
 
     def steps() -> Iterator[Event]:
         yield progress(1)
-        yield Answer(value=work())
+        yield AnswerSoFar(value=work())
 
     channel.ask(
         "a",

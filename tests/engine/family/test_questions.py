@@ -19,7 +19,7 @@ from engine.family.members import NUM_SPECIALS, SEP, HasVectors
 from engine.family.reached import correlations, perplexities, perplexity, rank_score, shares
 from engine.family.scores import draw_blanks, draw_pairs, known_log, pseudo_logs, scores, sentences
 from engine.family.senses import Senses, read_groups, senses, told_apart, turned
-from engine.family.tasks import Part, frozen_hits, tuned_hits
+from engine.family.tasks import Part, add_tuned_hits, frozen_hits
 from engine.family.train import read_report
 from engine.family.verdicts import BOTH_SIDES, IN_A_ROW, Claim, judged, judged_of
 from engine.family.words import analogies, nearest, similarities
@@ -288,8 +288,8 @@ def test_the_same_task_is_learned_by_all_frozen_and_by_those_with_weights_fine_t
     words = [tuple(int(one) for one in rng.choice(kinds[label], 4)) for label in labels]
     learned, asked = Part(words[:40], labels[:40]), Part(words[40:], labels[40:])
     hits = result_of(frozen_hits(opened, learned, asked))
-    tuned = {name: result_of(tuned_hits(opened, name, learned, asked)) for name in opened.members}
-    hits.fine_tuned.update({name: one for name, one in tuned.items() if one is not None})
+    for name in opened.members:
+        result_of(add_tuned_hits(opened, hits, name, learned, asked))
     frozen, fine_tuned, naive_bayes = hits.scores()
     assert {*frozen, *naive_bayes} == set(opened.members) and "ngram" not in {*frozen, *fine_tuned}
     assert [*naive_bayes] == ["ngram"] and naive_bayes["ngram"].value > 0.9
