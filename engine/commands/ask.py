@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Generator
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,28 +21,28 @@ def add_question(commands: Any, kind: type[Question[Any]]) -> None:
     """Add the command of a question to the parser's."""
     command: argparse.ArgumentParser = commands.add_parser(kind.name, help=kind.help)
     kind.add_to(command)
-    command.set_defaults(run=partial(_ask, kind))
+    command.set_defaults(run=lambda options: ask(kind.given_by(options)))
 
 
-def _ask(kind: type[Question[Any]], options: argparse.Namespace) -> int:
-    question = kind.given_by(options)
-    out: Path | None = getattr(question, "out", None)
-    if out is not None:
-        check_writable(out, getattr(question, "data", None))
+def ask(question: Question[Any]) -> int:
+    """Ask a question, and tell or write its answer as it wants; return the exit code. Raises: UserError."""
+    data, outs = getattr(question, "data", None), question.outs()
+    for out in outs:
+        check_writable(out, Path(data) if data else None)
     question.check()
     steps = question.answer(ModelsAtHand())
     code, found = answered(steps) if isinstance(steps, Generator) else (0, steps)
     if found is None:
         return code
-    if out is not None:
+    for out in outs:
         question.write(found, out)
     if getattr(question, "json", False):
         print_json(question.document(found))
     else:
         for line in question.lines(found):
-            print(line)
-    if out is not None and question.is_done_told:
-        return show(iter([Finished(path=out, seconds=0.0)]))
+            print(line, file=sys.stderr if question.lines_are_aside else None)
+    if outs and question.is_done_told:
+        return show(iter([Finished(path=outs[0], seconds=0.0)]))
     return code
 
 

@@ -13,16 +13,15 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from engine.commands.ask import add_question
+from engine.commands.ask import add_question, ask
 from engine.commands.convert import add_convert_command
 from engine.commands.doctor import add_doctor_command
 from engine.commands.download import add_download_command
-from engine.commands.evaluate import add_evaluate_commands, data_given
 from engine.commands.export import add_export_command
 from engine.commands.family import add_family_commands, run_family
 from engine.commands.language import (
@@ -34,17 +33,21 @@ from engine.commands.language import (
     train,
 )
 from engine.commands.runs import add_run_commands
-from engine.commands.screen import print_json, scores_document, show
+from engine.commands.screen import print_json, show
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
+from engine.questions.compare import CompareModels
+from engine.questions.evaluate import EvaluateFile
 from engine.questions.flags import flag_of, flag_words
 from engine.questions.how_read import HOW_READ, HowRead, add_how_read
 from engine.questions.known import LOOKING_INSIDE
+from engine.questions.predict import PredictFile
+from engine.questions.scores import scores_document
 from engine.questions.tokenize import Tokenize
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
-from engine.text.roles import ROLE_NAMES, Roles
+from engine.text.roles import ROLE_NAMES
 
 FINETUNE_FLAGS = (
     "task",
@@ -126,23 +129,6 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
         if name not in (*FINETUNE_FLAGS, *HOW_READ) and value != defaults[name]:
             words += ["--set", f"{name}={value}"]
     return shlex.join(words)
-
-
-def predict_command(
-    model: Path, data: Path, out: Path, roles: Roles, overrides: Mapping[str, str] | None = None
-) -> str:
-    """Return the line that writes predictions without the window.
-
-    Args: overrides: what a person said of encoding, separator, quoting and header; the rest is detected.
-    """
-    values: dict[str, Any] = {
-        "model": model,
-        "data": data,
-        "out": out,
-        **roles.settings(),
-    }
-    how = HowRead.of(overrides or {}).words()
-    return shlex.join(["python", "-m", "engine", "predict", *_flags(values, tuple(values)), *how])
 
 
 def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
@@ -245,25 +231,12 @@ def _resume(options: argparse.Namespace) -> int:
 
 def _predict(options: argparse.Namespace) -> int:
     from engine.commands.stream import stream
-    from engine.inspect.predict import predict_file
 
-    if options.stream:
-        if options.data or options.out:
-            raise UserError(
-                marked("engine", "Texts come on stdin with --stream: leave out --data and --out.")
-            )
-        return stream(Path(options.model), options.device)
-    if not options.data or not options.out:
-        raise UserError(marked("engine", "Name the file to answer by --data and the new one by --out."))
-    return show(
-        predict_file(
-            Path(options.model),
-            data_given(options),
-            Path(options.out),
-            raw=options.raw,
-            device=options.device,
-        )
-    )
+    question = PredictFile.given_by(options)
+    if not question.stream:
+        return ask(question)
+    question.check()
+    return stream(question.model.folder, question.device)
 
 
 # --- arguments ----------------------------------------------------------------------------------------
@@ -287,16 +260,18 @@ def _parser() -> argparse.ArgumentParser:
     for kind in LOOKING_INSIDE:
         add_question(commands, kind)
     add_run_commands(commands)
-    add_evaluate_commands(commands)
+    add_question(commands, EvaluateFile)
+    add_question(commands, CompareModels)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)
-    for name in ("evaluate", "compare", "doctor", "export"):
+    for name in ("doctor", "export"):
         add_how_read(commands.choices[name])
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
-    _add_predict(commands)
+    add_question(commands, PredictFile)
+    commands.choices[PredictFile.name].set_defaults(run=_predict)
     add_question(commands, Tokenize)
     add_convert_command(commands)
     add_download_command(commands)
@@ -335,27 +310,6 @@ def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.Ar
     add_how_read(command)
     command.set_defaults(run=run)
     return command
-
-
-def _add_predict(commands: Any) -> None:
-    predict = commands.add_parser("predict", help="write a copy of a table with predictions, or answer lines")
-    predict.add_argument("--model", required=True, help="a model folder")
-    predict.add_argument("--data", help="a CSV, TSV or JSON lines file, or a file of the model's task")
-    predict.add_argument("--text", help=_help("text"))
-    predict.add_argument("--text-pair", help=_help("text_pair"))
-    predict.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    add_how_read(predict)
-    predict.add_argument(
-        "--out", help="the new file: CSV, or tabs where it is called .tsv; of other tasks also .json, .jsonl"
-    )
-    predict.add_argument("--label", help="a column with the right labels: their score is told too")
-    predict.add_argument("--raw", action="store_true", help="leave cells that a spreadsheet would run")
-    predict.add_argument(
-        "--stream",
-        action="store_true",
-        help='in the place of files: JSON lines on stdin, such as {"text": "..."}, are answered on stdout',
-    )
-    predict.set_defaults(run=_predict)
 
 
 def _help(name: str) -> str:

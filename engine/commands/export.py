@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.commands.evaluate import data_given
 from engine.commands.screen import show
 from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.export.targets.known import TARGETS
 from engine.export.targets.target import ExportedTarget, ExportTarget
+from engine.questions.how_read import data_config
 
 if TYPE_CHECKING:
     from engine.export.int8 import Small
@@ -64,7 +64,7 @@ def _told(target: type[ExportTarget], options: argparse.Namespace) -> int:
     found: list[ExportedTarget] = []
 
     def collecting() -> Steps[None]:
-        data = data_given(options) if options.data else None
+        data = data_config(options) if options.data else None
         found.append((yield from target.given_by(options, data).writing()))
 
     code = show(collecting())
@@ -81,7 +81,7 @@ def _int8(options: argparse.Namespace) -> int:
     found: list[Small] = []
 
     def measuring() -> Steps[None]:
-        data = data_given(options) if options.data else None
+        data = data_config(options) if options.data else None
         texts = yield from texts_for(options.model, data)
         measured = data if _is_labelled(options) else None
         found.append((yield from quantizing(options.model, options.onnx, texts, measured)))

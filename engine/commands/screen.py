@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,8 +25,8 @@ from engine.events import (
     Started,
     Step,
 )
-from engine.questions.writing import aligned, percent
-from engine.train.metrics import mean_interval, scores_of, wilson_interval, written
+from engine.questions.writing import percent
+from engine.train.metrics import mean_interval, wilson_interval
 
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
@@ -233,68 +233,3 @@ def print_json(document: Any) -> None:
     """Print one line of JSON on stdout, in ASCII where it may not take more."""
     is_utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
     print(json.dumps(document, ensure_ascii=not is_utf8))
-
-
-def score_lines(event: Evaluated) -> list[str]:
-    """Return an evaluation as lines for a terminal: of classes a row a label, the means, the baseline.
-
-    Of another task what it measured, by name.
-    """
-    scores = scores_of(event, event.labels)
-    if scores is None:
-        width = max(map(len, event.metrics), default=0)
-        measured = [f"{name.ljust(width)}  {written(value)}" for name, value in event.metrics.items()]
-        if not event.per_label:
-            return measured
-        found: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows")]
-        for name, one in event.per_label.items():
-            found.append((_named(name), *(f"{x:.4f}" for x in one[:3]), str(one[3])))
-        return [*aligned(found), *measured]
-    rows: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows", "predicted")]
-    for place, name in enumerate(event.labels):
-        figures = (scores.precision[place], scores.recall[place], scores.f1[place])
-        counts = (scores.support[place], scores.num_predicted[place])
-        rows.append((_named(name), *(f"{x:.4f}" for x in figures), *map(str, counts)))
-    total, summary = int(scores.support.sum()), scores.summary()
-    for kind in ("macro", "weighted"):
-        means = [summary[f"{kind}_{name}"] for name in ("precision", "recall", "f1")]
-        rows.append((f"({kind} mean)", *(f"{x:.4f}" for x in means), str(total), str(total)))
-    most, share = scores.majority
-    return [*aligned(rows), f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
-
-
-def _named(label: str) -> str:
-    return " ".join(label.split())[:40]
-
-
-def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
-    """Return an evaluation for a program: every figure there is, and every sentence told."""
-    names = ("precision", "recall", "f1", "support")
-    scores = scores_of(event, event.labels)
-    if scores is None:
-        per_label = {label: dict(zip(names, one, strict=True)) for label, one in event.per_label.items()}
-        return {
-            **event.metrics,
-            "loss": event.loss,
-            "num_examples": event.details.get("num_examples"),
-            **({"labels": list(event.labels), "per_label": per_label} if per_label else {}),
-            "details": dict(event.details),
-            "notes": list(notes),
-        }
-    total, (most, share) = int(scores.support.sum()), scores.majority
-    return {
-        **scores.summary(),
-        **event.metrics,
-        "accuracy_interval": list(wilson_interval(int(scores.hits.sum()), total)),
-        "majority_baseline": {"label": event.labels[most], "accuracy": share},
-        "loss": event.loss,
-        "num_examples": total,
-        "predicted_labels": int((scores.num_predicted > 0).sum()),
-        "labels": list(event.labels),
-        **({"confusion": event.confusion.tolist()} if event.confusion is not None else {}),
-        "per_label": {
-            label: {**dict(zip(names, event.per_label[label], strict=True)), "predicted": int(count)}
-            for label, count in zip(event.labels, scores.num_predicted, strict=True)
-        },
-        "notes": list(notes),
-    }

@@ -9,8 +9,10 @@ from typing import Any, Self
 
 from engine.questions.flags import Flag, flag_words
 from engine.questions.question import asked
-from engine.settings.finetune import DataConfig
+from engine.settings.config import with_values
+from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.setting import Setting, settings_of
+from engine.text.roles import ROLE_NAMES
 
 QUOTINGS = ("csv", "none", "backslash")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
@@ -64,6 +66,14 @@ HOW_READ = tuple(field.name for field in fields(HowRead))
 def how_field(*, is_last: bool = True) -> Any:
     """Return the field of how a file is read."""
     return asked(HowRead(), flag=HowReadFlags(is_last=is_last), kw_only=True)
+
+
+def data_config(asked: Any) -> DataConfig:
+    """Return the file that a question or a command line names, and how it is read. Raises: ConfigError."""
+    how = getattr(asked, "how", None) or HowRead.of(asked)
+    named = {name: getattr(asked, name, None) for name in ("data", *ROLE_NAMES, "scheme")}
+    said = {name: value for name, value in {**named, **how.named()}.items() if value}
+    return with_values(FineTuneConfig(), said).data
 
 
 def add_how_read(command: Any) -> None:

@@ -81,6 +81,7 @@ class Question(Generic[Found]):
     name: ClassVar[str] = ""  # of its command; "": it has none
     help: ClassVar[str] = ""
     is_done_told: ClassVar[bool] = False  # the command says that its file is written
+    lines_are_aside: ClassVar[bool] = False  # on stderr, where its progress is told
 
     model: ModelName = asked(help="a model folder")
 
@@ -101,8 +102,13 @@ class Question(Generic[Found]):
     def check(self) -> None:
         """Refuse what cannot be asked before a model is opened. Raises: UserError."""
 
+    def outs(self) -> tuple[Path, ...]:
+        """Return the files that the command writes once there is an answer."""
+        out: Path | None = getattr(self, "out", None)
+        return () if out is None else (out,)
+
     def write(self, found: Any, out: Path) -> None:
-        """Write an answer into the file that the command names."""
+        """Write an answer into a file that the command names."""
         raise NotImplementedError
 
     def document(self, found: Any) -> Any:

@@ -63,7 +63,7 @@ class Further(QObject):
             channel.drop()
         if opened is not None and opened.report.is_of_classes:
             self._ends_asked.ask(
-                opened.source.key, partial(requests.f1_intervals, opened.report), heard=self.by.show_intervals
+                opened.source, partial(requests.f1_intervals, opened.report), heard=self.by.show_intervals
             )
 
     def stop(self) -> None:
@@ -73,7 +73,7 @@ class Further(QObject):
     def _count_words(self) -> None:
         if self.opened is not None:
             self._words_asked.ask(
-                self.opened.source.key,
+                self.opened.source,
                 partial(requests.count_words, self.opened),
                 heard=self._hear_words,
                 refused=self._refuse_words,
@@ -91,7 +91,7 @@ class Further(QObject):
         opened = self.opened
         if opened is not None:
             self._warmth_asked.ask(
-                (opened.source.key, is_kept),
+                (opened.source, is_kept),
                 partial(requests.set_temperature, opened, is_kept=is_kept),
                 heard=self._hear_temperature,
                 refused=self.refused.emit,
@@ -104,13 +104,13 @@ class Further(QObject):
     def _find_slices(self) -> None:
         if self.opened is not None:
             self._slices_asked.ask(
-                self.opened.source.key, partial(requests.find_slices, self.opened), heard=self._hear_slices
+                self.opened.source, partial(requests.find_slices, self.opened), heard=self._hear_slices
             )
 
     def _group_by_meaning(self) -> None:
         if self.opened is not None:
             self._meaning_asked.ask(
-                self.opened.source.key,
+                self.opened.source,
                 partial(requests.group_by_meaning, self.opened),
                 heard=self._hear_meaning,
                 refused=self._refuse_meaning,
@@ -122,7 +122,7 @@ class Further(QObject):
         opened = self.opened
         if opened is not None:
             self._slices_asked.ask(
-                (opened.source.key, MEANING),
+                (opened.source, MEANING),
                 partial(requests.find_slices, opened, names),
                 heard=self._hear_slices_by_meaning,
                 again=True,
@@ -142,7 +142,7 @@ class Further(QObject):
     def _group_near(self) -> None:
         if self.opened is not None:
             self._near_asked.ask(
-                self.opened.source.key,
+                self.opened.source,
                 partial(requests.group_near, self.opened),
                 heard=self._take_near,
                 again=True,
@@ -156,7 +156,7 @@ class Further(QObject):
             self.score.show_near(opened)
             self.by.show_again(opened)
             self._ends_asked.ask(
-                (opened.source.key, "near"),
+                (opened.source, "near"),
                 partial(requests.f1_intervals, opened.report),
                 heard=self.by.show_intervals,
                 again=True,

@@ -6,6 +6,7 @@ is under way is answered by what was asked last.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from app.pages.evaluate.part_box import PartBox
 from app.pages.evaluate.reading import TextFollower
 from app.pages.evaluate.requests import Parts, Places
 from app.pages.evaluate.score import ScoreCard
-from app.pages.evaluate.state import Listing, OpenedScores, ScoredPair, ScoredSource
+from app.pages.evaluate.state import Listing, OpenedScores, ScoredPair
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
 from app.pages.tasks.scores import TaskScores
@@ -42,8 +43,9 @@ from app.work.library import FILES
 from app.work.text_filter import ANSWER, ANY, DIFFER, ONE, Filter
 from app.work.titles import model_title
 from app.work.worker import Channel
-from engine.commands.evaluate import evaluate_command
 from engine.events import Event, Progress
+from engine.model.model_name import ModelName
+from engine.questions.evaluate import EvaluateFile
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
 NARROW = 940  # px of the page; below, its cards are narrower
@@ -66,7 +68,7 @@ class EvaluatePage(Page):
         )
         self.session = session
         self.folder: Path | None = None
-        self.source: ScoredSource | None = None
+        self.source: EvaluateFile | None = None
         self.opened: OpenedScores | None = None
         self.both: ScoredPair | None = None
         self._beside: Path | None = None  # the model that is to be compared
@@ -267,15 +269,14 @@ class EvaluatePage(Page):
         self._fill_parts()
         part, self._part = self._part, ""
         if parts.splits:
-            self.show_source(
-                ScoredSource(parts.folder, part=part if part in parts.splits else parts.splits[0])
-            )
+            part = part if part in parts.splits else parts.splits[0]
+            self.show_source(EvaluateFile(ModelName(parts.folder), part=part))
 
     def _fill_parts(self) -> None:
         self.part_box.offer(self.folder, self._parts, self.source)
 
     def _part_chosen(self, source: Any) -> None:
-        if isinstance(source, ScoredSource):
+        if isinstance(source, EvaluateFile):
             self.show_source(source)
 
     def open_file(self, path: Path | str) -> None:
@@ -283,7 +284,7 @@ class EvaluatePage(Page):
         if self.folder is not None:
             self.show_source(self.part_box.source_of(self.folder, Path(path)))
 
-    def show_source(self, source: ScoredSource) -> None:
+    def show_source(self, source: EvaluateFile) -> None:
         """Score the model on these texts, and show what it comes to."""
         self.end_comparison()
         self._take(None)
@@ -292,7 +293,7 @@ class EvaluatePage(Page):
         self.refusal.setText("")
         self._show_busy(self.tr("Reading…"))
         self._score_asked.ask(
-            source.key,
+            source,
             partial(requests.score, source),
             heard=self._take,
             refused=self._refuse,
@@ -505,7 +506,7 @@ class EvaluatePage(Page):
         if opened is None:
             return
         texts = self.part_box.currentText() or Path(opened.source.data).name
-        titles = model_title(opened.source.model), texts
+        titles = model_title(opened.model), texts
         said = self.compare_card.sentence.text() if self.both is not None else ""
         work = partial(
             requests.save_report, Path(path), opened, titles, self.score.counted, self.by.found, said
@@ -533,8 +534,8 @@ class EvaluatePage(Page):
         self.compare_card.box.set_choice(folder)
         self.compare_card.show_nothing(self.tr("Asking the second model…"))
         self._other_asked.ask(
-            (opened.source.key, folder),
-            partial(requests.compare, opened, folder, names_of(opened.source.model, folder)),
+            (opened.source, folder),
+            partial(requests.compare, opened, folder, names_of(opened.model, folder)),
             heard=self._hear_both,
             refused=self._refuse,
             progress=self._hear_other_progress,
@@ -549,8 +550,8 @@ class EvaluatePage(Page):
         if self.opened is None:
             return
         self.both = both
-        self.compare_card.show_both(both, self.opened.source.model)
-        self.texts.name_models(*names_of(self.opened.source.model, both.other))
+        self.compare_card.show_both(both, self.opened.model)
+        self.texts.name_models(*names_of(self.opened.model, both.other))
         listing, beside = self.texts.listing, self._beside
         self._beside = None
         wanted = Filter(DIFFER, (ONE if both.compared.difference.only_first is not None else ANY,))
@@ -578,6 +579,5 @@ class EvaluatePage(Page):
 
     def copy_command(self) -> None:
         """Put the command on the clipboard that finds the same figures."""
-        source = self.opened.source if self.opened is not None else None
-        if source is not None:
-            self.copy_button.copy(evaluate_command(source.model, source.data, source.part, source.how))
+        if self.opened is not None:
+            self.copy_button.copy(replace(self.opened.source, json=True).command())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -11,12 +13,14 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_file
 from app.pages.evaluate.requests import Parts
-from app.pages.evaluate.state import ScoredSource
 from app.session import Session
+from engine.model.model_name import ModelName
+from engine.questions.evaluate import EvaluateFile
+from engine.questions.how_read import HowRead
 
 
 class PartBox(ChoiceBox):
-    """Offers the texts for a model; its choice is a `Source`. `file_wanted`: a file was chosen."""
+    """Offers the texts for a model; its choice is an `EvaluateFile`. `file_wanted`: a file was chosen."""
 
     file_wanted = Signal(str)
 
@@ -25,7 +29,7 @@ class PartBox(ChoiceBox):
         self.setAccessibleName(self.tr("Labelled texts"))
         self._session = session
 
-    def offer(self, folder: Path | None, parts: Parts, source: ScoredSource | None) -> None:
+    def offer(self, folder: Path | None, parts: Parts, source: EvaluateFile | None) -> None:
         """Offer what a model can be scored on. Args: source: what it is scored on now."""
         self.clear()
         self.setPlaceholderText(self.tr("Choose labelled texts"))
@@ -40,31 +44,31 @@ class PartBox(ChoiceBox):
         for split in parts.splits:
             title = (own if split in parts.own else parted)[split]
             name = words.shorten(parts.names[split], 40)
-            self.add_choice(title.format(name=name), ScoredSource(folder, part=split))
+            self.add_choice(title.format(name=name), EvaluateFile(ModelName(folder), part=split))
         path = self._session.data.path
         sources = [self.source_of(folder, path)] if path is not None else []
         if source is not None and source.data and source.data != str(path):
-            sources.append(ScoredSource(folder, data=source.data, how=source.how))
+            sources.append(replace(source, model=ModelName(folder)))
         for one in sources:
             self.add_choice(Path(one.data).name, one, one.data)
         self.add_action(self.tr("Choose a file…"), self.choose_file)
-        keys = [getattr(self.itemData(place), "key", None) for place in range(self.count())]
-        wanted = None if source is None else source.key
-        self.setCurrentIndex(keys.index(wanted) if wanted is not None and wanted in keys else -1)
+        offered = [self.itemData(place) for place in range(self.count())]
+        self.setCurrentIndex(offered.index(source) if source is not None and source in offered else -1)
 
-    def source_of(self, folder: Path, path: Path) -> ScoredSource:
+    def source_of(self, folder: Path, path: Path) -> EvaluateFile:
         """Return a file to score a model on: as a person reads it, where it is the one that is open."""
         is_own = self._session.data.path is not None and path == self._session.data.path
-        return ScoredSource(folder, data=str(path.absolute()), how=self._how() if is_own else {})
+        source = EvaluateFile(ModelName(folder), data=str(path.absolute()))
+        return self._as_read(source) if is_own else source
 
-    def _how(self) -> dict[str, str]:
-        """Return how the open file is read, and its columns where a person has chosen them."""
-        session = self._session
-        roles = session.data.roles
-        found = {**session.data.overrides, **session.data.file_settings}
-        if roles is not None and session.data.table is not None and roles.label:
-            found |= roles.settings()
-        return {name: value for name, value in found.items() if value}
+    def _as_read(self, source: EvaluateFile) -> EvaluateFile:
+        """Return a source as the open file is read, with its columns where a person has chosen them."""
+        data = self._session.data
+        source = replace(source, how=HowRead.of(data.overrides), scheme=data.file_settings.get("scheme", ""))
+        if data.roles is None or data.table is None or not data.roles.label:
+            return source
+        columns: dict[str, Any] = data.roles.settings()
+        return replace(source, **columns)
 
     def choose_file(self) -> None:
         """Ask for a labelled file."""

@@ -59,7 +59,7 @@ class TextFollower(QObject):
         detail.set_can_explain(is_of_labels)
         if is_of_labels:
             name = each.names[each.predicted[place]]
-            models, folder = self._session.inspector.open_models, opened.source.model
+            models, folder = self._session.inspector.open_models, opened.model
             self._why_asked.ask(
                 (folder, place, name),
                 partial(requests.explain, models, folder, text, pair, name),
@@ -120,7 +120,7 @@ class TextFollower(QObject):
         if opened is None or place < 0:
             return
         listed, inspector = opened.scored.listed, self._session.inspector
-        inspector.choose(opened.source.model)
+        inspector.choose(opened.model)
         whole = listed.texts[place], "" if listed.pairs is None else listed.pairs[place]
         read = None if self._texts.detail is None else self._texts.detail.read
         inspector.set_text(*(read or whole))

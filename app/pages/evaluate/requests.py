@@ -18,21 +18,19 @@ from app.pages.evaluate.state import (
     Listing,
     OpenedScores,
     ScoredPair,
-    ScoredSource,
     WorseSlices,
 )
 from app.plots.attribution import ScoredWord
 from app.work import text_filter
 from app.work.models import OpenModels
 from app.work.text_filter import Filter
-from engine.commands.evaluate import write_rows
 from engine.durable import write_text
 from engine.errors import UserError
 from engine.evaluation.baselines import Baseline, can_count_words, counting_words, one_label
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_by_meaning, groups_of_near
-from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind, scoring_part
+from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind
 from engine.evaluation.report import Report, keep_fitted
 from engine.evaluation.slices import (
     LANGUAGE,
@@ -47,9 +45,10 @@ from engine.evaluation.slices import (
 from engine.events import Beat, Steps, result_of
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import LABELS, Target
-from engine.inspect.predict import evaluate_file
 from engine.model.info import forget_temperature, read_info
-from engine.settings.config import with_values
+from engine.model.model_name import ModelName
+from engine.questions.evaluate import EvaluateFile
+from engine.questions.scores import write_rows
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
 from engine.train.data_notes import shared_with_training
@@ -101,31 +100,31 @@ def _own_file(run: Path | None, part: str) -> str:
     return {"validation": config.data.validation_data, "test": config.data.test_data}[part]
 
 
-def score(source: ScoredSource) -> Steps[OpenedScores]:
+def score(source: EvaluateFile) -> Steps[OpenedScores]:
     """Return scored texts with what is shown of them at first. Raises: UserError."""
     start = time.perf_counter()
-    scored = yield from _scored(source)
-    report = reporting(scored, source.model, source.part)
+    scored = yield from source.scoring()
+    report = reporting(scored, source.model.folder, source.part)
     yield from _counted(report)
-    always = one_label(scored, source.model) if report.is_of_classes else ()
+    always = one_label(scored, source.model.folder) if report.is_of_classes else ()
     sizes = scored.listed.sizes()
     is_of_classes, right = report.is_of_classes, scored.each.right >= 1
     lengths = by_length(sizes, right, groups=report.groups) if is_of_classes else ()
     yield Beat()
     seconds = time.perf_counter() - start
-    can_count = can_count_words(scored, source.model)
+    can_count = can_count_words(scored, source.model.folder)
     seen, file = _num_seen(source, scored), _file_of(source)
     return OpenedScores(source, report, always, sizes, lengths, seen, can_count, file, seconds)
 
 
-def _num_seen(source: ScoredSource, scored: Scored) -> int | None:
+def _num_seen(source: EvaluateFile, scored: Scored) -> int | None:
     """Return how many of the texts the model has learned from; None: that is not known."""
     if scored.num_seen:
         return scored.num_seen
-    learned = learned_by(source.model)
+    learned = learned_by(source.model.folder)
     if not learned.files:
         return 0 if learned else None
-    run = run_behind(source.model) if source.part else None
+    run = source.run if source.part else None
     if run is None or len(learned.files) > 1:  # nobody knows the texts of a training before that
         return None
     try:
@@ -135,11 +134,11 @@ def _num_seen(source: ScoredSource, scored: Scored) -> int | None:
     return shared_with_training(notes_from(told), source.part)
 
 
-def _file_of(source: ScoredSource) -> Path | None:
+def _file_of(source: EvaluateFile) -> Path | None:
     """Return the file in which the rows of some texts stand."""
     if not source.part:
         return Path(source.data).absolute()
-    run = run_behind(source.model)
+    run = source.run
     if own := _own_file(run, source.part):
         return Path(own).absolute()
     try:
@@ -147,18 +146,6 @@ def _file_of(source: ScoredSource) -> Path | None:
     except UserError:
         return None
     return Path(config.data.data).absolute() if isinstance(config, FineTuneConfig) else None
-
-
-def _scored(source: ScoredSource) -> Steps[Scored]:
-    run = run_behind(source.model)
-    if source.part:
-        assert run is not None, "a part is offered of a run"
-        return scoring_part(run, source.part)
-    return evaluate_file(source.model, _data(source))
-
-
-def _data(source: ScoredSource) -> DataConfig:
-    return with_values(FineTuneConfig(), {"data": source.data, **source.how}).data
 
 
 def _counted(report: Report) -> Steps[None]:
@@ -197,16 +184,15 @@ def set_temperature(opened: OpenedScores, *, is_kept: bool) -> bool:
     Raises: UserError.
     """
     if is_kept:
-        name = opened.source.part or Path(opened.source.data).name
-        keep_fitted(opened.report, opened.source.model, name)
+        keep_fitted(opened.report, opened.model, opened.source.texts_name)
     else:
-        forget_temperature(opened.source.model)
+        forget_temperature(opened.model)
     return is_kept
 
 
 def count_words(opened: OpenedScores) -> Steps[Baseline]:
     """Return what TF-IDF with logistic regression reaches on the same texts. Raises: UserError."""
-    return counting_words(opened.scored, opened.source.model, opened.source.part)
+    return counting_words(opened.scored, opened.model, opened.source.part)
 
 
 def compare(opened: OpenedScores, other: Path, names: tuple[str, str]) -> Steps[ScoredPair]:
@@ -215,10 +201,10 @@ def compare(opened: OpenedScores, other: Path, names: tuple[str, str]) -> Steps[
     Raises: UserError.
     """
     source = opened.source
-    again = ScoredSource(other, source.part, source.data, source.how)
+    again = replace(source, model=ModelName(other))
     if source.part:
-        check_same_rows(source.model, other, source.part, names)
-    second = yield from _scored(again)
+        check_same_rows(opened.model, other, source.part, names)
+    second = yield from again.scoring()
     yield Beat()
     return ScoredPair(compare_scored(opened.scored, second), other)
 
@@ -248,7 +234,7 @@ def find_slices(opened: OpenedScores, meaning: tuple[str, ...] = ()) -> Steps[Wo
 
 def group_by_meaning(opened: OpenedScores) -> Steps[tuple[str, ...]]:
     """Return what the group of each text is called, by the model's own vectors. Raises: UserError."""
-    return groups_by_meaning(opened.source.model, opened.scored.listed)
+    return groups_by_meaning(opened.model, opened.scored.listed)
 
 
 def group_near(opened: OpenedScores) -> Steps[OpenedScores]:
@@ -262,7 +248,7 @@ def group_near(opened: OpenedScores) -> Steps[OpenedScores]:
 def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
     """Return the cells of columns of few values, (E,) each, of the file that the texts stand in."""
     source, data = opened.source, DataConfig()
-    run = run_behind(source.model)
+    run = source.run
     taken, sha256 = set[str](), ""
     if source.part and run is not None:
         config = read_config(run)
@@ -274,7 +260,7 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         taken = {data.text, data.text_pair, data.label}
         path = own or data.data
     else:
-        data, path = _data(source), source.data
+        data, path = source.config, source.data
     if not isinstance(TASKS.get(opened.scored.task), OfRows):
         return {}
     table = yield from reading_table(

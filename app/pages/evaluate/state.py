@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.work.text_filter import Filter
@@ -11,25 +11,11 @@ from engine.evaluation.baselines import Baseline
 from engine.evaluation.comparing import ComparedModels
 from engine.evaluation.report import Report
 from engine.evaluation.slices import Slice
+from engine.questions.evaluate import EvaluateFile
 from engine.text.listed import Indices
 from engine.train.scored import Scored
 
 SURE, UNSURE, LONG, SHORT, FILE = ORDERS = ("surest", "least sure", "longest", "shortest", "file")
-
-
-@dataclass(frozen=True)
-class ScoredSource:
-    """Texts to score: of a run's part, or of a file. how: what a person said of the file, as `DataConfig`."""
-
-    model: Path
-    part: str = ""
-    data: str = ""
-    how: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What tells it from others."""
-        return self.model, self.part, self.data, tuple(sorted(self.how.items()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +25,7 @@ class OpenedScores:
     file: in which their rows stand, None where that is not known. seconds: that it took.
     """
 
-    source: ScoredSource
+    source: EvaluateFile
     report: Report
     always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text
@@ -52,6 +38,11 @@ class OpenedScores:
     @property
     def scored(self) -> Scored:
         return self.report.scored
+
+    @property
+    def model(self) -> Path:
+        """The folder of what answered."""
+        return self.source.model.folder
 
 
 @dataclass(frozen=True)

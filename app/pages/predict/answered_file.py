@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,8 +21,8 @@ from app.look.widgets import Card, button, named
 from app.pages.predict.requests import free_path
 from app.pages.predict.written import FileLinks
 from app.session import Session
-from app.work.models import OpenModels
-from engine.events import Event
+from engine.model.model_name import ModelName
+from engine.questions.predict import PredictFile
 
 
 class AnsweredFileCard(Card):
@@ -99,12 +99,8 @@ class AnsweredFileCard(Card):
         """Return what a dialog offers for the new file."""
 
     @abstractmethod
-    def work(self, models: OpenModels, folder: Path, out: Path) -> Callable[[], Iterator[Event]]:
-        """Return what has a model answer the file, on its worker."""
-
-    @abstractmethod
-    def command(self, folder: Path, out: Path) -> str:
-        """Return the command that does it without a window."""
+    def question(self, model: ModelName, out: Path) -> PredictFile:
+        """Return what a model is asked."""
 
     # ---- where the answers go
 

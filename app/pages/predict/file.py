@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
@@ -16,11 +15,11 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.pages.choose.encoding_box import EncodingBox
 from app.pages.predict.answered_file import AnsweredFileCard
-from app.pages.predict.requests import FilePreview, free_path, predict_rows
+from app.pages.predict.requests import FilePreview, free_path
 from app.session import Session
-from app.work.models import OpenModels
-from engine.commands.command_line import predict_command
-from engine.events import Event
+from engine.model.model_name import ModelName
+from engine.questions.how_read import HowRead
+from engine.questions.predict import PredictFile
 from engine.text.roles import Roles
 
 
@@ -118,15 +117,13 @@ class FileCard(AnsweredFileCard):
     def out_filters(self) -> list[str]:
         return [self.tr("Tables (*.csv)")]
 
-    def work(self, models: OpenModels, folder: Path, out: Path) -> Callable[[], Iterator[Event]]:
+    def question(self, model: ModelName, out: Path) -> PredictFile:
         assert self.preview is not None
-        return partial(predict_rows, models, folder, self.preview, out, raw=self.raw)
-
-    def command(self, folder: Path, out: Path) -> str:
-        assert self.preview is not None
-        shown = self.preview
-        command = predict_command(folder, shown.table.path, out, shown.roles, shown.how)
-        return f"{command} --raw" if self.raw else command
+        table, how = self.preview.table, HowRead.of(self.preview.how)
+        columns: dict[str, Any] = self.preview.roles.settings()
+        return PredictFile(
+            model, data=str(table.path), how=how, out=out, raw=self.raw, table=table, **columns
+        )
 
     @property
     def raw(self) -> bool:

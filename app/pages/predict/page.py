@@ -47,6 +47,7 @@ from app.shipped import sample_data_path
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Finished, Progress, Steps
+from engine.model.model_name import ModelName
 from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.train.run.kept import name_of
@@ -384,8 +385,7 @@ class PredictPage(Page):
         card.set_running(True)
         answers.start(self._model_name())
         self._rows_asked.ask(
-            out,
-            card.work(self._models, self._folder, out),
+            card.question(ModelName(self._folder), out),
             heard=lambda _nothing: None,
             refused=lambda error: card.refuse(words.say_error(error)),
             progress=partial(self._hear_file, card, answers, self._model_name(), out),
@@ -447,7 +447,7 @@ class PredictPage(Page):
         """Put the command that predicts the file without a window on the clipboard."""
         out = self._card.out_path
         if self._folder is not None and out is not None:
-            self.copy_button.copy(self._card.command(self._folder, out))
+            self.copy_button.copy(self._card.question(ModelName(self._folder), out).command())
 
     def _lead_to_finetune(self) -> None:
         self._session.page_requested.emit("finetune")

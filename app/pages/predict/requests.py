@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,14 @@ import numpy as np
 
 from app.work.models import OpenModels
 from engine.errors import DataError
-from engine.events import Event, Steps
+from engine.events import Steps
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
-from engine.settings.finetune import DataConfig
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import Roles
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.tasks.known import CLASSIFICATION, TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows
-from engine.train.tasks.rows.predict import predict_file
 
 LOOKED_AT = 2000  # rows in which a column of labels is looked for
 LAST_WORDS = 60  # characters shown of where the reading ended
@@ -176,15 +174,3 @@ def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
         if not path.exists():
             return path
         number += 1
-
-
-def predict_rows(
-    models: OpenModels, folder: Path, shown: FilePreview, out: Path, *, raw: bool
-) -> Iterator[Event]:
-    """Write the answers for a whole file to `out`, step by step. Raises: UserError."""
-    yield from predict_file(models.predictor(folder), shown.table, out, shown.roles, raw=raw)
-
-
-def predict_task_file(folder: Path, data: Path, out: Path) -> Iterator[Event]:
-    """Write what a model of any task answers to a file of its own, step by step. Raises: UserError."""
-    yield from task_of(folder).predict_file(folder, DataConfig(data=str(data)), out, raw=False, device="auto")

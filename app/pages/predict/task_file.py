@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
 from app.look.labels import label
 from app.pages.predict.answered_file import AnsweredFileCard
-from app.pages.predict.requests import free_path, predict_task_file
+from app.pages.predict.requests import free_path
 from app.session import Session
-from app.work.models import OpenModels
-from engine.commands.command_line import predict_command
-from engine.events import Event
-from engine.text.roles import Roles
+from engine.model.model_name import ModelName
+from engine.questions.predict import PredictFile
 
 
 class TaskFileCard(AnsweredFileCard):
@@ -67,13 +63,8 @@ class TaskFileCard(AnsweredFileCard):
     def out_filters(self) -> list[str]:
         return [f"*{one}" for one in self.out_suffixes]
 
-    def work(self, models: OpenModels, folder: Path, out: Path) -> Callable[[], Iterator[Event]]:
-        assert self.path is not None
-        return partial(predict_task_file, folder, self.path, out)
-
-    def command(self, folder: Path, out: Path) -> str:
-        assert self.path is not None
-        return predict_command(folder, self.path, out, Roles(text=""))
+    def question(self, model: ModelName, out: Path) -> PredictFile:
+        return PredictFile(model, data=str(self.path), out=out)
 
     def set_suffixes(self, suffixes: tuple[str, ...]) -> None:
         """Know how a new file may be written. Args: suffixes: the usual one first."""

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.look.widgets import LevelMark
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.requests import choose
-from app.pages.evaluate.state import FILE, Listing, ScoredSource
+from app.pages.evaluate.state import FILE, Listing
 from app.pages.evaluate.texts_model import TEXT
 from app.session import Session
 from app.work.text_filter import DIFFER, LABEL, WORD, Filter
@@ -24,6 +24,8 @@ from engine.evaluation.calibration import tempered
 from engine.evaluation.part import scoring_part
 from engine.events import result_of
 from engine.model.info import keep_temperature
+from engine.model.model_name import ModelName
+from engine.questions.evaluate import EvaluateFile
 from engine.text.listed import Listed
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
@@ -469,7 +471,7 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     page = show_page(EvaluatePage)
     page.set_model(session.runs.root / "run" / "model")
     settle(page)
-    page.show_source(ScoredSource(session.runs.root / "run" / "model", part="test"))
+    page.show_source(EvaluateFile(ModelName(session.runs.root / "run" / "model"), part="test"))
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()

@@ -319,7 +319,7 @@ def test_a_text_is_answered_while_a_file_is_predicted_and_the_file_goes_on(
                 yield Beat()
             yield event
 
-    monkeypatch.setattr(predict_requests, "predict_file", slowly)
+    monkeypatch.setattr(predict, "predict_file", slowly)
     page.run_button.click()
     page.text_card.text_box.setPlainText("good film")
     page.text_card.ask()

@@ -11,16 +11,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine.commands.command_line import finetune_command, predict_command
+from engine.commands.command_line import finetune_command
 from engine.commands.screen import Screen
 from engine.events import Progress
+from engine.model.model_name import ModelName
+from engine.questions.how_read import HowRead
+from engine.questions.predict import PredictFile
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.text.roles import Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.run.runs import read_config, read_status
@@ -384,20 +387,27 @@ def test_a_copied_line_does_the_same_run(place: Path, engine: Engine) -> None:
 
 
 def test_copied_lines_quote_what_a_shell_would_change() -> None:
-    how = {"separator": "\t", "quoting": "none", "header": "no"}
-    roles = Roles("#1 String", "it's", "Quality")
+    how = HowRead(separator="\t", quoting="none", header="no")
+    asked = PredictFile(
+        ModelName(Path("a b")),
+        data="d;ls.tsv",
+        out=Path("$out.csv"),
+        how=how,
+        text="#1 String",
+        text_pair="it's",
+    )
     for line in (
-        predict_command(Path("a b"), Path("d;ls.tsv"), Path("$out.csv"), roles, how),
+        asked.command(),
         finetune_command(
             with_values(FineTuneConfig(), {"text": "#1 String", "data": "d;ls.tsv"}), Path("a b")
         ),
     ):
         words = shlex.split(line)
         assert {"#1 String", "d;ls.tsv", "a b"} <= set(words)
-    words = shlex.split(predict_command(Path("m"), Path("d"), Path("o"), roles, how))
+    words = shlex.split(asked.command())
     assert words[words.index("--text-pair") + 1] == "it's" and words[words.index("--separator") + 1] == "tab"
-    assert words[-1] == "--no-header"
-    assert "--text=-text" in predict_command(Path("m"), Path("d"), Path("o"), Roles("-text"))
+    assert "--no-header" in words
+    assert "--text=-text" in replace(asked, text="-text").command()
 
 
 # where input, output or locale are not what a terminal has

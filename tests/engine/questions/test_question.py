@@ -19,7 +19,9 @@ from engine.questions.anatomy import TraceText
 from engine.questions.attention import SeeAttention
 from engine.questions.attribute import AttributeAnswer
 from engine.questions.cloze import ForeseeTable
+from engine.questions.compare import CompareModels
 from engine.questions.embed import EmbedTable
+from engine.questions.evaluate import EvaluateFile
 from engine.questions.fields import head_names
 from engine.questions.fill_mask import FillMask
 from engine.questions.heads import WeighHeads
@@ -29,6 +31,7 @@ from engine.questions.layers import AskLayers
 from engine.questions.next_sentence import NextSentence
 from engine.questions.pairs import ComparePairs
 from engine.questions.perplexity import MeasureSurprise
+from engine.questions.predict import PredictFile
 from engine.questions.question import Question
 from engine.questions.rests_on import FindRestingWords
 from engine.questions.templates import ScoreTemplates
@@ -61,6 +64,9 @@ QUESTIONS: list[Question[Any]] = [
         MODEL, "a", out=OUT, changes=Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
     ),
     TraceText(MODEL, "a", learn="b", weight="x[1, 2]", rate=0.5),
+    EvaluateFile(MODEL, data="a file.csv", label="kind", how=HOW, near=True, temperature="keep", out=OUT),
+    CompareModels(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
+    PredictFile(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
     Tokenize(MODEL, "a", max_length=7, truncation="head"),
 ]
 WITH_NOTEBOOK = {"fill_mask": FillMask, "attention": SeeAttention, "attribute": AttributeAnswer}
@@ -86,7 +92,8 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
 
 
 def test_every_question_is_tried() -> None:
-    assert {*LOOKING_INSIDE, Tokenize} == {type(question) for question in QUESTIONS}
+    others = EvaluateFile, CompareModels, PredictFile, Tokenize
+    assert {*LOOKING_INSIDE, *others} == {type(question) for question in QUESTIONS}
 
 
 def test_what_is_at_its_default_is_left_out_of_the_line_and_a_dash_is_no_flag() -> None:

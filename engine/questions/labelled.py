@@ -1,0 +1,87 @@
+"""What the questions share that are asked of labelled texts: a file, or what a run kept apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import UserError, marked
+from engine.events import Steps
+from engine.questions.fields import device_field
+from engine.questions.flags import Flag
+from engine.questions.how_read import HowRead, data_config, how_field
+from engine.questions.question import Found, Question, asked
+from engine.settings.finetune import DataConfig
+
+if TYPE_CHECKING:
+    from engine.train.scored import Scored
+
+PARTS = ("validation", "test")
+
+
+def column_field() -> Any:
+    """Return the field of a column that the training data had, too."""
+    return asked("", "a column, where it is not that of the training data", kw_only=True)
+
+
+def rows_field(help: str) -> Any:
+    """Return the field of a table of texts that is written."""
+    return asked(None, help, flag=Flag("ROWS", name="rows"), compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class OverLabelled(Question[Found]):
+    """A question over labelled texts. scheme: of tags in a file of them; "": found out."""
+
+    data: str = asked("", "a labelled file", kw_only=True)
+    part: str = asked(
+        "", "in its place: the rows that the run kept apart", choices=("", *PARTS), kw_only=True
+    )
+    text: str = column_field()
+    text_pair: str = column_field()
+    label: str = column_field()
+    device: str = device_field()
+    how: HowRead = how_field()
+    scheme: str = asked("", flag=None, kw_only=True)
+
+    @property
+    def config(self) -> DataConfig:
+        """The file as settings name it. Raises: ConfigError."""
+        return data_config(self)
+
+    @property
+    def run(self) -> Path | None:
+        """The run behind the model; None: there is none."""
+        from engine.evaluation.part import run_behind
+
+        return run_behind(self.model.folder)
+
+    @property
+    def folder(self) -> Path:
+        """The model folder that is named, or that of the result of a run that is."""
+        from engine.train.run.runs import MODEL
+
+        named = self.model.folder
+        return named / MODEL if self.run == named.absolute() else named
+
+    @property
+    def texts_name(self) -> str:
+        """What the texts are called."""
+        return self.part or Path(self.data).name
+
+    def check(self) -> None:
+        if bool(self.data) == bool(self.part):
+            raise UserError(marked("engine", "Give either --data, a file, or --part, of a run's own rows."))
+
+    def scoring(self) -> Steps[Scored]:
+        """Return what the model answers, and how good that is. Raises: UserError."""
+        from engine.evaluation.part import scoring_part
+        from engine.inspect.predict import evaluate_file
+
+        if not self.part:
+            return (yield from evaluate_file(self.folder, self.config, self.device))
+        if self.run is None:
+            template = marked("engine", "{path} is no run, nor the result of one, so it has no {part} part.")
+            raise UserError(template, path=self.model.folder, part=self.part)
+        return (yield from scoring_part(self.run, self.part, self.device))

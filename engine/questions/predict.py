@@ -1,0 +1,66 @@
+"""What does a fine-tuned model answer to every row of a file?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import UserError, marked
+from engine.events import Event
+from engine.questions.fields import device_field
+from engine.questions.how_read import HowRead, data_config, how_field
+from engine.questions.question import Models, Question, asked, given, out_field
+from engine.settings.finetune import DataConfig
+from engine.settings.setting import settings_of
+from engine.text.roles import Roles
+from engine.text.table import Table
+
+_HELP = {name: about.help for name, about in settings_of(DataConfig()).items()}
+
+
+@dataclass(frozen=True)
+class PredictFile(
+    Question[None], command="predict", help="write a copy of a table with predictions, or answer lines"
+):
+    """A new file with an answer to each row. table: the file as it is open in the window."""
+
+    data: str = asked("", "a CSV, TSV or JSON lines file, or a file of the model's task", kw_only=True)
+    text: str = asked("", _HELP["text"], kw_only=True)
+    text_pair: str = asked("", _HELP["text_pair"], kw_only=True)
+    device: str = device_field()
+    how: HowRead = how_field(is_last=False)
+    out: Path | None = out_field(
+        "the new file: CSV, or tabs where it is called .tsv; of other tasks also .json, .jsonl"
+    )
+    label: str = asked("", "a column with the right labels: their score is told too", kw_only=True)
+    raw: bool = asked(False, "leave cells that a spreadsheet would run", kw_only=True)
+    stream: bool = asked(
+        False,
+        'in the place of files: JSON lines on stdin, such as {"text": "..."}, are answered on stdout',
+        kw_only=True,
+    )
+    table: Table | None = given()
+
+    def check(self) -> None:
+        has_out = self.out not in (None, Path())
+        if self.stream and (self.data or has_out):
+            raise UserError(
+                marked("engine", "Texts come on stdin with --stream: leave out --data and --out.")
+            )
+        if not self.stream and not (self.data and has_out):
+            raise UserError(marked("engine", "Name the file to answer by --data and the new one by --out."))
+
+    def outs(self) -> tuple[Path, ...]:
+        return ()  # it is written on the way, step by step
+
+    def answer(self, models: Models) -> Iterator[Event]:
+        from engine.inspect.predict import predict_file
+        from engine.train.tasks.rows.predict import predict_file as predict_rows
+
+        assert self.out is not None
+        if self.table is not None:
+            opened = models.predictor(self.model)
+            return predict_rows(opened, self.table, self.out, Roles.of(self), raw=self.raw)
+        config = data_config(self)
+        return predict_file(self.model.folder, config, self.out, raw=self.raw, device=self.device)
