@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from engine.events import Evaluated, Event, Finished, Pinned, Progress, Reading,
 from engine.model.config import BertConfig, count_parameters
 from engine.settings.pretrain import PretrainConfig
 from engine.train.pretraining.forecast import Forecast
+from tests.looks.scenes import Invented
 
 NOUNS = ("river", "castle", "engine", "garden", "letter", "window", "market", "bridge", "winter")
 VERBS = ("crossed", "painted", "opened", "forgot", "followed", "carried", "watched")
@@ -54,7 +54,7 @@ def invented_forecast(config: PretrainConfig) -> Generator[Event, None, Forecast
     )
 
 
-class InventedReading:
+class InventedReading(Invented):
     """A pretraining task that learns on paper: `hold_at` makes it wait at a step until `let_go`."""
 
     def __init__(
@@ -66,15 +66,9 @@ class InventedReading:
         stuck: bool = False,
         pairs: bool = True,
     ) -> None:
-        self.num_steps, self.hold_at, self.fail_at = num_steps, hold_at, fail_at
+        super().__init__(num_steps, hold_at, fail_at)
         self.stuck, self.pairs = stuck, pairs
-        self.gate = threading.Event()
-        self.closed = False
         self.asked: list[str] = []
-
-    def let_go(self) -> None:
-        """Let a held run go on."""
-        self.gate.set()
 
     def pretrain(self, config: PretrainConfig, run_dir: Path, *, questions: Any = None) -> Iterator[Event]:
         """The task, in the place of the engine's."""
@@ -99,9 +93,9 @@ class InventedReading:
                     )
         except GeneratorExit:
             self.closed = True
-            self._keep(run_dir)
+            self.keep(run_dir)
             raise
-        self._keep(run_dir)
+        self.keep(run_dir)
         yield Finished(path=run_dir / "model", seconds=2700.0, best_metric=0.41)
 
     def started(self, run_dir: Path) -> Started:
@@ -202,8 +196,3 @@ class InventedReading:
         for sentence in asked:
             self.asked.append(sentence)
             yield self.pinned(step, [sentence], is_question=True)
-
-    def _keep(self, run_dir: Path) -> None:
-        (run_dir / "checkpoints").mkdir(parents=True, exist_ok=True)
-        (run_dir / "model").mkdir(exist_ok=True)
-        (run_dir / "model" / "config.json").write_text("{}", encoding="utf-8")

@@ -61,7 +61,26 @@ def write_vocabulary(path: Path, num_labels: int = 20) -> Path:
     return path
 
 
-class InventedRun:
+class Invented:
+    """What invented runs have in common: they wait at a step until `let_go`, and leave a folder behind."""
+
+    def __init__(self, num_steps: int, hold_at: int, fail_at: int) -> None:
+        self.num_steps, self.hold_at, self.fail_at = num_steps, hold_at, fail_at
+        self.gate = threading.Event()
+        self.closed = False
+
+    def let_go(self) -> None:
+        """Let a held run go on."""
+        self.gate.set()
+
+    def keep(self, run_dir: Path) -> None:
+        """Leave what a run leaves: its folder of checkpoints, and a model."""
+        (run_dir / "checkpoints").mkdir(parents=True, exist_ok=True)
+        (run_dir / "model").mkdir(exist_ok=True)
+        (run_dir / "model" / "config.json").write_text("{}", encoding="utf-8")
+
+
+class InventedRun(Invented):
     """A training task that learns on paper: `hold_at` makes it wait at a step until `let_go`."""
 
     def __init__(
@@ -75,14 +94,9 @@ class InventedRun:
         overfits: bool = False,
         never: int = -1,
     ) -> None:
-        self.labels, self.num_steps, self.per_label = tuple(labels), num_steps, per_label
-        self.hold_at, self.fail_at, self.overfits, self.never = hold_at, fail_at, overfits, never
-        self.gate = threading.Event()
-        self.closed = False
-
-    def let_go(self) -> None:
-        """Let a held run go on."""
-        self.gate.set()
+        super().__init__(num_steps, hold_at, fail_at)
+        self.labels, self.per_label = tuple(labels), per_label
+        self.overfits, self.never = overfits, never
 
     def fine_tune(self, config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
         """The task, in the place of the engine's."""
@@ -109,9 +123,9 @@ class InventedRun:
                     )
         except GeneratorExit:
             self.closed = True
-            self._keep(run_dir)
+            self.keep(run_dir)
             raise
-        self._keep(run_dir)
+        self.keep(run_dir)
         yield Finished(path=run_dir / "model", seconds=472.0, best_step=self.num_steps, best_metric=0.97)
 
     def evaluated(self, step: int, rng: np.random.Generator) -> Evaluated:
@@ -176,8 +190,3 @@ class InventedRun:
             elapsed_s=1.4 * step,
             remaining_s=1.4 * (self.num_steps - step),
         )
-
-    def _keep(self, run_dir: Path) -> None:
-        (run_dir / "checkpoints").mkdir(parents=True, exist_ok=True)
-        (run_dir / "model").mkdir(exist_ok=True)
-        (run_dir / "model" / "config.json").write_text("{}", encoding="utf-8")

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.look import theme
 from app.look.widgets import Card
 from app.pages.finetune.before import BeforeFineTuning
 from app.pages.finetune.charts import FineTuneCharts
@@ -20,10 +18,10 @@ from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.meanwhile import Meanwhile
 from app.pages.finetune.setup import APART, FineTuneSetup
+from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
 from app.session import Session
-from app.settings import AppSettings
 from app.shipped import sample_data_path
 from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES
 from app.work.tables import NEW
@@ -175,20 +173,12 @@ class FineTunePage(TrainingPage):
 
 def main() -> int:
     """Show the page alone: the sample sentences, a small model from random weights."""
-    with TemporaryDirectory() as folder:
-        app = QApplication(sys.argv)
-        settings = AppSettings(Path(folder) / "settings.ini")
-        settings.runs_root = folder
-        theme.apply_theme(app, settings.theme)
-        session = Session(settings)
-        page = FineTunePage(session)
-        page.resize(1104, 780)
-        page.show()
-        session.data.open(sample_data_path())
+
+    def begin(page: FineTunePage) -> None:
+        page.session.data.open(sample_data_path())
         page.setup.chooser.start_from_random_weights()
-        result = app.exec()
-        session.close()
-    return result
+
+    return show_alone(FineTunePage, begin)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,11 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look import theme
 from app.pages.pretrain.advice import DROP_REPEATED, TextFacts, on_text
 from app.pages.pretrain.before import BeforePretraining
 from app.pages.pretrain.charts import PretrainCharts
@@ -23,10 +21,10 @@ from app.pages.pretrain.facts import facts_of
 from app.pages.pretrain.findings import TEXT, Findings, answer
 from app.pages.pretrain.pins import PinsDialog
 from app.pages.pretrain.setup import PretrainSetup
+from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
 from app.session import Session
-from app.settings import AppSettings
 from app.work.tables import NEW
 from app.work.training import run_name
 from app.work.worker import Channel
@@ -227,19 +225,7 @@ class PretrainPage(TrainingPage):
 
 def main() -> int:
     """Show the page alone."""
-    with TemporaryDirectory() as folder:
-        app = QApplication(sys.argv)
-        settings = AppSettings(Path(folder) / "settings.ini")
-        settings.runs_root = folder
-        theme.apply_theme(app, settings.theme)
-        session = Session(settings)
-        page = PretrainPage(session)
-        page.resize(1104, 780)
-        page.show()
-        page.take(sys.argv[1:])
-        result = app.exec()
-        session.close()
-    return result
+    return show_alone(PretrainPage, lambda page: page.take(sys.argv[1:]))
 
 
 if __name__ == "__main__":
