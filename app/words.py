@@ -309,9 +309,9 @@ def shorten(text: str, length: int = 80) -> str:
 
 
 def event_words(event: events.Event, *, num_steps: int = 0) -> str:
-    """Return an event in one line; nothing for a beat."""
+    """Return an event in one line; nothing for a beat, nor for an answer."""
     match event:
-        case events.Beat():
+        case events.Beat() | events.AnswerSoFar():
             return ""
         case events.Progress():
             return _progress_words(event)

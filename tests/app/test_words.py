@@ -211,8 +211,9 @@ def test_every_event_has_words() -> None:
     assert said[6] == "Guesses at step 9: the"
     assert said[7] == "Stage domain, 3 runs: accuracy 0.930 (95 %: 0.905 to 0.955)"
     assert all(said) and not any("{" in line for line in said)
-    assert words.event_words(events.Beat()) == ""
-    covered = {type(event).__name__ for event in EVENTS} | {"Beat"}
+    for silent in (events.Beat(), events.AnswerSoFar(value=7)):
+        assert words.event_words(silent) == ""
+    covered = {type(event).__name__ for event in EVENTS} | {"Beat", "AnswerSoFar"}
     assert covered == {k.__name__ for k in events.Event.__subclasses__() if k.__module__ == events.__name__}
 
 
