@@ -29,7 +29,7 @@ from engine.train.run.runs import read_metrics, read_status
 from tests.engine.steps import Clock
 from tests.engine.tiny_runs import outcome, run_engine, start_engine
 from tests.engine.tiny_texts import notes, of, promised, text_config, word_pieces, words_of, write_text
-from tests.engine.train.test_runs import die_often, dying, wait_for
+from tests.engine.train.test_runs import die_often, dying, kill, wait_for
 
 __all__ = ["dying"]  # a fixture
 KILLS = int(os.environ.get("CLOZE_KILLS", "3"))
@@ -53,12 +53,7 @@ def kill_somewhere(process: Any, run_dir: Path, moment: str, rng: random.Random)
         time.sleep(rng.uniform(0, 0.2))
     else:
         wait_for(lambda: len(read_metrics(run_dir)) >= target, process)
-    if moment == "save":
-        wait_for(lambda: any((run_dir / "checkpoints").glob(".*.partial")), process, 0.0005)
-    time.sleep(rng.uniform(0, 0.01))
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    return bool(process.returncode == -signal.SIGKILL)
+    return kill(process, run_dir, rng, is_saving=moment == "save")
 
 
 @pytest.mark.slow

@@ -109,7 +109,12 @@ def kill_somewhere(process: Any, run_dir: Path, rng: random.Random) -> bool:
         time.sleep(rng.uniform(0.5, 2.0))
     else:
         wait_for(lambda: len(read_metrics(run_dir)) >= target, process)
-    if moment == "checkpoint":
+    return kill(process, run_dir, rng, is_saving=moment == "checkpoint")
+
+
+def kill(process: Any, run_dir: Path, rng: random.Random, *, is_saving: bool) -> bool:
+    """Kill a process within a hundredth of a second, or once it saves; return whether it was still alive."""
+    if is_saving:
         wait_for(lambda: any((run_dir / "checkpoints").glob(".*.partial")), process, 0.0005)
     time.sleep(rng.uniform(0, 0.01))
     process.send_signal(signal.SIGKILL)
