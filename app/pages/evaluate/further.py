@@ -15,7 +15,8 @@ from app.pages.evaluate.score import ScoreCard
 from app.pages.evaluate.state import OpenedScores, WorseSlices
 from app.session import Session
 from app.work.worker import Channel
-from engine.evaluation.baselines import Baseline
+from engine.evaluation.baselines import Baseline, counting_words
+from engine.evaluation.meaning import groups_by_meaning
 from engine.evaluation.slices import MEANING
 from engine.events import Event, Progress
 
@@ -74,7 +75,7 @@ class Further(QObject):
         if self.opened is not None:
             self._words_asked.ask(
                 self.opened.source,
-                partial(requests.count_words, self.opened),
+                partial(counting_words, self.opened.scored, self.opened.model, self.opened.source.part),
                 heard=self._hear_words,
                 refused=self._refuse_words,
                 again=True,
@@ -111,7 +112,7 @@ class Further(QObject):
         if self.opened is not None:
             self._meaning_asked.ask(
                 self.opened.source,
-                partial(requests.group_by_meaning, self.opened),
+                partial(groups_by_meaning, self.opened.model, self.opened.scored.listed),
                 heard=self._hear_meaning,
                 refused=self._refuse_meaning,
                 progress=self._hear_meaning_progress,

@@ -26,10 +26,10 @@ from app.work.models import OpenModels
 from app.work.text_filter import Filter
 from engine.durable import write_text
 from engine.errors import UserError
-from engine.evaluation.baselines import Baseline, can_count_words, counting_words, one_label
+from engine.evaluation.baselines import Baseline, can_count_words, one_label
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
-from engine.evaluation.meaning import groups_by_meaning, groups_of_near
+from engine.evaluation.meaning import groups_of_near
 from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind
 from engine.evaluation.report import Report, keep_fitted
 from engine.evaluation.slices import (
@@ -190,11 +190,6 @@ def set_temperature(opened: OpenedScores, *, is_kept: bool) -> bool:
     return is_kept
 
 
-def count_words(opened: OpenedScores) -> Steps[Baseline]:
-    """Return what TF-IDF with logistic regression reaches on the same texts. Raises: UserError."""
-    return counting_words(opened.scored, opened.model, opened.source.part)
-
-
 def compare(opened: OpenedScores, other: Path, names: tuple[str, str]) -> Steps[ScoredPair]:
     """Return another model's answers to the same texts beside these. Args: names: what the two are called.
 
@@ -230,11 +225,6 @@ def find_slices(opened: OpenedScores, meaning: tuple[str, ...] = ()) -> Steps[Wo
         by_column[name] = by_value(name, values, right)
         yield Beat()
     return WorseSlices(slices, tried, columns, by_column)
-
-
-def group_by_meaning(opened: OpenedScores) -> Steps[tuple[str, ...]]:
-    """Return what the group of each text is called, by the model's own vectors. Raises: UserError."""
-    return groups_by_meaning(opened.model, opened.scored.listed)
 
 
 def group_near(opened: OpenedScores) -> Steps[OpenedScores]:
