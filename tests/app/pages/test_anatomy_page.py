@@ -18,11 +18,12 @@ from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.anatomy.pictures import shown_places
 from app.pages.anatomy.state import Walk
+from app.pages.anatomy.steps.known import ALL_STEPS
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import AnatomyPlace
 from engine.inspect.anatomy.learning import learn
-from engine.inspect.anatomy.steps import ORDER
+from engine.inspect.anatomy.steps import ORDER, STEPS, step_making
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.anatomy.working import value_of
 from engine.inspect.loaded_model import LoadedModel
@@ -56,6 +57,13 @@ def test_rows_stand_around_the_chosen_piece_and_none_is_left_out_while_there_is_
         most = np.argsort(-found["layer.1.softmax"][0, piece])[:2]
         assert len(shown) == 7 and {piece, max(0, piece - 1), piece + 1, *most} <= set(shown)
         assert shown == shown_places(found, walk.on_piece(piece).changed(step="softmax"), 8)
+
+
+def test_every_step_of_the_engine_has_its_own_on_the_page_in_the_same_order() -> None:
+    assert tuple(step.key for step in ALL_STEPS) == ORDER
+    for step in STEPS.values():
+        made = step.names(2)[-1:]
+        assert all(step_making(name, 2) == (step.key, 2) for name in made), step
 
 
 def test_each_step_keeps_its_name_and_the_strip_moves_with_the_current_one(
