@@ -9,14 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
-from app.look.columns import Column, Row, color_of
+from app.look.columns import Cell, Column, Row, color_of
 from app.look.labels import tip
 
 Index = QModelIndex | QPersistentModelIndex
+Rows = Sequence[Row] | np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,16 @@ class TableColumn(Column):
     """A column of a table. longest: characters that are shown of a cell, 0 for all.
 
     whole: what is copied of it; None: all of what is said. told: what its tooltip says; None: nothing.
+    drawn: what a CellsDelegate paints, where that is more than what is said.
     """
 
     longest: int = 0
     whole: Callable[[Row], str] | None = None
     told: Callable[[Row], str] | None = None
+    drawn: Callable[[Row], Cell] | None = None
+
+    def cell(self, row: Row, matters: bool = False) -> Cell:
+        return Column.cell(self, row, matters) if self.drawn is None else self.drawn(row)
 
     def said(self, row: Row) -> str:
         """Return what stands here in a row, in full."""
@@ -52,9 +61,9 @@ class RowsModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns: tuple[TableColumn, ...] = ()
-        self.rows: Sequence[Row] = ()
+        self.rows: Rows = ()
 
-    def put(self, columns: Sequence[TableColumn], rows: Sequence[Row]) -> None:
+    def put(self, columns: Sequence[TableColumn], rows: Rows) -> None:
         """Show other rows, and other columns."""
         self.beginResetModel()
         self.columns, self.rows = tuple(columns), rows
@@ -121,3 +130,28 @@ class RowsModel(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return column.help or None
         return None
+
+
+class CellsDelegate(QStyledItemDelegate):
+    """Paints what the columns of a RowsModel have in a row. A child class says what lies under it."""
+
+    size = (60, 28)  # px, the least of a cell
+    pad = 8  # px at both sides of what stands in a cell
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        model = index.model()
+        assert isinstance(model, RowsModel)
+        row, column = model.rows[index.row()], model.columns[index.column()]
+        painter.save()
+        painter.setClipRect(option.rect)
+        self.paint_ground(painter, option, index)
+        room = QRectF(option.rect)
+        room.setHeight(min(room.height(), self.size[1]))  # of a row that is opened, its first line
+        column.cell(row).paint(painter, room.adjusted(self.pad, 0, -self.pad, 0))
+        painter.restore()
+
+    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint what lies under a cell."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(*self.size)

@@ -1,40 +1,32 @@
-"""The texts behind a number as Qt sees them: cells are made when they are shown, of a million as of ten."""
+"""The texts behind a number as a table: cells are made when they are shown, of a million as of ten."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-)
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtCore import QObject, QRectF
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
-from app.look.columns import LEFT, RIGHT, WHOLE, Bar, Words
-from app.look.labels import tip
+from app.look.columns import RIGHT, WHOLE, Bar, Cell, Words
+from app.look.rows_model import CellsDelegate, Index, RowsModel, TableColumn
 from app.pages.evaluate.state import ScoredPair
 from app.pages.tasks.known import views_of
 from engine.train.scored import Scored
 
-Index = QModelIndex | QPersistentModelIndex
 ANSWER, OTHER, SURE, TEXT, LINE, OPEN = range(6)
 SHOWN, TOLD = 240, 2000  # characters of a text on its line, in its tip
 ROW = 28  # px
 
 
-class TextRows(QAbstractTableModel):
-    """Some scored texts in an order of their own."""
+class TextRows(RowsModel):
+    """Some scored texts in an order of their own; a row is a text's place among all."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,10 +36,10 @@ class TextRows(QAbstractTableModel):
         self.opened = -1  # the row that is open
         self._second: dict[int, int] = {}
         self._has_lines = True
+        self.put(self._columns(), ())
 
     def set_rows(self, scored: Scored | None, places: npt.NDArray[np.int64], both: ScoredPair | None) -> None:
         """Show other texts."""
-        self.beginResetModel()
         if both is not self.both:
             self._second = {}
             if both is not None:
@@ -57,158 +49,158 @@ class TextRows(QAbstractTableModel):
         if scored is not self.scored:
             self._has_lines = scored is None or bool(scored.listed.lines.any())
         self.scored, self.places, self.both, self.opened = scored, places, both, -1
-        self.endResetModel()
+        self.put(self._columns(), places)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or self.scored is None else len(self.places)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else 6
+    def _columns(self) -> list[TableColumn]:
+        """Return the columns, in the order of ANSWER to OPEN."""
+        said: Callable[[float], str] = partial(words.decimal, digits=2)
+        whole: Callable[[float], str] = partial(words.decimal, digits=4)
+        if self.is_of_numbers:
+            said = whole = partial(words.scientific, digits=3)
+        off = self.tr("off by") if self.is_of_numbers else self.tr("probability")
+        line = self.tr("line") if self._has_lines else self.tr("number")
+        return [
+            _column(self.tr("true → predicted"), self._answer_words, drawn=self._answer_cell),
+            _column(self.tr("second model"), self.other, drawn=self._other_cell),
+            _column(
+                off,
+                lambda place: whole(self.sure(place)),
+                shown=lambda place: said(self.sure(place)),
+                ink="muted",
+                drawn=None if self.is_of_numbers else lambda place: _Probability(self.sure(place)),
+            ),
+            _column(self.tr("text"), self.said, longest=SHOWN, drawn=self._text_cell),
+            _column(line, self._line, ink="muted", side=RIGHT),
+            _column("", lambda place: "", drawn=lambda place: _Opens(self.is_open(place))),
+        ]
 
     def place(self, row: int) -> int:
         """Return which text a row is of."""
         return int(self.places[row])
 
-    def answer(self, row: int) -> tuple[str, str]:
-        """Return what is true of a row's text and what was answered."""
+    def is_open(self, place: int) -> bool:
+        return self.opened >= 0 and self.place(self.opened) == place
+
+    def answer(self, place: int) -> tuple[str, str]:
+        """Return what is true of a text and what was answered."""
         assert self.scored is not None
-        each, place = self.scored.each, self.place(row)
+        each = self.scored.each
         return each.names[each.true[place]], each.names[each.predicted[place]]
 
-    def other(self, row: int) -> str:
+    def other(self, place: int) -> str:
         """Return what the second model answered; "" without one."""
-        if self.both is None or self.place(row) not in self._second:
+        if self.both is None or place not in self._second:
             return ""
         names: tuple[str, ...] = self.both.compared.second.each.names
-        return names[self._second[self.place(row)]]
+        return names[self._second[place]]
 
-    def sure(self, row: int) -> float:
+    def sure(self, place: int) -> float:
         """Return the probability of the answer; of a number, how far off it is."""
         assert self.scored is not None
-        return float(self.scored.each.sure[self.place(row)])
+        return float(self.scored.each.sure[place])
 
-    def said(self, row: int) -> str:
-        """Return a row's text, whole."""
+    def said(self, place: int) -> str:
+        """Return a text, whole."""
         assert self.scored is not None
-        return self.scored.listed.said(self.place(row))
+        return self.scored.listed.said(int(place))
 
-    def is_right(self, row: int) -> bool:
+    def is_right(self, place: int) -> bool:
         assert self.scored is not None
-        return bool(self.scored.each.right[self.place(row)] >= 1)
+        return bool(self.scored.each.right[place] >= 1)
 
     @property
     def is_of_numbers(self) -> bool:
         return self.scored is not None and views_of(self.scored.task).is_of_numbers
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or self.scored is None:
-            return None
-        row, column = index.row(), index.column()
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.UserRole):
-            return self._cell(row, column, whole=role == Qt.ItemDataRole.UserRole)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(words.shorten(self._cell(row, column, whole=True), TOLD))
-        if role == Qt.ItemDataRole.TextAlignmentRole and column == LINE:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
+    def _line(self, place: int) -> str:
+        assert self.scored is not None
+        line = int(self.scored.listed.lines[place])
+        return str(line) if line else str(int(self.scored.listed.rows[place]) + 1)
 
-    def _cell(self, row: int, column: int, *, whole: bool) -> str:
-        if column == ANSWER:
-            return " → ".join(self.answer(row))
-        if column == OTHER:
-            return self.other(row)
-        if column == SURE:
-            value = self.sure(row)
-            return (
-                words.scientific(value, 3) if self.is_of_numbers else words.decimal(value, 4 if whole else 2)
-            )
-        if column == TEXT:
-            return self.said(row) if whole else words.shorten(self.said(row), SHOWN)
-        if column == LINE:
-            assert self.scored is not None
-            line = int(self.scored.listed.lines[self.place(row)])
-            return str(line) if line else str(int(self.scored.listed.rows[self.place(row)]) + 1)
-        return ""
+    def _answer_words(self, place: int) -> str:
+        return " → ".join(self.answer(place))
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            sure = self.tr("off by") if self.is_of_numbers else self.tr("probability")
-            line = self.tr("line") if self._has_lines else self.tr("number")
-            return (self.tr("true → predicted"), self.tr("second model"), sure, self.tr("text"), line, "")[
-                section
-            ]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section == LINE:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
+    def _answer_cell(self, place: int) -> Cell:
+        true, predicted = (" ".join(one.split()) or "–" for one in self.answer(place))
+        return _Answer(true, predicted, self.is_right(place))
+
+    def _other_cell(self, place: int) -> Cell:
+        other = self.other(place)
+        is_another = bool(other) and other != self.answer(place)[0]
+        return Words(other, "text" if is_another else "muted", is_another)
+
+    def _text_cell(self, place: int) -> Cell:
+        return Words("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))
 
 
-class TextCells(QStyledItemDelegate):
+def _column(
+    head: str, whole: Callable[[int], str], shown: Callable[[int], str] | None = None, **more: object
+) -> TableColumn:
+    """Return a column whose cells are copied whole. Args: shown: what stands there, if not all."""
+
+    def told(place: int) -> str:
+        return words.shorten(whole(place), TOLD)
+
+    return TableColumn(head, shown or whole, whole=whole, told=told, **more)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer(Cell):
+    """What is true and what was predicted, which is bold where it is wrong."""
+
+    true: str
+    predicted: str
+    is_right: bool
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        true, arrow = Words(self.true), Words("  →  ", "muted", cut=WHOLE)
+        predicted = Words(self.predicted, "muted" if self.is_right else "text", not self.is_right)
+        plain, bold = QFontMetricsF(true.font), QFontMetricsF(predicted.font)
+        taken = plain.horizontalAdvance(arrow.text)
+        both = max(10.0, room.width() - taken)
+        longest = max(both / 2, both - bold.horizontalAdvance(self.predicted))
+        first = min(plain.horizontalAdvance(self.true) + 1, longest)
+        cut = true.shown_in(first)
+        Words(cut, cut=WHOLE).paint(painter, room)
+        rest = room.adjusted(plain.horizontalAdvance(cut), 0, 0, 0)
+        arrow.paint(painter, rest)
+        predicted.paint(painter, rest.adjusted(taken, 0, 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Probability(Cell):
+    """A bar, with its figure at the right."""
+
+    value: float
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        figure = QFontMetricsF(theme.ui_font()).horizontalAdvance("0.00") + 8
+        Bar(self.value).paint(
+            painter, QRectF(room.left(), room.top(), max(10.0, room.width() - figure), room.height())
+        )
+        Words(words.decimal(self.value, 2), side=RIGHT, cut=WHOLE).paint(painter, room)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opens(Cell):
+    """The mark that opens a row."""
+
+    is_open: bool
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        icon = theme.icon("chevron-down" if self.is_open else "chevron-right", "muted")
+        place = room.toRect()
+        icon.paint(painter, place.center().x() - 8, place.top() + (ROW - 16) // 2, 16, 16)
+
+
+class TextCells(CellsDelegate):
     """Answers with the predicted one in bold, probabilities as bars, a mark that opens; at the row's top."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    size = (60, ROW)
+
+    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         model, colors = index.model(), theme.current()
         assert isinstance(model, TextRows)
-        rect: QRect = option.rect
-        state: QStyle.StateFlag = option.state
-        painter.save()
         is_open = index.row() == model.opened
-        if is_open or state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, colors.color("hover" if is_open else "accent_soft"))
-        painter.setClipRect(rect)
-        line = QRectF(rect.left() + 8, rect.top(), rect.width() - 16, ROW)
-        painter.setFont(theme.ui_font())
-        if index.column() == ANSWER:
-            self._paint_answer(painter, line, model, index.row())
-        elif index.column() == SURE and not model.is_of_numbers:
-            self._paint_sure(painter, line, model.sure(index.row()))
-        elif index.column() == OPEN:
-            icon = theme.icon("chevron-down" if is_open else "chevron-right", "muted")
-            icon.paint(painter, QRect(rect.center().x() - 8, rect.top() + (ROW - 16) // 2, 16, 16))
-        elif index.column() == OTHER:
-            other, own = model.other(index.row()), model.answer(index.row())[0]
-            self._paint_words(painter, line, other, bold=bool(other) and other != own)
-        elif index.column() != TEXT or not is_open:
-            self._paint_plain(painter, line, index)
-        painter.restore()
-
-    def _paint_plain(self, painter: QPainter, line: QRectF, index: Index) -> None:
-        ink, side = "text" if index.column() == TEXT else "muted", RIGHT if index.column() == LINE else LEFT
-        Words(str(index.data()), ink, side=side).paint(painter, line)
-
-    def _paint_words(self, painter: QPainter, line: QRectF, text: str, *, bold: bool) -> None:
-        Words(text, "text" if bold else "muted", bold).paint(painter, line)
-
-    def _paint_answer(self, painter: QPainter, line: QRectF, model: TextRows, row: int) -> None:
-        true, predicted = (" ".join(one.split()) or "–" for one in model.answer(row))
-        is_right = model.is_right(row)
-        plain, bold = QFontMetricsF(theme.ui_font()), QFontMetricsF(theme.ui_font(bold=not is_right))
-        arrow = plain.horizontalAdvance("  →  ")
-        room = max(10.0, line.width() - arrow)
-        first = min(
-            plain.horizontalAdvance(true) + 1, max(room / 2, room - bold.horizontalAdvance(predicted))
-        )
-        colors = theme.current()
-        align = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(colors.color("text"))
-        cut = plain.elidedText(true, Qt.TextElideMode.ElideRight, first)
-        painter.drawText(line, align, cut)
-        painter.setPen(colors.color("muted"))
-        rest = line.adjusted(plain.horizontalAdvance(cut), 0, 0, 0)
-        painter.drawText(rest, align, "  →  ")
-        painter.setFont(theme.ui_font(bold=not is_right))
-        painter.setPen(QColor(colors.muted if is_right else colors.text))
-        rest.adjust(arrow, 0, 0, 0)
-        painter.drawText(rest, align, bold.elidedText(predicted, Qt.TextElideMode.ElideRight, rest.width()))
-
-    def _paint_sure(self, painter: QPainter, line: QRectF, value: float) -> None:
-        figure = QFontMetricsF(painter.font()).horizontalAdvance("0.00") + 8
-        track = QRectF(line.left(), line.top(), max(10.0, line.width() - figure), line.height())
-        Bar(value).paint(painter, track)
-        Words(words.decimal(value, 2), side=RIGHT, cut=WHOLE).paint(painter, line)
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(60, ROW)
+        if is_open or option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, colors.color("hover" if is_open else "accent_soft"))
