@@ -125,6 +125,19 @@ class Bar(Cell):
 
 
 @dataclass(frozen=True, slots=True)
+class Beside(Cell):
+    """A cell, and another at its right that takes so many px."""
+
+    first: Cell
+    last: Cell
+    taken: float
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        self.first.paint(painter, room.adjusted(0, 0, -min(self.taken, room.width() - 10), 0))
+        self.last.paint(painter, room.adjusted(max(0.0, room.width() - self.taken), 0, 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column. head: over it; help: said of it there. value: what a row has there; say: how that is shown,
     in words or as a cell that paints itself.

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
@@ -20,7 +19,6 @@ from app.look.columns import Cell, Column, Row, color_of
 from app.look.labels import tip
 
 Index = QModelIndex | QPersistentModelIndex
-Rows = Sequence[Row] | np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,9 @@ class RowsModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns: tuple[TableColumn, ...] = ()
-        self.rows: Rows = ()
+        self.rows: Sequence[Row] = ()
 
-    def put(self, columns: Sequence[TableColumn], rows: Rows) -> None:
+    def put(self, columns: Sequence[TableColumn], rows: Sequence[Row]) -> None:
         """Show other rows, and other columns."""
         self.beginResetModel()
         self.columns, self.rows = tuple(columns), rows
@@ -136,7 +134,7 @@ class CellsDelegate(QStyledItemDelegate):
     """Paints what the columns of a RowsModel have in a row. A child class says what lies under it."""
 
     size = (60, 28)  # px, the least of a cell
-    pad = 8  # px at both sides of what stands in a cell
+    pads = (8, 8)  # px at the left and the right of what stands in a cell
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         model = index.model()
@@ -147,11 +145,14 @@ class CellsDelegate(QStyledItemDelegate):
         self.paint_ground(painter, option, index)
         room = QRectF(option.rect)
         room.setHeight(min(room.height(), self.size[1]))  # of a row that is opened, its first line
-        column.cell(row).paint(painter, room.adjusted(self.pad, 0, -self.pad, 0))
+        left, right = self.pads
+        column.cell(row).paint(painter, room.adjusted(left, 0, -right, 0))
         painter.restore()
 
     def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint what lies under a cell."""
+        panel = QStyle.PrimitiveElement.PE_PanelItemViewItem
+        option.widget.style().drawPrimitive(panel, option, painter, option.widget)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(*self.size)

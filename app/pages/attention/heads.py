@@ -11,31 +11,25 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QRectF,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QProgressBar,
     QSizePolicy,
     QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QWidget,
 )
 
 from app import words
-from app.look import theme
 from app.look.boxes import ChoiceBox
-from app.look.columns import RIGHT, Bar
+from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
 from app.look.labels import ElidedLabel, label
 from app.look.layout import row
-from app.look.rows_model import Index, RowsModel, TableColumn
+from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
@@ -131,7 +125,10 @@ class _HeadModel(RowsModel):
             column(self.tr("Layer"), lambda head: head[0] + 1, side=RIGHT),
             column(self.tr("Head"), lambda head: head[1] + 1, side=RIGHT),
             column(
-                values.heading if values else "", self._value, whole=lambda head: str(self.bar_of(head)[0])
+                values.heading if values else "",
+                self._value,
+                whole=lambda head: str(self.bar_of(head)[0]),
+                drawn=self._bar,
             ),
             column(self.tr("Mostly at"), self._pattern, ink="muted"),
         )
@@ -154,6 +151,20 @@ class _HeadModel(RowsModel):
         half = self.head_values.half
         return float(self.head_values.values[head]), 0.0 if half is None else float(half[head])
 
+    def _bar(self, head: Head) -> Cell:
+        value, half = self.bar_of(head)
+        ends = (max(0.0, abs(value) - half) / self.largest, (abs(value) + half) / self.largest)
+        bar = Bar(
+            min(1.0, abs(value) / self.largest),
+            "b" if value < 0 else "accent",
+            track="",
+            height=ROW_HEIGHT - 14,
+            radius=3.0,
+            least=1.0,
+            interval=ends if half else None,
+        )
+        return Beside(bar, Words(self._value(head), side=RIGHT, cut=WHOLE), VALUE_WIDTH + 4)
+
     def set_off(self, off: frozenset[Head]) -> None:
         if off != self.off:
             self.off = off
@@ -161,38 +172,11 @@ class _HeadModel(RowsModel):
                 self.touch(column)
 
 
-class _BarDelegate(QStyledItemDelegate):
+class _BarCells(CellsDelegate):
     """The value as a bar, scaled to the largest, with its words behind it."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        model = index.model()
-        assert isinstance(model, _HeadModel)
-        option.widget.style().drawPrimitive(
-            QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, option.widget
-        )
-        value, half = model.bar_of(model.rows[index.row()])
-        room = QRectF(option.rect).adjusted(8, 7, -VALUE_WIDTH - 8, -7)
-        ends = (max(0.0, abs(value) - half) / model.largest, (abs(value) + half) / model.largest)
-        bar = Bar(
-            min(1.0, abs(value) / model.largest),
-            "b" if value < 0 else "accent",
-            track="",
-            height=room.height(),
-            radius=3.0,
-            least=1.0,
-            interval=ends if half else None,
-        )
-        painter.save()
-        bar.paint(painter, room)
-        painter.setPen(theme.current().color("text"))
-        beside = QRectF(room.right() + 4, option.rect.top(), VALUE_WIDTH, option.rect.height())
-        painter.drawText(
-            beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(index.data())
-        )
-        painter.restore()
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(VALUE_WIDTH + 60, ROW_HEIGHT)
+    size = (VALUE_WIDTH + 60, ROW_HEIGHT)
+    pads = (8, 4)
 
 
 class HeadList(TableView):
@@ -209,7 +193,7 @@ class HeadList(TableView):
         self._heads = _HeadModel(self)
         self._chosen: Head | None = None
         self.setModel(self._heads)
-        self.setItemDelegateForColumn(2, _BarDelegate(self))
+        self.setItemDelegateForColumn(2, _BarCells(self))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.verticalHeader().hide()

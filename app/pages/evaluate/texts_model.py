@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
-from app.look.columns import RIGHT, WHOLE, Bar, Cell, Words
+from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
 from app.look.rows_model import CellsDelegate, Index, RowsModel, TableColumn
 from app.pages.evaluate.state import ScoredPair
 from app.pages.tasks.known import views_of
@@ -49,7 +50,7 @@ class TextRows(RowsModel):
         if scored is not self.scored:
             self._has_lines = scored is None or bool(scored.listed.lines.any())
         self.scored, self.places, self.both, self.opened = scored, places, both, -1
-        self.put(self._columns(), places)
+        self.put(self._columns(), cast(Sequence[int], places))
 
     def _columns(self) -> list[TableColumn]:
         """Return the columns, in the order of ANSWER to OPEN."""
@@ -67,7 +68,7 @@ class TextRows(RowsModel):
                 lambda place: whole(self.sure(place)),
                 shown=lambda place: said(self.sure(place)),
                 ink="muted",
-                drawn=None if self.is_of_numbers else lambda place: _Probability(self.sure(place)),
+                drawn=None if self.is_of_numbers else self._sure_cell,
             ),
             _column(self.tr("text"), self.said, longest=SHOWN, drawn=self._text_cell),
             _column(line, self._line, ink="muted", side=RIGHT),
@@ -129,6 +130,10 @@ class TextRows(RowsModel):
         is_another = bool(other) and other != self.answer(place)[0]
         return Words(other, "text" if is_another else "muted", is_another)
 
+    def _sure_cell(self, place: int) -> Cell:
+        figure = Words(words.decimal(self.sure(place), 2), side=RIGHT, cut=WHOLE)
+        return Beside(Bar(self.sure(place)), figure, QFontMetricsF(figure.font).horizontalAdvance("0.00") + 8)
+
     def _text_cell(self, place: int) -> Cell:
         return Words("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))
 
@@ -165,20 +170,6 @@ class _Answer(Cell):
         rest = room.adjusted(plain.horizontalAdvance(cut), 0, 0, 0)
         arrow.paint(painter, rest)
         predicted.paint(painter, rest.adjusted(taken, 0, 0, 0))
-
-
-@dataclass(frozen=True, slots=True)
-class _Probability(Cell):
-    """A bar, with its figure at the right."""
-
-    value: float
-
-    def paint(self, painter: QPainter, room: QRectF) -> None:
-        figure = QFontMetricsF(theme.ui_font()).horizontalAdvance("0.00") + 8
-        Bar(self.value).paint(
-            painter, QRectF(room.left(), room.top(), max(10.0, room.width() - figure), room.height())
-        )
-        Words(words.decimal(self.value, 2), side=RIGHT, cut=WHOLE).paint(painter, room)
 
 
 @dataclass(frozen=True, slots=True)
