@@ -12,7 +12,8 @@ from PySide6.QtGui import QPainter, QPen
 
 from app import words
 from app.look import theme
-from app.plots.strokes import CENTER, RIGHT, level_line, upright_line, write
+from app.look.columns import RIGHT
+from app.plots.strokes import CENTER, level_line, upright_line, write
 
 AXIS_SIZE = 11  # px of the numbers and names of an axis
 NAME_GAP = 15.0  # px between two names at the ends of lines

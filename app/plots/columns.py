@@ -37,7 +37,6 @@ class ColumnsFigure(RowsFigure):
         super().__init__(title, parent)
         self.rows: tuple[Row, ...] = ()
         self.marked: frozenset[int] = frozenset()
-        self.is_dim = False
 
     def columns(self) -> Sequence[Column]:
         """Return the columns from left to right, as wide as they are now."""
@@ -60,12 +59,6 @@ class ColumnsFigure(RowsFigure):
         """Put a ground under some rows, such as those whose texts are shown."""
         self.marked = frozenset(places)
         self.canvas().update()
-
-    def set_dim(self, dim: bool) -> None:
-        """Say that a newer answer is on its way."""
-        if dim != self.is_dim:
-            self.is_dim = dim
-            self.canvas().update()
 
     @property
     def num_rows(self) -> int:

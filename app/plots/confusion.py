@@ -22,11 +22,12 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure
 from app.plots.pointed import cell_after
-from app.plots.strokes import CENTER, RIGHT, level_line, write
+from app.plots.strokes import CENTER, level_line, write
 
 NAME_SIZE = 12
 TITLE_SIZE = 11

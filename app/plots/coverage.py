@@ -15,10 +15,11 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots.axes import AXIS_SIZE, Axes
 from app.plots.figure import Numbers
 from app.plots.pointed import DoorsFigure, place_after
-from app.plots.strokes import CENTER, RIGHT, paint_line, write
+from app.plots.strokes import CENTER, paint_line, write
 
 LEFT, BOTTOM, TOP, EDGE = 44.0, 34.0, 10.0, 14.0  # px
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.25)  # between lines

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots.axes import Axes, round_ticks
 from app.plots.figure import Figure, Numbers
-from app.plots.strokes import RIGHT, level_line, level_span, upright_line, write
+from app.plots.strokes import level_line, level_span, upright_line, write
 
 MARGIN = 18  # px
 RING = 2.8

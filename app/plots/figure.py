@@ -33,6 +33,7 @@ class Figure(QWidget):
 
     wanted_size = (320, 220)  # px
     least_size: tuple[int, int] | None = None  # px; None: no less than Qt finds
+    is_dim = False  # whether a newer answer is on its way
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,6 +82,12 @@ class Figure(QWidget):
     def canvas(self) -> QWidget:
         """Return the widget that is saved as the picture."""
         return self
+
+    def set_dim(self, dim: bool) -> None:
+        """Say that a newer answer is on its way."""
+        if dim != self.is_dim:
+            self.is_dim = dim
+            self.canvas().update()
 
     def set_saving(self, saving: bool) -> None:
         """Leave out what belongs to the screen only, such as the hover."""

@@ -25,10 +25,11 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.look.zoom import zoom_of
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.pointed import PointedFigure
-from app.plots.strokes import RIGHT, write
+from app.plots.strokes import write
 
 FINE = 1024  # pixels along a side of an image in a file that can be enlarged, at least
 SCALE_WIDTH, SCALE_HEIGHT = 96.0, 8.0

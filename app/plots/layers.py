@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots.figure import Numbers, ink_on
 from app.plots.scrolled import RowsFigure
-from app.plots.strokes import RIGHT, paint_dots, paint_line, write
+from app.plots.strokes import paint_dots, paint_line, write
 
 ROW = 30
 HEAD = 26
@@ -52,7 +53,6 @@ class LayersPlot(RowsFigure):
         super().__init__(title, parent)
         self.layers: tuple[Layer, ...] = ()
         self.word = ""
-        self.is_dim = False
 
     def set_layers(self, layers: Sequence[Layer], word: str = "") -> None:
         """Show the answers of the embeddings, then of each layer."""
@@ -61,12 +61,6 @@ class LayersPlot(RowsFigure):
         if self.current is not None and self.current >= len(self.layers):
             self.forget()
         self.describe()
-
-    def set_dim(self, dim: bool) -> None:
-        """Say that a newer answer is on its way."""
-        if dim != self.is_dim:
-            self.is_dim = dim
-            self.canvas().update()
 
     def clear(self) -> None:
         """Show nothing."""

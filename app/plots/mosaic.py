@@ -16,13 +16,14 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.look.labels import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words
 from app.plots.pointed import cell_after
-from app.plots.strokes import CENTER, RIGHT, write
+from app.plots.strokes import CENTER, write
 
 EDGE = 8.0
 FOOT = 30.0

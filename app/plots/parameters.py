@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.pointed import ARROWS, PointedFigure
-from app.plots.strokes import RIGHT, upright_line, write
+from app.plots.strokes import upright_line, write
 from engine.model.arithmetic import Arithmetic, Part
 from engine.model.parts import GROUPS
 

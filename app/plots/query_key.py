@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.look.labels import fitting
 from app.plots import token_labels
 from app.plots.attention_image import Picture, compose
@@ -23,7 +24,7 @@ from app.plots.figure import Figure, Numbers
 from app.plots.layered import paint_label, paint_levels, value_words, whole_pixels
 from app.plots.scrolled import RowsFigure
 from app.plots.shown_figure import isolated
-from app.plots.strokes import RIGHT, level_line, upright_line, write
+from app.plots.strokes import level_line, upright_line, write
 from engine.inspect.attention.weights import Detail
 
 ROW, STRIPES, BAR = 22, 14, 10  # px

@@ -15,10 +15,11 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots.axes import AXIS_SIZE, Axes
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure, row_after
-from app.plots.strokes import CENTER, RIGHT, level_span, upright_line, write
+from app.plots.strokes import CENTER, level_span, upright_line, write
 
 ROW, AXIS, GAP = 26.0, 18.0, 8.0  # px
 MOST_NAME = 0.42  # of the width

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import RIGHT
 from app.plots import marks
 from app.plots.attention_image import Picture, compose
 from app.plots.cell_grid import CellGrid
@@ -25,7 +26,7 @@ from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_sc
 from app.plots.marks import Classes
 from app.plots.pointed import cell_after
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
-from app.plots.strokes import CENTER, RIGHT, level_line, upright_line, write
+from app.plots.strokes import CENTER, level_line, upright_line, write
 
 EDGE = 8.0
 FOOT = 26.0  # the scale

@@ -8,9 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import theme
+from app.look.columns import LEFT, color_of
 
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTER = Qt.AlignmentFlag.AlignCenter
 
 
@@ -31,7 +30,7 @@ def write(
         it goes on beyond the room.
     """
     painter.setFont(theme.ui_font(size, bold=bold))
-    painter.setPen(theme.current().color(ink) if isinstance(ink, str) else ink)
+    painter.setPen(color_of(ink))
     if cut is not None:
         text = QFontMetricsF(painter.font()).elidedText(text, cut, room.width())
     painter.drawText(room, side, text)

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import LEFT
 from app.plots.figure import Numbers
-from app.plots.strokes import CENTER, LEFT, write
+from app.plots.strokes import CENTER, write
 from app.plots.word_flow import SPACE, FlowWord, WordFlow
 
 PAD = 2.0

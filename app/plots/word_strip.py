@@ -51,17 +51,10 @@ class WordStrip(WordFlow[RatedWord]):
     ) -> None:
         super().__init__(title, most_lines=most_lines, parent=parent)
         self.what, self.scale, self.least = what, scale, least
-        self.is_dim = False
 
     def set_words(self, words: Sequence[RatedWord]) -> None:
         self.is_dim = False
         super().set_words(words)
-
-    def set_dim(self, dim: bool) -> None:
-        """Say that a newer answer is on its way."""
-        if dim != self.is_dim:
-            self.is_dim = dim
-            self.canvas().update()
 
     def share_of(self, index: int) -> float:
         """Return how much colour a word has, -1 to 1."""
