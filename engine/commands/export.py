@@ -37,7 +37,7 @@ def add_export_command(commands: Any) -> None:
         for flag in target.more:
             how: dict[str, Any] = {"metavar": flag.value} if flag.value else {"action": "store_true"}
             written.add_argument(f"--{flag.name}", help=flag.help, **how)
-    for name in ("text", "text-pair", "label"):
+    for name in ("text", "text-pair", "choices", "label"):
         export.add_argument(f"--{name}", help="a column of --data, where it is not that of the training data")
     export.set_defaults(run=_export, pooling="")
 

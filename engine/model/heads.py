@@ -93,13 +93,14 @@ class SequenceClassifier(Headed):
 
     architecture = "BertForSequenceClassification"
     has_labels = True
+    num_scores: ClassVar[int] = 0  # 0: one of each label
     parts = ("pooler", "layer_mix", "classifier")
     reads_firsts = True
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.dropout = _dropout(config, self.bert)
-        self.classifier = nn.Linear(config.hidden_size, len(config.id2label))
+        self.classifier = nn.Linear(config.hidden_size, self.num_scores or len(config.id2label))
         self.unit = PLAIN  # of numbers that it learns
 
     @property
@@ -168,6 +169,17 @@ class SequenceClassifier(Headed):
         """
         first = firsts[-1] if self.mix is None else self.mix(firsts)
         return exact(self.classifier, self.dropout(self.bert.pool(first)))
+
+
+class MultipleChoice(SequenceClassifier):
+    """The score of an ending after a text: dropout and one linear layer with one output on the pooled output.
+
+    Source: Devlin et al. 2019, section 4.4; the published BertForMultipleChoice.
+    """
+
+    architecture = "BertForMultipleChoice"
+    has_labels = False
+    num_scores = 1
 
 
 class TokenClassifier(Headed):

@@ -61,8 +61,11 @@ _NO_HEAD = {
     "BertForQuestionAnswering": marked(
         "engine", "{folder} holds no head for questions. Fine-tune it first, or choose a fine-tuned model."
     ),
+    "BertForMultipleChoice": marked(
+        "engine", "{folder} holds no head for endings. Fine-tune it first, or choose a fine-tuned model."
+    ),
 }
-_HEADS = {*_NO_HEAD, "BertForMultipleChoice"}
+_HEADS = set(_NO_HEAD)
 _OF_ANOTHER_TASK = marked(
     "engine", "The model's own head was not used: it is for another task ({kind} {problem})."
 )

@@ -40,6 +40,7 @@ class OverLabelled(Question[Found]):
     )
     text: str = column_field()
     text_pair: str = column_field()
+    choices: str = column_field()
     label: str = column_field()
     device: str = device_field()
     how: HowRead = how_field()

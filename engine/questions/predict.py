@@ -28,6 +28,7 @@ class PredictFile(
     data: str = asked("", "a CSV, TSV or JSON lines file, or a file of the model's task", kw_only=True)
     text: str = asked("", _HELP["text"], kw_only=True)
     text_pair: str = asked("", _HELP["text_pair"], kw_only=True)
+    choices: str = asked("", _HELP["choices"], kw_only=True)
     device: str = device_field()
     how: HowRead = how_field(is_last=False)
     out: Path | None = out_field(

@@ -41,7 +41,15 @@ class DataConfig:
         "",
         marked("engine", "Task"),
         marked("engine", "What the model is to learn. Empty: what the data look like, and why is said."),
-        choices=("", "classification", "token-labels", "multi-label", "regression", "questions"),
+        choices=(
+            "",
+            "classification",
+            "token-labels",
+            "multi-label",
+            "regression",
+            "questions",
+            "multiple-choice",
+        ),
         auto=marked("engine", "as the data look"),
         kind="hidden",
     )
@@ -56,6 +64,16 @@ class DataConfig:
         marked("engine", "Second text"),
         marked("engine", "A second column, for pairs of texts. Empty: single texts."),
         kind="column",
+    )
+    choices: str = setting(
+        "",
+        marked("engine", "Endings"),
+        marked(
+            "engine",
+            "For multiple choice: the 2 to 9 columns of the endings, with commas between them. Empty: found "
+            "by their names.",
+        ),
+        kind="hidden",
     )
     label: str = setting(
         "",

@@ -29,9 +29,10 @@ class Role:
 
 
 TEXT, TEXT_PAIR = Role("text"), Role("text_pair", is_needed=False)
+CHOICES = Role("choices", most=9)
 LABEL = Role("label", is_read=False)
 USUAL = (TEXT, TEXT_PAIR, LABEL)  # of a task with a label for a text or a pair of texts
-EVERY = (TEXT, TEXT_PAIR, LABEL)  # in the order that a model reads them
+EVERY = (TEXT, TEXT_PAIR, CHOICES, LABEL)  # in the order that a model reads them
 ROLE_NAMES = tuple(role.name for role in EVERY)
 
 

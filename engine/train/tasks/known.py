@@ -15,6 +15,7 @@ from engine.text.examples import doubt_about_header
 from engine.text.label_sets import label_columns
 from engine.text.roles import Roles, joined_names
 from engine.train.prepare import opening_table
+from engine.train.tasks.choice.kind import Choosing
 from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.multi_label.kind import MultiLabelling
@@ -24,7 +25,7 @@ from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.token_labels.kind import TokenLabelling
 
 CLASSIFICATION = Classifying()
-KINDS = (CLASSIFICATION, TokenLabelling(), MultiLabelling(), Regressing(), AnsweringQuestions())
+KINDS = (CLASSIFICATION, TokenLabelling(), MultiLabelling(), Regressing(), AnsweringQuestions(), Choosing())
 TASKS: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 
 

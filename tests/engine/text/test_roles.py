@@ -27,7 +27,13 @@ def test_what_is_kept_of_roles_is_read_again_and_what_is_no_name_is_not() -> Non
     assert kept == {"text": "said", "text_pair": "answered", "label": "kind"}
     assert Roles.from_json(kept) == roles and roles.only([TEXT, LABEL]) == Roles("said", label="kind")
     assert Roles.from_json({"text": 3, "label": None, "other": "x"}) == Roles() == Roles.from_json(["said"])
-    assert roles.settings() == kept
+    assert roles.settings() == kept | {"choices": ""}
+    several = Roles("said", choices=["a", "b,c"])
+    assert several.settings()["choices"] == "a; b,c" and several.with_role("d", "choices").read[1:] == (
+        "a",
+        "b,c",
+        "d",
+    )
 
 
 def test_two_columns_with_a_role_change_places() -> None:

@@ -1,0 +1,1 @@
+"""Which of several endings goes on with a text."""

@@ -1,0 +1,70 @@
+"""Endings in columns of their own, and the right one's number, letter or text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.errors import marked
+from engine.events import Steps
+from engine.model.heads import MultipleChoice
+from engine.model.info import temperature_in
+from engine.settings.finetune import USUAL_LABELS
+from engine.text.choices import finding_choices, likely_choices
+from engine.text.example_rows import ExampleRows
+from engine.text.examples import Examples
+from engine.text.roles import CHOICES, LABEL, TEXT, Roles
+from engine.text.table import Table
+from engine.text.wordpiece import WordPiece
+from engine.train.tasks.choice.kept import ChoiceSet, encode_choices
+from engine.train.tasks.choice.task import Choice
+from engine.train.tasks.rows.reading import RowReading, RowTask
+
+UNLIKE_ENDINGS = (
+    marked("engine", "{count:,} texts of {name} stand there with the same endings, and another one right."),
+    marked("engine", "One text of {name} stands there with the same endings, and another one right."),
+)
+
+
+class RightEnding(RowReading):
+    """A column for each ending, and one for the right one."""
+
+    name = Choice.name
+    roles = (TEXT, CHOICES, LABEL)
+    head = MultipleChoice
+    sets = ChoiceSet
+    contradicting = UNLIKE_ENDINGS
+
+    def likely(self, table: Table) -> Roles:
+        return likely_choices(table)
+
+    def with_label(self, table: Table, roles: Roles) -> Roles:
+        """Return roles with the endings that can be found where none are named."""
+        found = likely_choices(table)
+        return roles if "choices" in roles or not found else found
+
+    def finding(
+        self,
+        table: Table,
+        roles: Roles,
+        labels: Sequence[str] | None = None,
+        *,
+        merge: bool = False,
+        whole_labels: bool = False,
+        max_labels: int = USUAL_LABELS,
+    ) -> Steps[Examples]:
+        return finding_choices(table, roles.only(self.roles))
+
+    def encode(
+        self, examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+    ) -> Steps[tuple[ChoiceSet, int]]:
+        return encode_choices(examples, wordpiece, max_length, truncation)
+
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Choice:
+        known = Roles.from_json(info.get("roles")).get("choices", ())
+        return Choice(known or labels, temperature=temperature_in(info))
+
+    def answering_over(self, task: RowTask, roles: Roles) -> RowTask:
+        assert isinstance(task, Choice)
+        return replace(task, labels=roles.get("choices", ()))
