@@ -15,6 +15,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from app import words
 from app.look import theme
 from app.look.labels import tip
+from engine.text.roles import EVERY
 
 if TYPE_CHECKING:
     from engine.text.roles import Roles
@@ -80,11 +81,9 @@ class TableModel(QAbstractTableModel):
 
     def set_roles(self, roles: Roles) -> None:
         """Say in the header what the columns are for."""
-        said = {
-            "text": self.tr("text A") if roles.text_pair else self.tr("text"),
-            "text_pair": self.tr("text B"),
-            "label": self.tr("label"),
-        }
+        said = {role.name: words.tr_engine(role.word) for role in EVERY}
+        if roles.text_pair:
+            said["text"] = self.tr("text A")
         self._roles = {name: said[role] for role, names in roles.items() for name in names}
         if self.columnCount():
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self.columnCount() - 1)

@@ -339,7 +339,7 @@ def _open(
         file = yield from open_task_file(reading.path, reading.task, reading.said)
     if file is not None:
         return file
-    table, found = yield from open_table(reading.path, dict(reading.overrides), reading.roles)
+    table, found = yield from open_table(reading.path, dict(reading.overrides), reading.roles, reading.task)
     return table, found, *kept_recipe(recipes, new_recipe(table))
 
 

@@ -149,15 +149,30 @@ class TableSummary:
         return int(np.minimum(self.lengths, max_length).sum())
 
 
-def open_table(path: Path, overrides: dict[str, str], roles: Roles | None) -> Steps[tuple[Table, Roles]]:
-    """Return the table in `path` and its roles: those given where their columns exist, else a guess.
+def open_table(
+    path: Path, overrides: dict[str, str], roles: Roles | None, task: str = ""
+) -> Steps[tuple[Table, Roles]]:
+    """Return the table in `path` and its roles: those given where their columns exist, and its task needs no
+    others, else a guess. Args: task: what a person said it is for; "": what it looks like.
 
     Raises: DataError.
     """
     table = yield from reading_table(path, **overrides)
-    if roles and all(column in table.columns for column in roles.columns):
-        return table, roles
-    return table, likely_roles(table)
+    kept = roles if roles and all(column in table.columns for column in roles.columns) else Roles()
+    kind, _ = guess_task(_settings(table, kept, {"task": task, **overrides}))
+    reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
+    lacks = any(role.most > 1 and role.name not in kept for role in reading.roles)
+    if kept and not lacks:
+        return table, kept
+    return table, reading.likely(table) or kept or likely_roles(table)
+
+
+def _settings(table: Table, roles: Roles, said: Mapping[str, Any]) -> DataConfig:
+    """Return the settings of a table with its roles, and what a person said."""
+    found: DataConfig = with_values(
+        FineTuneConfig(), {"data": str(table.path), **roles.settings(), **said}
+    ).data
+    return found
 
 
 def read_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
@@ -183,12 +198,11 @@ def summary(
     mends to apply before. Raises: DataError.
     """
     table = table if recipe is None else recipe.applied(table)
-    named = {"data": str(table.path), **roles.settings()}
     choices = {"task": task, "whole_labels": whole_labels, "max_labels": max_labels, **(overrides or {})}
-    kind, reason = guess_task(with_values(FineTuneConfig(), {**named, **choices}).data)
+    kind, reason = guess_task(_settings(table, roles, choices))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
-    roles = reading.with_label(table, roles)
+    roles = reading.with_label(table, roles.only(reading.roles))
     finding = partial(reading.finding, merge=merge_labels, whole_labels=whole_labels, max_labels=max_labels)
     found, refusal = yield from _examples(finding, table, roles)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
+
 if TYPE_CHECKING:
     from engine.text.table import Table
 
@@ -18,20 +20,26 @@ Named = str | Sequence[str]  # a column, or several
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What columns can be for. name: as settings, cloze.json and commands spell it. is_read: a model reads
-    them. is_needed: nothing is learned without. most: how many of them there can be.
+    """What columns can be for. name: as settings, cloze.json and commands spell it. word: that a column's
+    head bears. is_read: a model reads them. is_needed: nothing is learned without. most: how many of them
+    there can be.
     """
 
     name: str
+    word: str
     is_read: bool = True
     is_needed: bool = True
     most: int = 1
 
 
-TEXT, TEXT_PAIR = Role("text"), Role("text_pair", is_needed=False)
-CHOICES = Role("choices", most=9)
-LABEL = Role("label", is_read=False)
+TEXT, TEXT_PAIR = (
+    Role("text", marked("engine", "text")),
+    Role("text_pair", marked("engine", "text B"), is_needed=False),
+)
+CHOICES = Role("choices", marked("engine", "ending"), most=9)
+LABEL = Role("label", marked("engine", "label"), is_read=False)
 USUAL = (TEXT, TEXT_PAIR, LABEL)  # of a task with a label for a text or a pair of texts
+OF_CHOICES = (TEXT, CHOICES, LABEL)  # of a task with a label that says which ending of a text is right
 EVERY = (TEXT, TEXT_PAIR, CHOICES, LABEL)  # in the order that a model reads them
 ROLE_NAMES = tuple(role.name for role in EVERY)
 

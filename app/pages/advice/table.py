@@ -178,7 +178,7 @@ def _balance(counted: CountedTable) -> Iterator[Remark]:
     summary = counted.summary
     if summary.refusal is not None or not summary.labels:
         return
-    if not summary.chooses_one:
+    if not summary.chooses_one and "choices" not in summary.roles:  # of endings one is right
         yield from _shares(summary)
         return
     most, least = int(summary.counts.argmax()), int(summary.counts.argmin())

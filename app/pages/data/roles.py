@@ -1,4 +1,4 @@
-"""What the columns of a table are for: three boxes above it, and a menu on each column's head.
+"""What the columns of a table are for: a box each above it, and a menu on each column's head.
 
 A role moves only where a person chooses: keys that would walk through a closed box open its list, and the
 wheel leaves it alone. Two columns that both have a role change places, and the last change can be undone.
@@ -6,19 +6,21 @@ wheel leaves it alone. Two columns that both have a role change places, and the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ElidedBox
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, Item, row
 from app.look.widgets import button
+from app.pages.tasks.known import row_views_of
 from app.session import Session
-from engine.text.roles import ROLE_NAMES, Roles, joined_names
+from engine.text.roles import EVERY, Role, Roles, joined_names
 
 _WALKING = (
     Qt.Key.Key_Up,
@@ -35,6 +37,11 @@ def role_words(role: str) -> str:
     return words.label_of(role) if role else words.translate("roles", "Not used")
 
 
+def roles_asked(session: Session) -> tuple[Role, ...]:
+    """Return what columns of the open table can be for."""
+    return row_views_of(session.data.task_name).roles
+
+
 def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
     """Return the menu that says what a column holds; it deletes itself."""
     menu = QMenu(parent)
@@ -42,7 +49,7 @@ def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     group = QActionGroup(menu)
     held = next((role for role, names in (session.data.roles or {}).items() if column in names), "")
-    for role in (*ROLE_NAMES, ""):
+    for role in (*(one.name for one in roles_asked(session)), ""):
         action = QAction(role_words(role), menu, checkable=True, checked=role == held)
         action.triggered.connect(lambda _checked=False, role=role: session.data.set_role(column, role))
         group.addAction(action)
@@ -71,34 +78,77 @@ class _ColumnBox(ListBox):
         return Qt.TextElideMode.ElideMiddle  # "column 1" and "column 2" differ at the end
 
 
+class SeveralBox(QPushButton):
+    """Several columns of one role: its words are their names, its menu says for each whether it is one."""
+
+    asked = Signal(str, bool)  # a column, and whether it is to have the role
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, autoDefault=False)
+        self.setMenu(QMenu(self))
+
+    def show_columns(self, columns: Sequence[str], chosen: Sequence[str], empty: str) -> None:
+        """Show which of some columns are chosen. Args: empty: what stands there where none is."""
+        self.setText(words.shorten(joined_names(chosen), 22) or empty)
+        self.setToolTip(tip(joined_names(chosen) or empty))
+        self.menu().clear()
+        for name in columns:
+            action = QAction(words.shorten(name, 60), self.menu(), checkable=True, checked=name in chosen)
+            action.triggered.connect(partial(self.asked.emit, name))
+            self.menu().addAction(action)
+
+
 class RolesStrip(QWidget):
-    """Three choices from the real columns: text, second text, label; and a way back from the last one."""
+    """Choices from the real columns for what the open table's task asks of them, such as text, second text
+    and label; and a way back from the last one.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._boxes: dict[str, ListBox] = {}
+        self._several: dict[str, SeveralBox] = {}
+        self._shown: dict[str, tuple[QWidget, QWidget]] = {}  # what stands there for a role
         self._columns: tuple[str, ...] = ()
         named: list[Item] = []
-        for role in ROLE_NAMES:
-            box = _ColumnBox(minimumContentsLength=4)
-            box.setObjectName(f"role_{role}")
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setToolTip(words.tr_engine(words.settings()[role].help))
+        for role in EVERY:
+            box = self._make_box(role.name) if role.most == 1 else self._make_several(role.name)
+            box.setObjectName(f"role_{role.name}")
+            box.setToolTip(words.tr_engine(words.settings()[role.name].help))
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             box.setMaximumWidth(200)
-            box.activated.connect(partial(self._choose, role))
-            name = label(role_words(role), "muted")
+            name = label(role_words(role.name), "muted")
             name.setBuddy(box)
-            box.setAccessibleName(role_words(role))
-            self._boxes[role] = box
+            box.setAccessibleName(role_words(role.name))
+            self._shown[role.name] = (name, box)
             named += [name, (box, 100)]
         self.undo = button(self.tr("Undo"), "link", name="undo_roles")
         self.undo.clicked.connect(session.data.undo_roles)
         row(*named, self.undo, STRETCH, parent=self)
         session.data.opened.connect(self._show)
         session.data.roles_changed.connect(self._show)
+        session.data.summary_changed.connect(self._show_asked)
         self._show()
+
+    def _make_box(self, role: str) -> ListBox:
+        box = _ColumnBox(minimumContentsLength=4)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.activated.connect(partial(self._choose, role))
+        self._boxes[role] = box
+        return box
+
+    def _make_several(self, role: str) -> SeveralBox:
+        box = self._several[role] = SeveralBox()
+        box.asked.connect(partial(self._choose_one, role))
+        return box
+
+    def _show_asked(self) -> None:
+        """Show a choice for each role that the open table's task knows."""
+        if self._session.data.task_name or self._session.data.table is None:
+            asked = {role.name for role in roles_asked(self._session)}
+            for role, (name, box) in self._shown.items():
+                name.setVisible(role in asked)
+                box.setVisible(role in asked)
 
     def _show(self) -> None:
         data = self._session.data
@@ -106,12 +156,15 @@ class RolesStrip(QWidget):
         self.undo.setVisible(before is not None)
         if before is not None:
             self.undo.setToolTip(tip(self.tr("Back to {roles} (Ctrl+Z)").format(roles=_told(before))))
+        self._show_asked()
         if table is None or roles is None:
             return
         if table.columns != self._columns:
             self._fill(table.columns)
         for role, box in self._boxes.items():
             box.setCurrentIndex(max(0, box.findData(roles.column(role))))
+        for role, several in self._several.items():
+            several.show_columns(table.columns, roles.get(role, ()), self.tr("none"))
 
     def _fill(self, columns: tuple[str, ...]) -> None:
         self._columns = columns
@@ -123,6 +176,9 @@ class RolesStrip(QWidget):
 
     def _choose(self, role: str, place: int) -> None:
         self._session.data.set_role(str(self._boxes[role].itemData(place) or ""), role)
+
+    def _choose_one(self, role: str, column: str, is_wanted: bool) -> None:
+        self._session.data.set_role(column, role if is_wanted else "")
 
 
 def _told(roles: Roles) -> str:

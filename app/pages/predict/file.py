@@ -217,8 +217,10 @@ class FileCard(AnsweredFileCard):
         pair = self.pair_box.currentText() if self._wants_pair else ""
         chosen = str(self.label_box.currentData() or "")
         taken = chosen in (self.text_box.currentText(), pair)
+        roles = self.preview.roles if self.preview is not None else Roles()
+        label = "" if taken else chosen
         self.roles_wanted.emit(
-            Roles(text=self.text_box.currentText(), text_pair=pair, label="" if taken else chosen)
+            roles.with_columns(text=self.text_box.currentText(), text_pair=pair, label=label)
         )
 
 

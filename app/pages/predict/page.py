@@ -253,7 +253,7 @@ class PredictPage(Page):
         self.text_card.set_views(views)
         self.answers.set_views(views)
         self.text_card.set_wants_pair(described.wants_pair)
-        self.file_card.set_wants_pair(described.wants_pair)
+        self.file_card.set_wants_pair(described.reads_pairs)
         shown = self.file_card.preview
         if shown is not None:
             self.file_card.offer_label(self._label_of(shown.table, shown.roles))
@@ -333,10 +333,9 @@ class PredictPage(Page):
         self.file_card.show_refusal("")
         self.file_card.status.setText(self.tr("Reading {name}…").format(name=path.name))
         trained = (self._described.info.get("roles") or {}) if self._described else {}
-        pair = str(trained.get("text_pair") or "") or (
-            "?" if self._described and self._described.wants_pair else ""
-        )
-        wanted = Roles(text=str(trained.get("text") or ""), text_pair=pair)
+        wanted = Roles.from_json(trained).with_columns(label="")
+        if self._described and self._described.reads_pairs and not wanted.text_pair:
+            wanted = wanted.with_columns(text_pair="?")
         same = self._session.data.table is not None and self._session.data.table.path == path
         overrides = dict(self._session.data.overrides) if same else {}
         if encoding is not None:

@@ -15,7 +15,7 @@ from engine.events import Steps
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
 from engine.text.examples import finding_examples, guess_roles
-from engine.text.roles import Roles
+from engine.text.roles import TEXT_PAIR, Roles
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.tasks.known import CLASSIFICATION, TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows
@@ -36,6 +36,12 @@ class ModelDescription:
     may_want_pair: bool = False  # without cloze.json only the person knows
     task: str = "classification"
 
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether tables have a column of second texts for it."""
+        kind = TASKS[self.task]
+        return self.wants_pair and isinstance(kind, OfRows) and TEXT_PAIR in kind.reading.roles
+
 
 @dataclass(frozen=True, slots=True)
 class TextAnswer:
@@ -47,6 +53,7 @@ class TextAnswer:
     num_pieces: int  # that were read, special tokens included
     num_cut: int  # that were not
     last_words: str  # where the reading of a single text ended, if it was cut
+    labels: tuple[str, ...] = ()  # what the probabilities are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +91,16 @@ def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> TextA
     """Return the answer to a text, or to a pair. Raises: ModelError, DataError."""
     asked = models.predictor(folder)
     probabilities = np.asarray(asked.predict(text, pair), dtype=np.float32)
-    encoding = asked.wordpiece.encode(text, pair, max_length=asked.max_length, truncation=asked.truncation)
+    read = asked.read_longest(text, pair)
+    encoding = asked.wordpiece.encode(*read, max_length=asked.max_length, truncation=asked.truncation)
     last = ""
     if encoding.num_cut and pair is None and asked.truncation != "head_tail":
         end = max((stop for _start, stop in encoding.offsets), default=0)
         last = text[max(0, end - LAST_WORDS) : end]
     prediction = str(asked.task.predictions(probabilities[None])[0])
     about = describe(models, folder)
-    return TextAnswer(about, probabilities, prediction, len(encoding.input_ids), encoding.num_cut, last)
+    pieces, labels = len(encoding.input_ids), asked.answered(pair)
+    return TextAnswer(about, probabilities, prediction, pieces, encoding.num_cut, last, labels)
 
 
 def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[FilePreview]:
@@ -120,6 +129,10 @@ def choose_roles(table: Table, wanted: Roles) -> Roles:
     except DataError:
         guess = Roles(text=table.columns[0] if table.columns else "")
     text = wanted.text if wanted.text in table.columns else guess.text
+    if (named := {role: names for role, names in wanted.items() if len(names) > 1}) and all(
+        name in table.columns for names in named.values() for name in names
+    ):
+        return Roles(text, **named)
     if not wanted.text_pair:
         return Roles(text=text)
     others = [name for name in table.columns if name != text]

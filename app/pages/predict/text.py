@@ -49,8 +49,9 @@ class OneTextCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("One text"))
         self._wants_pair = False
+        self._views: RowViews = CLASSIFICATION
         self.text_box = OneTextBox("text", self.tr("Type or paste a text; Enter asks at once."))
-        self.pair_box = OneTextBox("text_pair", self.tr("And the second text."))
+        self.pair_box = OneTextBox("text_pair", CLASSIFICATION.second_words())
         self.bars = BarsPlot(self.tr("Probabilities"))
         self.bars.setObjectName("answer_bars")
         yield_to_layout(self.bars, 70)
@@ -80,11 +81,17 @@ class OneTextCard(Card):
         """Show the second box where the model reads pairs."""
         self._wants_pair = wanted
         self.pair_box.setVisible(wanted)
-        self.set_title(self.tr("Two texts") if wanted else self.tr("One text"))
+        self._show_title()
+
+    def _show_title(self) -> None:
+        self.set_title(self._views.second_title() if self._wants_pair else self.tr("One text"))
 
     def set_views(self, views: RowViews) -> None:
         """Know what the model's answers are like."""
-        self._empty = views.answer_empty_words()
+        self._views, self._empty = views, views.answer_empty_words()
+        self.pair_box.setPlaceholderText(views.second_words())
+        self.pair_box.setAccessibleName(views.second_words())
+        self._show_title()
         if self.bars.is_empty:
             self.bars.set_empty_text(self._empty)
 
@@ -128,8 +135,8 @@ class OneTextCard(Card):
         text, pair = self.texts()
         second = [(self.tr("second text"), pair)] if pair else []
         self.bars.set_caption([(self.tr("model"), model), (self.tr("text"), text), *second])
-        labels, views = told.model.labels, row_views_of(told.model.task)
-        self.set_hint(views.show_answer(self.bars, labels, told.probabilities, told.prediction))
+        views = row_views_of(told.model.task)
+        self.set_hint(views.show_answer(self.bars, told.labels, told.probabilities, told.prediction))
         self.inside.setVisible(views is CLASSIFICATION)  # the pages that look inside know classes alone
         self._show_note(self._cut_words(told), "look" if told.num_cut else "muted")
 

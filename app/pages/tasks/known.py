@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+from app.pages.tasks.choice.views import ChoiceViews
 from app.pages.tasks.classification.views import ClassificationViews
 from app.pages.tasks.multi_label.views import MultiLabelViews
 from app.pages.tasks.questions.views import QuestionViews
@@ -14,7 +15,7 @@ from app.pages.tasks.views import RowViews, TaskViews
 translate = QCoreApplication.translate
 
 CLASSIFICATION = ClassificationViews()
-TASKS = (CLASSIFICATION, TokenViews(), MultiLabelViews(), RegressionViews(), QuestionViews())
+TASKS = (CLASSIFICATION, TokenViews(), MultiLabelViews(), RegressionViews(), QuestionViews(), ChoiceViews())
 VIEWS: dict[str, TaskViews] = {views.name: views for views in TASKS}
 
 

@@ -21,6 +21,7 @@ from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
 from engine.events import Evaluated, Predicted
+from engine.text.roles import USUAL, Role
 from engine.train.metrics import ONE_ANSWER
 
 if TYPE_CHECKING:
@@ -130,9 +131,21 @@ class FileViews(TaskViews):
 
 
 class RowViews(TaskViews):
-    """A task that answers once for each row of a table. has_probability: whether these answers have one."""
+    """A task that answers once for each row of a table.
+
+    has_probability: whether these answers have one. roles: what columns of its tables are for.
+    """
 
     has_probability: ClassVar[bool] = True
+    roles: ClassVar[tuple[Role, ...]] = USUAL
+
+    def second_words(self) -> str:
+        """Return what is typed beside a text, where there is more to type."""
+        return translate("TaskViews", "And the second text.")
+
+    def second_title(self) -> str:
+        """Return what stands over a text and what is typed beside it."""
+        return translate("TaskViews", "Two texts")
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         """Draw the answer to one text; return it in a few words, "" where the drawing is these.

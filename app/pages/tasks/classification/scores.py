@@ -241,8 +241,9 @@ class LabelView(TableView):
                 self.sizeHintForColumn(column), header.fontMetrics().horizontalAdvance(title) + 16
             )
         room = self.viewport().width()
-        is_tight = room - sum(widths.values()) < LEAST_NAME
-        self.setColumnHidden(PREDICTED, is_tight)  # the sums of the matrix's columns say it too
+        is_tight = PREDICTED in widths and room - sum(widths.values()) < LEAST_NAME
+        if PREDICTED in widths:
+            self.setColumnHidden(PREDICTED, is_tight)  # the sums of the matrix's columns say it too
         if is_tight:
             del widths[PREDICTED]
         for column, width in widths.items():

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from engine.errors import marked
 from engine.events import Steps
 from engine.model.heads import MultipleChoice
@@ -14,7 +16,7 @@ from engine.settings.finetune import USUAL_LABELS
 from engine.text.choices import finding_choices, likely_choices
 from engine.text.example_rows import ExampleRows
 from engine.text.examples import Examples
-from engine.text.roles import CHOICES, LABEL, TEXT, Roles
+from engine.text.roles import OF_CHOICES, Roles
 from engine.text.table import Table
 from engine.text.wordpiece import WordPiece
 from engine.train.tasks.choice.kept import ChoiceSet, encode_choices
@@ -31,7 +33,7 @@ class RightEnding(RowReading):
     """A column for each ending, and one for the right one."""
 
     name = Choice.name
-    roles = (TEXT, CHOICES, LABEL)
+    roles = OF_CHOICES
     head = MultipleChoice
     sets = ChoiceSet
     contradicting = UNLIKE_ENDINGS
@@ -68,3 +70,9 @@ class RightEnding(RowReading):
     def answering_over(self, task: RowTask, roles: Roles) -> RowTask:
         assert isinstance(task, Choice)
         return replace(task, labels=roles.get("choices", ()))
+
+    def written(self, table: Table, roles: Roles, rows: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return the texts of the endings, in the place of their columns."""
+        cells = {name: table.frame[name].array for name in roles.get("choices", ())}
+        said = [str(cells[name][row]) for row, name in zip(rows.tolist(), predictions.tolist(), strict=True)]
+        return np.array(said, object)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -58,7 +58,7 @@ class Predictor:
     device: Device
 
     @classmethod
-    def from_folder(cls, reading: RowReading, folder: Path, device: str = "auto") -> Predictor:
+    def from_folder(cls, reading: RowReading, folder: Path, device: str = "auto") -> Self:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no such head."""
         ready = open_device(DeviceConfig(device=device))
         info = read_info(Path(folder))
@@ -76,7 +76,7 @@ class Predictor:
         wordpiece: WordPiece,
         info: dict[str, Any],
         device: Device,
-    ) -> Predictor:
+    ) -> Self:
         """Take a model that is loaded already. Raises: ModelError if the vocabulary is not its own."""
         check_fit(model.config, wordpiece, with_pair=False)
         device = fastest(device, DeviceConfig(precision="float32"), model.config)
@@ -129,7 +129,15 @@ class Predictor:
             answer: np.ndarray = self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]
         return answer
 
-    def over_columns(self, roles: Roles) -> Predictor:
+    def answered(self, text_pair: str | None) -> tuple[str, ...]:
+        """Return what the numbers of `predict` are of."""
+        return self.labels
+
+    def read_longest(self, text: str, text_pair: str | None) -> tuple[str, str | None]:
+        """Return what it reads at once of what `predict` is given; where that is more, the longest of it."""
+        return text, text_pair
+
+    def over_columns(self, roles: Roles) -> Self:
         """Return it as it answers to the rows of a table."""
         return replace(self, task=self.reading.answering_over(self.task, roles))
 
@@ -289,7 +297,8 @@ def predict_file(
     answers = yield from answers_of(predictor.model, predictor.task, encoded, predictor.device, stage)
     yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
     predictions = predictor.task.predictions(answers)
-    frame = _with_answers(table, encoded.rows, predictions, answers, predictor.task)
+    cells = predictor.reading.written(table, roles, encoded.rows, predictions)
+    frame = _with_answers(table, encoded.rows, cells, answers, predictor.task)
     plain = predictor.task.columns()
     if not predictor.task.needs_no_guard():
         plain.remove(PREDICTION)

@@ -103,6 +103,10 @@ class RowReading(ABC):
         """Return the task as it answers to the rows of a table. Args: roles: of its columns."""
         return task
 
+    def written(self, table: Table, roles: Roles, rows: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return what a file of answers says in the place of (E,) predictions to some rows of a table."""
+        return predictions
+
     def strata(self, found: Examples) -> Indices:
         """Return (E,) numbers; each part of the data is drawn to have its share of every one."""
         return found.examples.labels.astype(np.int64)

@@ -1,0 +1,113 @@
+"""How often the right ending was chosen: accuracy with its interval, and by where the right one stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look.columns import of
+from app.look.rows_model import TableColumn
+from app.pages.tasks.classification.scores import LabelScores, LabelView
+from app.pages.tasks.scores import LabelledScores
+from app.pages.tasks.tile import ScoreTile
+from app.plots.confusion import ConfusionPlot
+from app.work.text_filter import ANSWER
+from engine.events import Evaluated
+from engine.train.metrics import ClassScores, scores_of
+
+
+class PositionScores(LabelScores):
+    """A row for each column of endings, in the order of these."""
+
+    def make_columns(self) -> tuple[TableColumn, ...]:
+        return (
+            TableColumn(self.tr("Right ending in"), of("name"), longest=120, told=self._told),
+            self.figure(
+                self.tr("Accuracy"),
+                "recall",
+                self.tr("Of the rows whose right ending stands here, the share where it was chosen."),
+            ),
+            self.figure(self.tr("Rows"), "support", self.tr("Rows whose right ending stands here.")),
+            self.figure(self.tr("Chosen"), "predicted", self.tr("Rows where the ending here was chosen.")),
+        )
+
+    def set_scores(self, names: Sequence[str], scores: ClassScores | None) -> None:
+        places = range(len(names)) if scores is not None else ()
+        self._labels = [self.row_of(names[place], place, scores) for place in places if scores is not None]
+        self._means = []
+        self.put(self.columns, self._ordered())
+
+
+class EndingScores(LabelledScores):
+    """The scores of one evaluation, or of the two of a run: on validation and on test rows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Scores"))
+        self.confusion = ConfusionPlot(self.tr("Right and chosen endings"))
+        self.confusion.setObjectName("ending_confusion")
+        self.confusion.set_empty_text(self.tr("After each evaluation: which ending was taken for which."))
+        self.labels = LabelView(PositionScores())
+        self.add_choices(
+            self.confusion,
+            (
+                ("confusion", self.tr("Endings"), self.tr("Which ending was taken for which")),
+                ("labels", self.tr("By position"), self.tr("How often it is right, by where that stands")),
+            ),
+        )
+        self.accuracy, self.loss = ScoreTile("score_accuracy"), ScoreTile("score_loss")
+        self.chance, self.baseline = ScoreTile("score_chance"), ScoreTile("score_baseline")
+        self.add_tiles(self.accuracy, self.loss, self.chance, self.baseline, gap=16)
+        self.add_views(self.confusion, self.labels)
+        self.confusion.chosen.connect(self._cell_chosen)
+        self.labels.row_wanted.connect(self._row_chosen)
+        self.clear()
+
+    def set_door(self, is_door: bool) -> None:
+        self.confusion.is_door = is_door
+        self.labels.set_door(is_door)
+
+    def _cell_chosen(self, right: int, chosen: int) -> None:
+        self.want_texts(ANSWER, right, chosen)
+
+    def _row_chosen(self, row: int) -> None:
+        place = self.labels.scores.place_at(row)
+        if place >= 0:
+            self.want_texts(ANSWER, place, -1)
+
+    def show_evaluation(self, shown: Evaluated | None) -> None:
+        scores = scores_of(shown, shown.labels) if shown is not None else None
+        self.confusion.clear()
+        self.remark.hide()
+        if shown is None or scores is None:
+            self.labels.scores.set_scores((), None)
+            return
+        if shown.confusion is not None:
+            self.confusion.set_confusion(shown.labels, shown.confusion)
+        self.labels.scores.set_scores(shown.labels, scores)
+        self.labels.fit()
+        self._show_tiles(shown, scores)
+
+    def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
+        rows, (most, majority) = int(scores.support.sum()), scores.majority
+        caption = self.with_moment(self.tr("Accuracy"), self.tr("Accuracy, {moment}"))
+        measured = f"{caption}. {self.measured_words(rows)} {words.interval_help()}"
+        self.accuracy.put(caption, words.with_interval(shown.metrics.get("accuracy", 0.0), rows), measured)
+        self.loss.put(
+            self.tr("Loss"), words.decimal(shown.loss), self.tr("The mean cross-entropy on these rows.")
+        )
+        self.chance.put(
+            self.tr("By chance"),
+            words.score(1 / len(shown.labels)),
+            self.tr("The accuracy of choosing one of the endings by lot."),
+        )
+        self.baseline.put(
+            self.tr("Always “{name}”").format(name=words.shorten(shown.labels[most], 24)),
+            words.score(majority),
+            self.tr(
+                "The accuracy of always choosing the column where the right ending stands most often: what "
+                "any model must beat."
+            ),
+        )
