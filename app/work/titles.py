@@ -95,6 +95,7 @@ def answer_words(answers: Sequence[str], num_labels: int) -> str:
         "labels": words.translate("models", "{count} labels").format(count=count),
         "BertForTokenClassification": words.translate("models", "{count} tags of words").format(count=count),
         "BertForQuestionAnswering": words.translate("models", "answers to questions"),
+        "BertForMultipleChoice": words.translate("models", "the right one of some endings"),
         "multi_label_classification": words.translate("models", "any of {count} labels").format(count=count),
         "regression": words.translate("models", "a number"),
     }

@@ -35,6 +35,7 @@ _TASKS = {  # task -> what a model does that was trained for it, and how a pipel
         "answers each word of a text with a tag",
         '"token-classification", aggregation_strategy="first"',
     ),
+    "multiple-choice": ("chooses which of several endings goes on with a text", ""),
     "questions": ("marks the answer to a question in a passage", ""),  # has no pipeline any more
 }
 

@@ -91,11 +91,18 @@ class SeveralBox(QPushButton):
         """Show which of some columns are chosen. Args: empty: what stands there where none is."""
         self.setText(words.shorten(joined_names(chosen), 22) or empty)
         self.setToolTip(tip(joined_names(chosen) or empty))
+        if [action.data() for action in self.menu().actions()] != list(columns):
+            self._fill(columns)
+        for action in self.menu().actions():
+            action.setChecked(action.data() in chosen)
+
+    def _fill(self, columns: Sequence[str]) -> None:
         self.menu().clear()
         for name in columns:
-            action = QAction(words.shorten(name, 60), self.menu(), checkable=True, checked=name in chosen)
-            action.triggered.connect(partial(self.asked.emit, name))
-            self.menu().addAction(action)
+            action = self.menu().addAction(words.shorten(name, 60))
+            action.setCheckable(True)
+            action.setData(name)
+            action.triggered.connect(lambda wanted, name=name: self.asked.emit(name, wanted))
 
 
 class RolesStrip(QWidget):
