@@ -25,6 +25,7 @@ _TASKS = {  # the published class -> how Hugging Face calls its task
     "BertForSequenceClassification": "text-classification",
     "BertForTokenClassification": "token-classification",
     "BertForQuestionAnswering": "question-answering",
+    "BertForMultipleChoice": "multiple-choice",
     "BertForMaskedLM": "fill-mask",
     "BertForPreTraining": "fill-mask",
 }

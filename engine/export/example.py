@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import ModelError, marked
-from engine.export.heads import CLASSES, ENCODER, MASKED, OUTPUTS, QUESTIONS, TAGS, Graph
+from engine.export.heads import CHOICES, CLASSES, ENCODER, MASKED, OUTPUTS, QUESTIONS, TAGS, Graph
 from engine.export.runtime import batches, ours
 from engine.inspect.example_texts import topics_for
 from engine.model.sentence_files import read_sentence_files
@@ -48,9 +48,16 @@ def example_code(graph: Graph, folder: Path) -> str:
     else:
         body = _WHOLE.replace("@CUT@", _PAIRS.get(graph.truncation, _PAIRS["longest_first"]))
         body = body.replace("@KEPT@", _KEPT.get(graph.truncation, _KEPT["longest_first"]))
-        body = body.replace("@SAY@", _say(graph, folder, values))
+        if graph.kind == CHOICES:
+            warmth = f" / {graph.temperature!r}" if graph.temperature != 1 else ""
+            body = body.partition("\n\ndef answer")[0] + _CHOICES.replace("@TEMPERATURE@", warmth)
+        else:
+            body = body.replace("@SAY@", _say(graph, folder, values))
     said = "".join(f"{name} = {value!r}\n" for name, value in values.items())
-    return _CODE.replace("@VALUES@", said) + body + _END
+    code = _CODE.replace("@VALUES@", said) + body + _END
+    if graph.kind == CHOICES:
+        return code.replace("TEXT [SECOND TEXT]", "TEXT ENDING ENDING ...").replace("argv[1:3]", "argv[1:]")
+    return code
 
 
 def _say(graph: Graph, folder: Path, values: dict[str, Any]) -> str:
@@ -111,6 +118,10 @@ def _expected(graph: Graph, folder: Path, wordpiece: WordPiece) -> Iterator[tupl
             trials += [(short, other), (long, short), (short, long), (long, long), (short, "")]
         for texts in trials:
             yield texts, predictor.task.said(predictor.predict(*texts))
+    elif graph.kind == CHOICES and isinstance(kind := task_of(folder), OfRows):
+        choosing = kind.answering_by(kind.predictor(folder, "cpu"))
+        for text, *endings in ((short, other, long), (long, short, long, other), (other, short, other)):
+            yield (text, *endings), choosing({"text": text, "choices": endings})
     elif graph.kind in (MASKED, ENCODER):
         for text in (short, long, ""):
             yield from _of_scores(graph, folder, wordpiece, f"[MASK] {text}")
@@ -228,6 +239,19 @@ _CLASSES_SAY = """    logits = scores["logits"][0]@TEMPERATURE@
 _LABELS_SAY = """    shares = (1 / (1 + np.exp(-scores["logits"][0]))).tolist()
     chosen = [label for label, share, least in zip(LABELS, shares, THRESHOLDS) if share >= least]
     return {"prediction": chosen, "probabilities": dict(zip(LABELS, shares))}"""
+_CHOICES = '''
+
+def answer(text, *endings):
+    """Return which ending goes on best with a text, its number from 1, and each one's probability."""
+    first, *seconds = [tokenizer.encode(one, add_special_tokens=False).ids for one in (text, *endings)]
+    logits = [ask(*cut([first, second]))[1]["logits"][0, 0] for second in seconds]
+    logits = np.array(logits)@TEMPERATURE@
+    shares = np.exp(logits - logits.max())
+    shares = (shares / shares.sum()).tolist()
+    best = shares.index(max(shares))
+    found = {"prediction": endings[best], "number": best + 1, "probability": shares[best]}
+    return {**found, "probabilities": shares}
+'''
 _OWNER = '''
 
 def windows_of(num_pieces, room, step):

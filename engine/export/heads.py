@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.model.folder import open_weights
-from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
+from engine.model.heads import MultipleChoice, QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.info import length_in, read_info, temperature_in, truncation_in
 from engine.model.sentence_files import read_sentence_files
 from engine.model.source import Source
@@ -19,16 +19,19 @@ from engine.text.wordpiece import TRUNCATIONS
 from engine.train.tasks.known import task_of
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+CHOICES = "choices"
 MASKED, CLASSES, TAGS, QUESTIONS, ENCODER = "masked-words", "classes", "tags", "questions", "encoder"
 OUTPUTS = {
     MASKED: ("logits", "next_sentence_logits"),
     CLASSES: ("logits",),
     TAGS: ("logits",),
+    CHOICES: ("logits",),
     QUESTIONS: ("start_logits", "end_logits"),
     ENCODER: ("last_hidden_state",),
 }
 _OF_HEAD: dict[str, tuple[str, type[Any]]] = {
     SequenceClassifier.architecture: (CLASSES, SequenceClassifier),
+    MultipleChoice.architecture: (CHOICES, MultipleChoice),
     TokenClassifier.architecture: (TAGS, TokenClassifier),
     QuestionAnswering.architecture: (QUESTIONS, QuestionAnswering),
 }
@@ -67,7 +70,7 @@ class _Masked(nn.Module):
 
 
 class _Headed(nn.Module):
-    """Of classes (B, C), of tags (B, T, C); of questions two times (B, T)."""
+    """Of classes (B, C), of endings (B, 1), of tags (B, T, C); of questions two times (B, T)."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -96,7 +99,9 @@ def graph_of(folder: Path) -> Graph:
     if head is not None:
         model, _ = load_headed(folder, head)
         info, labels = read_info(folder), model.config.id2label
-        usual = None if kind == CLASSES else task_of(folder).max_length  # the others read in windows
+        usual = (
+            None if kind in (CLASSES, CHOICES) else task_of(folder).max_length
+        )  # the others read in windows
         return Graph(
             _Headed(model).eval(),
             kind,

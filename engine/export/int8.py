@@ -25,7 +25,7 @@ from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
 from engine.events import Beat, Event, Progress, Steps
 from engine.export.card import CARD
-from engine.export.heads import CLASSES, ENCODER, MASKED, QUESTIONS, Graph, graph_of
+from engine.export.heads import CHOICES, CLASSES, ENCODER, MASKED, QUESTIONS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
 from engine.inspect.predict import evaluate_file
@@ -283,7 +283,9 @@ def _answers(graph: Graph, scores: Sequence[np.ndarray], batch: Batch) -> np.nda
 
 
 def _problem(graph: Graph) -> str:
-    """Return what scores of classes mean; "" where they are of something else."""
+    """Return what scores mean: of classes, or a number, as that of an ending; "" for all else."""
+    if graph.kind == CHOICES:
+        return REGRESSION
     return graph.problem if graph.kind == CLASSES else ""
 
 

@@ -12,6 +12,7 @@ import torch
 
 from engine.errors import DataError
 from engine.events import Evaluated, Predicted, result_of
+from engine.export.onnx import exporting
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import MultipleChoice
 from engine.model.weights import load_headed
@@ -106,6 +107,12 @@ def test_a_table_becomes_a_model_that_chooses_and_that_transformers_opens(tmp_pa
     endings = ["good plot", "bad actor film", "dull", "story"]
     said = kind.answering(folder, "cpu")({"text": "a film", "choices": endings})
     assert said["prediction"] == endings[said["number"] - 1] and len(said["probabilities"]) == 4
+
+    pytest.importorskip("onnxruntime")
+    exported = result_of(exporting(folder, tmp_path / "onnx", ["a good film", "a bad plot"]))
+    assert (exported.kind, exported.num_answered) == ("choices", 3)
+    told = (tmp_path / "onnx" / "README.md").read_text(encoding="utf-8")
+    assert "chooses which of several endings" in told and "multiple-choice" in told
 
     transformers = pytest.importorskip("transformers")
     theirs = transformers.BertForMultipleChoice.from_pretrained(folder).eval()
