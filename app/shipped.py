@@ -16,7 +16,7 @@ from engine.text.roles import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class ShippedTable:
     """A table that may be opened at once. title and words are marked, for `words.tr_engine`."""
 
     key: str
@@ -95,7 +95,7 @@ def history_run() -> Path | None:
     return run if (run / "config.toml").is_file() else None
 
 
-def samples() -> tuple[Sample, ...]:
+def samples() -> tuple[ShippedTable, ...]:
     """Return the tables that ship with Cloze."""
     return tuple(sample for sample in TABLES if sample.path.is_file())
 
@@ -141,7 +141,7 @@ def _model(name: str) -> Path | None:
 
 
 TABLES = (
-    Sample(
+    ShippedTable(
         key="polarity",
         file="sentence_polarity.csv",
         title=marked("engine", "Film reviews: for or against"),
@@ -153,7 +153,7 @@ TABLES = (
         roles=Roles(text="text", label="label"),
         licence="CC BY 4.0",
     ),
-    Sample(
+    ShippedTable(
         key="question_passage",
         file="question_passage.csv",
         title=marked("engine", "Is the question answered?"),
@@ -167,7 +167,7 @@ TABLES = (
         roles=Roles(text="question", text_pair="passage", label="label"),
         licence="CC BY-SA 4.0",
     ),
-    Sample(
+    ShippedTable(
         key="chinese_questions",
         file="chinese_questions.csv",
         title=marked("engine", "Chinese: what is asked?"),
@@ -180,7 +180,7 @@ TABLES = (
         roles=Roles(text="question", label="label"),
         licence="CC BY-SA 4.0",
     ),
-    Sample(
+    ShippedTable(
         key="chinese_question_passage",
         file="chinese_question_passage.csv",
         title=marked("engine", "Chinese: is it answered?"),
@@ -193,7 +193,7 @@ TABLES = (
         roles=Roles(text="question", text_pair="passage", label="label"),
         licence="CC BY-SA 4.0",
     ),
-    Sample(
+    ShippedTable(
         key="emotions",
         file="emotions.csv",
         title=marked("engine", "Several labels: which emotions?"),
@@ -205,7 +205,7 @@ TABLES = (
         roles=Roles(text="text", label="labels"),
         licence="CC BY 4.0",
     ),
-    Sample(
+    ShippedTable(
         key="similarity",
         file="similarity.csv",
         title=marked("engine", "A number: how alike are they?"),
@@ -217,7 +217,7 @@ TABLES = (
         roles=Roles(text="sentence1", text_pair="sentence2", label="score"),
         licence="Apache-2.0",
     ),
-    Sample(
+    ShippedTable(
         key="names",
         file="names_in_tweets.conll",
         title=marked("engine", "Tags of words: names in tweets"),
@@ -230,7 +230,7 @@ TABLES = (
         roles=Roles(text=""),
         licence="CC BY 4.0",
     ),
-    Sample(
+    ShippedTable(
         key="questions",
         file="questions.json",
         title=marked("engine", "Questions: where is the answer?"),

@@ -23,7 +23,7 @@ from engine.family.elmo import ELMo
 from engine.family.gpt import GPT
 from engine.family.ngram import NGram
 from engine.family.nnlm import NNLM
-from engine.family.rows import NextWord, Rows
+from engine.family.rows import NextWord, StreamRows
 from engine.model.config import BertConfig
 from engine.model.fastest import fastest
 from engine.settings.shared import DeviceConfig
@@ -96,7 +96,7 @@ def ours(model: nn.Module, per_word: int, kernels: str, precision: torch.dtype) 
     task = NextWord(per_word)
 
     def step(ids: Tensor) -> None:
-        rows = Rows(ids, TOKENS)
+        rows = StreamRows(ids, TOKENS)
         with computing(kernels, precision):
             loss, _ = task.loss(model, rows, task.count([rows]))
         loss.backward()

@@ -30,7 +30,7 @@ WIDTH = 560
 STEP_MS = 20  # between two looks at what is under way
 
 
-class ExportDialog(QDialog):
+class LectureExportDialog(QDialog):
     """Folder, kind of figures, kind of index; then how many scenes are done."""
 
     def __init__(self, session: Session, current: OpenLecture, parent: QWidget | None = None) -> None:

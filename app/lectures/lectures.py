@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.lectures import find
 from app.lectures.editor import LectureEditor, either
-from app.lectures.export_dialog import ExportDialog
+from app.lectures.export_dialog import LectureExportDialog
 from app.lectures.keep_dialog import KeepDialog
 from app.lectures.lecture import SUFFIX
 from app.lectures.open_lecture import OpenLecture
@@ -174,7 +174,7 @@ class Lectures(QObject):
     def export(self) -> None:
         """Ask where to, and export the lecture's figures."""
         holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        dialog = ExportDialog(self._main.session, self.current, holder)
+        dialog = LectureExportDialog(self._main.session, self.current, holder)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

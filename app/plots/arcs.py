@@ -20,7 +20,7 @@ from app.plots.attention_image import MIDDLE, Picture
 from app.plots.layered import dashed_pen, level_color, paint_label, paint_scale
 from app.plots.pointed import ARROWS, WALKS
 from app.plots.shown_figure import NONE, ShownFigure, leap_of, spans
-from engine.inspect.attention.views import Cells, MatrixView
+from engine.inspect.attention.views import MatrixView, StrongestCells
 
 MOST_IN_FOCUS = 24  # arcs of one token
 MOST_NAMED = 3  # partners that are named although their labels have no room
@@ -43,7 +43,7 @@ class ArcsPlot(ShownFigure):
         self._top = 0.0
         self._scale_left = 0.0
 
-    def set_arcs(self, shown: MatrixView | None, cells: Cells | None) -> None:
+    def set_arcs(self, shown: MatrixView | None, cells: StrongestCells | None) -> None:
         """Show a matrix.
 
         Args: shown: of `engine.inspect.attention.views`. cells: `views.strongest(shown, 300)`, which of

@@ -17,7 +17,7 @@ NAME, VALUE, VALUES = 0.32, 48.0, 108.0  # of the width, and px of a value and o
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AnswerBeforeNow:
     """An answer and its probability, before and now."""
 
     name: str
@@ -33,12 +33,12 @@ class BeforeNow(ColumnsFigure):
     edges = (2.0, 2.0)
     is_changed = False
 
-    def set_outcomes(self, outcomes: Sequence[Outcome], *, is_changed: bool) -> None:
+    def set_outcomes(self, outcomes: Sequence[AnswerBeforeNow], *, is_changed: bool) -> None:
         """Show answers. Args: is_changed: whether anything is otherwise than it was."""
         self.is_changed = is_changed
         self.show_rows(outcomes)
 
-    def value_of(self, one: Outcome) -> str:
+    def value_of(self, one: AnswerBeforeNow) -> str:
         """Return what stands beside a bar."""
         now = words.probability(one.now)
         return f"{words.probability(one.before)} → {now}" if self.is_changed else now
@@ -71,7 +71,7 @@ class BeforeNow(ColumnsFigure):
             Column("", row_itself, self.value_of, values, side=RIGHT, cut=WHOLE, size=SMALL),
         )
 
-    def _bar(self, one: Outcome) -> Bar:
+    def _bar(self, one: AnswerBeforeNow) -> Bar:
         if not self.is_changed:
             return Bar(one.now, height=8.0, radius=4.0, least=2.0)
         line = (2.0, Qt.PenStyle.SolidLine)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers
-from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, Column, Entry, Labels
+from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, Labels, MemberColumn, WordEntry
 from app.plots.pointed import PointedFigure, cell_after
 from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
 
@@ -52,7 +52,7 @@ class FamilyColumns(PointedFigure):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.columns: tuple[Column, ...] = ()
+        self.columns: tuple[MemberColumn, ...] = ()
         self.labels = Labels()
         self.hint = ""
         self._rows = _Rows()
@@ -60,7 +60,7 @@ class FamilyColumns(PointedFigure):
         self._sentence = -1  # whose marks are ringed in all planes
         theme.on_theme_change(self, self.update)
 
-    def set_columns(self, columns: Sequence[Column], labels: Labels) -> None:
+    def set_columns(self, columns: Sequence[MemberColumn], labels: Labels) -> None:
         """Show members, the oldest first."""
         self.columns, self.labels = tuple(columns), labels
         self._lay_out()
@@ -362,7 +362,7 @@ class FamilyColumns(PointedFigure):
             painter.drawLine(room.bottomLeft(), room.bottomRight())
             begin = end
 
-    def _paint_head(self, painter: QPainter, column: Column, x: float, width: float) -> None:
+    def _paint_head(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         top = self._rows.tops["head"]
         self._text(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=14, bold=True)
         self._text(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=SMALL)
@@ -378,7 +378,9 @@ class FamilyColumns(PointedFigure):
             size=10 if self.is_narrow else 11,
         )
 
-    def _paint_blocks(self, painter: QPainter, column: Column, x: float, y: float, width: float) -> None:
+    def _paint_blocks(
+        self, painter: QPainter, column: MemberColumn, x: float, y: float, width: float
+    ) -> None:
         colors, gap = theme.current(), 2.0
         room = width - gap * max(0, len(column.blocks) - 1)
         for share, kind in column.blocks:
@@ -403,12 +405,14 @@ class FamilyColumns(PointedFigure):
                 painter.drawRoundedRect(block.adjusted(0.8, 0.8, -0.8, -0.8), 2, 2)
             x += block.width() + gap
 
-    def _value(self, column: Column, entry: Entry) -> str:
+    def _value(self, column: MemberColumn, entry: WordEntry) -> str:
         if not column.is_likeness:
             return words.probability(entry.value)
         return words.decimal(round(entry.value, 2), 2)
 
-    def _paint_entries(self, painter: QPainter, number: int, column: Column, x: float, width: float) -> None:
+    def _paint_entries(
+        self, painter: QPainter, number: int, column: MemberColumn, x: float, width: float
+    ) -> None:
         colors = theme.current()
         if column.text and self.labels.says[0]:
             self._wrapped(
@@ -455,7 +459,7 @@ class FamilyColumns(PointedFigure):
         painter.setPen(theme.current().color(color))
         painter.drawText(room, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop, text)
 
-    def _paint_rest(self, painter: QPainter, column: Column, x: float, width: float) -> None:
+    def _paint_rest(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         tops, heights = self._rows.tops, self._rows.heights
         if "rank" in tops:
             room = QRectF(x, tops["rank"], width, heights["rank"])

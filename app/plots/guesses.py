@@ -21,7 +21,7 @@ GAP = 8
 TICK = 18
 LEAST = 20  # px of a bar's room
 ROOMY = 120  # px of room from which on every track ends at one place
-SAVED: dict[str, Callable[[Guess], Value]] = {
+SAVED: dict[str, Callable[[GuessRow], Value]] = {
     "word": of("text"),
     "probability": of("probability"),
     "rank": lambda guess: guess.rank or "",
@@ -30,7 +30,7 @@ SAVED: dict[str, Callable[[Guess], Value]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class GuessRow:
     """A word for a gap. rank: 1 the best, 0 where there is no rank. mark: "", "original" or "yours"."""
 
     text: str
@@ -50,13 +50,13 @@ class GuessesPlot(ColumnsFigure):
     num_top = 0
     hint = ""
 
-    def set_guesses(self, top: Sequence[Guess], others: Sequence[Guess] = ()) -> None:
+    def set_guesses(self, top: Sequence[GuessRow], others: Sequence[GuessRow] = ()) -> None:
         """Show the best guesses, and below a line others that are not among them."""
         self.num_top = len(top)
         self.show_rows((*top, *others))
 
     @property
-    def guesses(self) -> tuple[Guess, ...]:
+    def guesses(self) -> tuple[GuessRow, ...]:
         """All that are shown, the best first."""
         return self.rows
 
@@ -65,7 +65,7 @@ class GuessesPlot(ColumnsFigure):
         """How high all rows are together."""
         return ROW * self.num_rows + (GAP if self.num_rows > self.num_top else 0)
 
-    def value_words(self, guess: Guess) -> str:
+    def value_words(self, guess: GuessRow) -> str:
         """Return a probability as it stands at the right, with the rank where the row does not tell it."""
         value = words.probability(guess.probability)
         if guess in self.rows[self.num_top :] and guess.rank:
@@ -114,14 +114,14 @@ class GuessesPlot(ColumnsFigure):
             values = self._widest(map(self.value_words, self.rows[: self.num_top]))
         names = min(names, max(40.0, min(0.5 * width, width - values - LEAST - TICK - 3 * GAP)))
 
-        def name(guess: Guess) -> Words:
+        def name(guess: GuessRow) -> Words:
             own, is_bold = self._widest([self.value_words(guess)]), bool(guess.mark)
             metrics = QFontMetricsF(theme.ui_font(bold=is_bold))
             room = min(names, max(0.0, width - own - TICK - 8))
             cut = metrics.elidedText(_text(guess), Qt.TextElideMode.ElideRight, room)
             return Words(cut, is_bold=is_bold, side=LEFT if TICK + names + own + 4 > width else RIGHT)
 
-        def bar(guess: Guess) -> Bar:
+        def bar(guess: GuessRow) -> Bar:
             longer = self._widest([self.value_words(guess)]) - values
             return Bar(guess.probability, _ink(guess), "rail", 16.0, 4.0, 2.0, covered=max(0.0, longer))
 
@@ -152,15 +152,15 @@ class GuessesPlot(ColumnsFigure):
             painter.drawLine(4, y, self.canvas().width() - 4, y)
 
 
-def _text(guess: Guess) -> str:
+def _text(guess: GuessRow) -> str:
     return " ".join(guess.text.split())
 
 
-def _tick(guess: Guess) -> Words:
+def _tick(guess: GuessRow) -> Words:
     return Words("", icon=("check", "fine") if guess.mark == "original" else None)
 
 
-def _ink(guess: Guess) -> Ink:
+def _ink(guess: GuessRow) -> Ink:
     if guess.mark == "original":
         return QColor(theme.mix(theme.current().card, theme.current().fine, 0.45))
     return "accent" if guess.mark == "yours" else "accent_soft"

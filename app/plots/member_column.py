@@ -10,7 +10,7 @@ SEEN_FILL, SEEN_BAG, UNSEEN, OTHER_SIDE, BLANK = "fill", "bag", "unseen", "other
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WordEntry:
     """A word with what a member gives to it. is_answer: the right one."""
 
     word: str
@@ -19,7 +19,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScoreCell:
     """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
 
     text: str
@@ -28,7 +28,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class MemberColumn:
     """One member. blocks: words of the question as (share of its length, how it is seen). text: what stands
     in the place of entries. rank: in words, "" for none; is_first: whether that is the first. shown: an
     example of what it cannot. planes: a word's sentences seen flat, layer by layer.
@@ -39,14 +39,14 @@ class Column:
     caption: str
     seen: str = ""
     blocks: tuple[tuple[float, str], ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[WordEntry, ...] = ()
     is_likeness: bool = False
     text: str = ""
     rank: str = ""
     is_first: bool = False
     cannot: str = ""
     shown: str = ""
-    scores: tuple[Cell, ...] = ()
+    scores: tuple[ScoreCell, ...] = ()
     planes: tuple[tuple[Dot, ...], ...] = ()
 
 

@@ -18,7 +18,7 @@ from app.look.columns import RIGHT
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.pointed import ARROWS, PointedFigure
 from app.plots.strokes import upright_line, write
-from engine.model.arithmetic import Arithmetic, Part
+from engine.model.arithmetic import Arithmetic, ModelPart
 from engine.model.parts import GROUPS
 
 EDGE = 4.0
@@ -32,10 +32,10 @@ SHADES = (0.62, 0.34, 0.5, 0.24)  # of a group's parts in turn: how much of the 
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PartCell:
     """Where a part is painted. whole: over all layers."""
 
-    part: Part
+    part: ModelPart
     whole: QRectF
     shade: float
 
@@ -87,7 +87,7 @@ class ParametersPlot(PointedFigure):
         rows.append(["total", "", found.spelled(), found.with_numbers(number=str), found.total, 1.0])
         return rows
 
-    def part_words(self, part: Part) -> str:
+    def part_words(self, part: ModelPart) -> str:
         """Return a part in a line: its name, its formula with this model's numbers, and its share."""
         assert self.found is not None
         return self.tr("{name}: {formula} = {numbers} = {count} · {share}").format(
@@ -116,7 +116,7 @@ class ParametersPlot(PointedFigure):
     def minimumSizeHint(self) -> QSize:
         return QSize(240, 112)
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[PartCell]:
         """Return where each part is painted, in the parts' order."""
         if self.found is None:
             return
@@ -125,7 +125,9 @@ class ParametersPlot(PointedFigure):
             parts = self.found.of_group(group)
             for place, part in enumerate(parts):
                 height = room.height() * part.count / max(1, self.found.count_of(group))
-                yield Cell(part, QRectF(room.left(), top, room.width(), height), SHADES[place % len(SHADES)])
+                yield PartCell(
+                    part, QRectF(room.left(), top, room.width(), height), SHADES[place % len(SHADES)]
+                )
                 top += height
 
     def _rooms(self) -> dict[str, QRectF]:
@@ -206,7 +208,7 @@ class ParametersPlot(PointedFigure):
                 paint_ring(painter, cell.whole.adjusted(0, -wide, 0, wide), 2 if is_hovered else 1.5)
         self._paint_readout(painter)
 
-    def _ground(self, cell: Cell) -> str:
+    def _ground(self, cell: PartCell) -> str:
         return theme.mix(theme.current().card, theme.category(HUES[cell.part.kind.group]), cell.shade)
 
     def _paint_layers(self, painter: QPainter) -> None:
@@ -236,7 +238,7 @@ class ParametersPlot(PointedFigure):
                     write(painter, place, said, "muted", size=11, bold=True)
                     break
 
-    def _paint_name(self, painter: QPainter, cell: Cell) -> None:
+    def _paint_name(self, painter: QPainter, cell: PartCell) -> None:
         room = cell.whole.adjusted(6, 0, -6, 0)
         if room.height() < LEAST_LABEL or room.width() < 24:
             return

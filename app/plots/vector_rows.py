@@ -48,7 +48,7 @@ class RowHead:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Column:
+class VectorColumn:
     """One column. name: of the vector, where its numbers can be chosen; else "".
 
     values: (R,) or (R, N) of stripes; NaN where there is nothing to show. texts: in their place. top: what
@@ -79,7 +79,7 @@ class VectorPicture:
     """All of a step. frame: column -> number. legend: what the colours stand for."""
 
     rows: tuple[RowHead, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[VectorColumn, ...] = ()
     frame: Mapping[int, int] = field(default_factory=dict)
     framed_row: int = -1
     legend: str = ""
@@ -217,7 +217,7 @@ class VectorRows(LayeredFigure):
                 return (row if is_row else -1, place, self._number_at(column, room, at.x(), row, is_row))
         return (row, -1, -1) if is_row else NOTHING
 
-    def _number_at(self, column: Column, room: QRectF, x: float, row: int, is_row: bool) -> int:
+    def _number_at(self, column: VectorColumn, room: QRectF, x: float, row: int, is_row: bool) -> int:
         """Return the strongest of the numbers that one pixel stands for."""
         assert column.values is not None
         values = column.values[row] if is_row else column.foot
@@ -355,7 +355,9 @@ class VectorRows(LayeredFigure):
             cell = QRectF(area.left(), room.top(), area.width(), room.height())
             self._paint_cell(painter, cell, place, column, row)
 
-    def _paint_cell(self, painter: QPainter, cell: QRectF, place: int, column: Column, row: int) -> None:
+    def _paint_cell(
+        self, painter: QPainter, cell: QRectF, place: int, column: VectorColumn, row: int
+    ) -> None:
         if column.kind == TEXT:
             self._paint_words(painter, cell, column.texts[row], self.picture.rows[row].is_chosen)
             return
@@ -382,7 +384,9 @@ class VectorRows(LayeredFigure):
         shown = fitting(text, QFontMetricsF(painter.font()), cell.width())
         painter.drawText(cell, side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter, shown)
 
-    def _paint_stripes(self, painter: QPainter, cell: QRectF, levels: np.ndarray, column: Column) -> None:
+    def _paint_stripes(
+        self, painter: QPainter, cell: QRectF, levels: np.ndarray, column: VectorColumn
+    ) -> None:
         colors = theme.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         height = cell.height() * STRIPE
@@ -405,7 +409,7 @@ class VectorRows(LayeredFigure):
             left = area.left() + width * column.part
             line_at(painter, left, area.bottom() + 2, left + width, area.bottom() + 2)
 
-    def _paint_bar(self, painter: QPainter, cell: QRectF, value: float, column: Column) -> None:
+    def _paint_bar(self, painter: QPainter, cell: QRectF, value: float, column: VectorColumn) -> None:
         colors = theme.current()
         assert column.values is not None
         numbers = column.values[np.isfinite(column.values)]
@@ -434,7 +438,9 @@ class VectorRows(LayeredFigure):
         said = value_words(value) if value >= 0.001 or value == 0 else words.decimal(value, 4)
         self._paint_words(painter, cell, said, is_strong or value >= 0.145, is_right=True)
 
-    def _paint_beside(self, painter: QPainter, columns: list[QRectF], place: int, column: Column) -> None:
+    def _paint_beside(
+        self, painter: QPainter, columns: list[QRectF], place: int, column: VectorColumn
+    ) -> None:
         """Paint what stands over the rows and, below a line, what they add up to."""
         room, colors = columns[place], theme.current()
         before = columns[0].left() if place == 0 else room.left() - SIGN / 2
@@ -447,7 +453,7 @@ class VectorRows(LayeredFigure):
             cell = QRectF(room.left(), top, room.width(), height)
             if column.kind == STRIPES:
                 picture = compose(np.atleast_2d(values), top=column.top, signed=True)
-                self._paint_stripes(painter, cell, picture.levels, Column(column.title))
+                self._paint_stripes(painter, cell, picture.levels, VectorColumn(column.title))
             else:
                 self._paint_words(painter, cell, value_words(float(values)), True, is_right=True)
             painter.setFont(theme.ui_font(12, bold=True))
@@ -482,11 +488,11 @@ class VectorRows(LayeredFigure):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
 
-def _count(column: Column) -> int:
+def _count(column: VectorColumn) -> int:
     return 1 if column.values is None or column.values.ndim == 1 else int(column.values.shape[1])
 
 
-def _cells(column: Column, row: int) -> list[str | float | int]:
+def _cells(column: VectorColumn, row: int) -> list[str | float | int]:
     if column.kind == TEXT:
         return [column.texts[row]]
     if column.values is None:

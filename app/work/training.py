@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from engine.train.comparison import compare, read_comparison
     from engine.train.finetune import fine_tune
     from engine.train.pretrain import pretrain
-    from engine.train.pretraining.watch import Questions
+    from engine.train.pretraining.watch import WatchQuestions
     from engine.train.resume import resume
 else:
     compare, read_comparison = (
@@ -40,7 +40,7 @@ else:
     fine_tune = later("engine.train.finetune", "fine_tune")
     pretrain = later("engine.train.pretrain", "pretrain")
     resume = later("engine.train.resume", "resume")
-    Questions = later("engine.train.pretraining.watch", "Questions")
+    WatchQuestions = later("engine.train.pretraining.watch", "Questions")
 
 CALM_MS = 250
 
@@ -80,7 +80,7 @@ class TrainingJob(QObject):
         self._runs, self._library, self._mends, self._queue = runs, library, mends, queue
         self.state = TrainingState()
         self.config: TrainConfig | None = None
-        self.questions: Questions | None = None  # to the model that is being pretrained
+        self.questions: WatchQuestions | None = None  # to the model that is being pretrained
         self.run_dir: Path | None = None
         self.last_model: Path | None = None
         self._job: Job | None = None
@@ -134,11 +134,13 @@ class TrainingJob(QObject):
                 marked("engine", "A model is in training already. Stop it, or wait until it has ended.")
             )
 
-    def _take_config(self, config: TrainConfig) -> Questions | None:
+    def _take_config(self, config: TrainConfig) -> WatchQuestions | None:
         """Keep the settings of a run; return whom to ask while it learns, where it can be asked."""
         self.config, self.questions = config, None
         if isinstance(config, PretrainConfig):
-            self.questions = Questions([line for line in config.budget.pins.splitlines() if line.strip()])
+            self.questions = WatchQuestions(
+                [line for line in config.budget.pins.splitlines() if line.strip()]
+            )
         return self.questions
 
     def _run(self, task: Callable[[], Iterator[Event]], run_dir: Path, config: TrainConfig) -> None:

@@ -68,12 +68,12 @@ def _add_card(commands: Any) -> None:
 
 def _card(options: argparse.Namespace) -> int:
     from engine.family.cards import examine_family
-    from engine.family.exam import Questions
+    from engine.family.exam import ExamQuestions
 
     table, roles = None, None
     if options.task is not None:
         table, roles = labelled(options.task, options.text, options.label)
-    asked = Questions(tuple(options.words), options.sentences, table, roles)
+    asked = ExamQuestions(tuple(options.words), options.sentences, table, roles)
     code = show(examine_family(options.family, asked, options.learned_from or (), options.note))
     if code == 0:
         print((options.family / CARD).read_text(encoding="utf-8"), end="")

@@ -25,7 +25,7 @@ from engine.export.folders import (
     put_sentence_files,
 )
 from engine.export.onnx import ONNX, exporting
-from engine.export.place import Written, workshop
+from engine.export.place import ExportResult, workshop
 from engine.model.folder import read_json, write_json
 from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.weights import head_of, read_config
@@ -38,7 +38,7 @@ _OF_TASKS = {one.architecture for one in (QuestionAnswering, SequenceClassifier,
 
 def writing_zip(
     folder: Path, out: Path, texts: Sequence[str], *, with_onnx: bool | None = None
-) -> Steps[Written]:
+) -> Steps[ExportResult]:
     """Write a model into one zip; yields Progress.
 
     Args:   texts: that its graph in ONNX is tried on. with_onnx: None: where the packages for it are there.
@@ -72,7 +72,7 @@ def writing_zip(
     said = [Sentence(template, {"count": len(files), "megabytes": size / 1e6})]
     if not with_onnx:
         said.append(Sentence(marked("engine", "Without ONNX, whose packages are not installed here.")))
-    return Written(out, size, tuple(said))
+    return ExportResult(out, size, tuple(said))
 
 
 def _is_earlier(path: Path) -> bool:

@@ -20,7 +20,7 @@ from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Progress, Steps
 from engine.export.card import CARDS, Use, write_card
 from engine.export.heads import example, graph_of
-from engine.export.place import Written, check_new, exported_folder, folder_bytes
+from engine.export.place import ExportResult, check_new, exported_folder, folder_bytes
 from engine.export.runtime import ours
 from engine.files import file_in
 from engine.inspect.embeddings.vectors import SENTENCE, Pooling, embed
@@ -53,7 +53,7 @@ _WRITING = marked("engine", "Writing")
 _CHECKING = marked("engine", "Checking")
 
 
-def writing_folder(folder: Path, out: Path) -> Steps[Written]:
+def writing_folder(folder: Path, out: Path) -> Steps[ExportResult]:
     """Write a model as transformers opens it, into a new folder or over an earlier export; yields Progress.
 
     Weights keep their bits and their type; names of old files and of BERT's relatives become BERT's.
@@ -67,12 +67,12 @@ def writing_folder(folder: Path, out: Path) -> Steps[Written]:
         check_same(folder, beside)
         said = (Sentence(marked("engine", "Opened again: the same answers, to the last bit.")), *left)
         write_card(folder, beside, said, TRANSFORMERS)
-    return Written(out, folder_bytes(out), said)
+    return ExportResult(out, folder_bytes(out), said)
 
 
 def writing_sentence_folder(
     folder: Path, out: Path, pooling: str = "", is_normed: bool | None = None
-) -> Steps[Written]:
+) -> Steps[ExportResult]:
     """Write an encoder as sentence-transformers opens it, releases 2 to 6; yields Progress.
 
     Args:   pooling: "mean", "cls" or "max"; "": the model's own, else the mean. is_normed: whether vectors
@@ -106,7 +106,7 @@ def writing_sentence_folder(
         values = {"count": len(_texts(folder)), "pooling": how.pooling, "difference": difference}
         said = (Sentence(template if difference else same, values),)
         write_card(folder, beside, said, SENTENCES)
-    return Written(out, folder_bytes(out), said)
+    return ExportResult(out, folder_bytes(out), said)
 
 
 def put_model(folder: Path, out: Path) -> list[Sentence]:

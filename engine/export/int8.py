@@ -29,7 +29,7 @@ from engine.export.heads import CHOICES, CLASSES, ENCODER, MASKED, QUESTIONS, Gr
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
 from engine.inspect.predict import evaluate_file
-from engine.model.heads import Headed
+from engine.model.heads import EncoderWithHead
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
@@ -166,7 +166,7 @@ def _measured(
     return _of_both(scored, Small(path, export, (size,)), on)
 
 
-def _in_its_place(session: Any, model: Headed) -> InItsPlace:
+def _in_its_place(session: Any, model: EncoderWithHead) -> InItsPlace:
     return InItsPlace(session, model.config)
 
 

@@ -42,7 +42,7 @@ _CHECKING = marked("engine", "Checking in onnxruntime")
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class OnnxExport:
     """What was written. difference: the largest of any score, at the shapes and on the texts.
 
     num_bytes: of the graph. num_texts: that it was tried on. num_answered: texts and pairs that the program
@@ -71,7 +71,7 @@ class Exported:
         return (Sentence(template, values), Sentence(beside, {"count": self.num_answered}))
 
 
-def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[Exported]:
+def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport]:
     """Write a model folder as ONNX into a new folder, or over an earlier export; yields Progress.
 
     Args:   texts: that the graph is tried on beside the engine, 200 or so.
@@ -96,7 +96,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[Exported]:
         yield Beat()
         num_answered = check_example(graph, folder, beside / EXAMPLE)
         num_bytes = (beside / GRAPH).stat().st_size
-        found = Exported(out, graph.kind, num_bytes, difference, len(texts), num_answered)
+        found = OnnxExport(out, graph.kind, num_bytes, difference, len(texts), num_answered)
         write_card(folder, beside, found.said, ONNX)
     return found
 

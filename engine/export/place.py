@@ -18,7 +18,7 @@ _LOCK, _ALL = "lock", "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportResult:
     """What an export came to.
 
     path: the folder or file. said: what it is and what was checked, for a person.

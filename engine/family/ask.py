@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import ModelError, UserError, marked
-from engine.family.bert import Bert
+from engine.family.bert import BertMember
 from engine.family.layout import load_member
 from engine.family.members import ABOUT, MASK, NUM_SPECIALS, UNK, About, Member
 from engine.settings.family import MEMBERS
@@ -24,7 +24,7 @@ _CLOSE = re.compile(f" (?=[.,;:!?])|(?<={_WIDE}) (?={_WIDE}|{BLANK})|(?<={BLANK}
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class MemberGuess:
     """A word, and what a member gives to it: a probability or a likeness, as `About.says`."""
 
     word: str
@@ -32,11 +32,11 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledBlank:
     """What one member says of a blank. rank: of the right word, 1 for the first guess; None if not asked."""
 
     about: About
-    guesses: tuple[Guess, ...]
+    guesses: tuple[MemberGuess, ...]
     rank: int | None = None
 
 
@@ -65,7 +65,7 @@ class Family:
         wordpiece = WordPiece.from_folder(next(iter(places.values())))
         members = dict[str, Member]()
         for name, place in places.items():
-            members[name] = Bert.open(place) if name == "bert" else load_member(place)
+            members[name] = BertMember.open(place) if name == "bert" else load_member(place)
         return cls(folder, wordpiece, members)
 
     def words(self, text: str) -> list[int]:
@@ -103,7 +103,7 @@ class Family:
         """Return words one after another as people write them, Chinese ones without spaces."""
         return _CLOSE.sub("", " ".join(map(self.token, words)).replace("[MASK]", BLANK))
 
-    def fill(self, text: str, count: int = 5, answer: str = "") -> dict[str, Filled]:
+    def fill(self, text: str, count: int = 5, answer: str = "") -> dict[str, FilledBlank]:
         """Return the guesses of all members for the one [MASK] of a text. Args: answer: the right word.
 
         Raises: UserError: no [MASK], several, or an answer that is no word of the vocabulary.
@@ -131,11 +131,11 @@ class Family:
         return self.members[name].blank(plain, place)
 
 
-def _filled(family: Family, about: About, scores: np.ndarray, count: int, right: int | None) -> Filled:
+def _filled(family: Family, about: About, scores: np.ndarray, count: int, right: int | None) -> FilledBlank:
     scores = np.where(np.arange(len(scores)) < NUM_SPECIALS, -2.0, scores)  # no word, so no guess
     best = np.argsort(-scores, kind="stable")[: min(count, len(scores) - NUM_SPECIALS)]
-    guesses = tuple(Guess(family.token(int(word)), float(scores[word])) for word in best)
-    return Filled(about, guesses, None if right is None else rank_of(scores, right))
+    guesses = tuple(MemberGuess(family.token(int(word)), float(scores[word])) for word in best)
+    return FilledBlank(about, guesses, None if right is None else rank_of(scores, right))
 
 
 def rank_of(scores: np.ndarray, right: int) -> int:

@@ -15,19 +15,19 @@ from torch import Tensor
 
 from engine.family.members import CLS, MASK, SEP
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.inspect.passes import Row, follow_log_odds, layer_states, parts, word_logs
+from engine.inspect.passes import InputRow, follow_log_odds, layer_states, parts, word_logs
 
 # V words, D width, L layers, N words of a text
 
 
 @dataclass(frozen=True)
-class Bert:
+class BertMember:
     """A pretrained BERT as a member of the family."""
 
     subject: LoadedModel
 
     @classmethod
-    def open(cls, folder: Path) -> Bert:
+    def open(cls, folder: Path) -> BertMember:
         """Return the member in a model folder. Raises: ModelError, also where it has no masked-word head."""
         subject = LoadedModel.open(folder)
         subject.require("masked_words")
@@ -53,7 +53,7 @@ class Bert:
                 found[number] = p.cpu().numpy()
         return [found[number] for number in range(len(rows))]
 
-    def _row(self, words: Sequence[int], hidden: Sequence[int]) -> Row:
+    def _row(self, words: Sequence[int], hidden: Sequence[int]) -> InputRow:
         """Return a text between [CLS] and [SEP], as much of it around the first place as the model reads."""
         room = self.subject.max_length - 2
         first = max(0, min(hidden[0] - room // 2, len(words) - room)) if hidden else 0
@@ -61,7 +61,9 @@ class Bert:
             MASK if first + number in hidden else word for number, word in enumerate(words[first:][:room])
         ]
         ids = (CLS, *some, SEP)
-        return Row(ids, (0,) * len(ids), tuple(place - first + 1 for place in hidden if place - first < room))
+        return InputRow(
+            ids, (0,) * len(ids), tuple(place - first + 1 for place in hidden if place - first < room)
+        )
 
     def vectors(self) -> np.ndarray:
         weight: Tensor = self.subject.bert.embeddings.word.weight
@@ -69,7 +71,7 @@ class Bert:
 
     def states(self, words: Sequence[int]) -> np.ndarray:
         row = self._row(words, ())
-        row = Row(row.ids, row.types, tuple(range(1, len(row.ids) - 1)))
+        row = InputRow(row.ids, row.types, tuple(range(1, len(row.ids) - 1)))
         with looking(self.subject):
             return layer_states(self.subject, row).cpu().numpy()
 
@@ -77,7 +79,7 @@ class Bert:
         """Return (L + 1, D), what each layer gave for [CLS]."""
         row = self._row(words, ())
         with looking(self.subject):
-            return layer_states(self.subject, Row(row.ids, row.types, (0,))).cpu().numpy()[:, 0]
+            return layer_states(self.subject, InputRow(row.ids, row.types, (0,))).cpu().numpy()[:, 0]
 
     def follows(self, a: Sequence[int], b: Sequence[int]) -> float:
         """Return the probability that B follows A."""
@@ -86,5 +88,5 @@ class Bert:
         ids = (CLS, *a, SEP, *b, SEP)
         types = (0,) * (len(a) + 2) + (1,) * (len(b) + 1)
         with looking(self.subject):
-            odds = follow_log_odds(self.subject, [Row(ids, types)])
+            odds = follow_log_odds(self.subject, [InputRow(ids, types)])
         return float(odds.sigmoid()[0])

@@ -13,7 +13,7 @@ from typing import Any
 from engine.errors import Sentence, marked
 from engine.family.members import ABOUT, AT_RANDOM, FREQUENCIES
 from engine.family.scores import BLANKS, BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
-from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, Judged, judged_of
+from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, JudgedClaim, judged_of
 from engine.train.gains import aligned
 
 CANNOT = "cannot"
@@ -116,7 +116,7 @@ def lines(report: Mapping[str, Any]) -> list[Line]:
     ]
 
 
-def claims_lines(claims: Sequence[Judged]) -> Iterator[str]:
+def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
     """Yield each claim with its figures and verdict, a line each."""
     for found in claims:
         one = found.claim

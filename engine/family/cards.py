@@ -16,7 +16,7 @@ from engine.durable import write_text
 from engine.events import Event, Finished
 from engine.family.ask import Family
 from engine.family.card import card
-from engine.family.exam import Questions, examine, rows_document
+from engine.family.exam import ExamQuestions, examine, rows_document
 from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import document_of
 from engine.family.train import CARD, REPORT, judge, read_family, read_report
@@ -25,7 +25,7 @@ from engine.train.run.runs import MODEL
 
 
 def examine_family(
-    folder: Path, asked: Questions, learned_from: Sequence[str] = (), note: str = ""
+    folder: Path, asked: ExamQuestions, learned_from: Sequence[str] = (), note: str = ""
 ) -> Iterator[Event]:
     """Ask a family that has come to its end, and write its card anew; what was asked before stays, but for
     what is asked again.

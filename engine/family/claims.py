@@ -15,7 +15,7 @@ from engine.errors import DataError, marked
 from engine.evaluation.statistics import Difference, compared, compared_hits, share_of
 from engine.events import Progress, Steps
 from engine.family.ask import Family
-from engine.family.bert import Bert
+from engine.family.bert import BertMember
 from engine.family.members import NUM_SPECIALS, HasStates, HasVectors
 from engine.family.reached import correlated, rank_score
 from engine.family.scores import Blank, rank
@@ -29,7 +29,7 @@ from engine.family.verdicts import (
     RAW_CLS,
     TUNED,
     Claim,
-    Said,
+    Statement,
 )
 from engine.family.words import unit
 from engine.text.table import read_table
@@ -61,7 +61,7 @@ def two_in_a_row(family: Family, blanks: Sequence[Blank]) -> list[Claim]:
         for one in blanks
         if one.place + 1 < len(one.words) and one.words[one.place + 1] >= NUM_SPECIALS
     ]
-    if not isinstance(bert, Bert) or not pairs:
+    if not isinstance(bert, BertMember) or not pairs:
         return []
     alone = bert.blanks([(words, (place, place + 1)) for words, place in pairs])
     after = bert.blanks([(words, (place + 1,)) for words, place in pairs])
@@ -78,11 +78,11 @@ def two_in_a_row(family: Family, blanks: Sequence[Blank]) -> list[Claim]:
     return [_claim(IN_A_ROW, first, second, compared(other, one, share_of), len(logs))]
 
 
-def _hits(said: Said, first: np.ndarray, second: np.ndarray) -> Claim:
+def _hits(said: Statement, first: np.ndarray, second: np.ndarray) -> Claim:
     return _claim(said, float(first.mean()), float(second.mean()), compared_hits(second, first), len(first))
 
 
-def _claim(said: Said, first: float, second: float, found: Difference, count: int) -> Claim:
+def _claim(said: Statement, first: float, second: float, found: Difference, count: int) -> Claim:
     low, high = found.interval or (found.value, found.value)
     return Claim(said.text, said.measure, first, second, found.value, low, high, count, found.p_value)
 
@@ -101,7 +101,7 @@ def sentence_cosines(family: Family, pairs: Sequence[tuple[str, str, float]]) ->
         yield Progress(stage=_ASKING, done=number, total=len(family.members))
         if isinstance(member, HasVectors | HasStates):
             found[name] = _cosines(text_vectors(member, texts))
-    if isinstance(bert, Bert):
+    if isinstance(bert, BertMember):
         found[CLS_VECTOR] = _cosines(np.stack([bert.first_states(words)[-1] for words in texts]))
     return found
 

@@ -40,7 +40,7 @@ _ASKING = marked("engine", "Asking the family")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ExamRow:
     """One question. name: what it is, marked. source: the file that it was asked from, "" for none. unit:
     PERCENT or RANKS. scores: of those that can be asked. left_out: of the file, for an unknown word.
     """
@@ -53,7 +53,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class ExamQuestions:
     """What is asked. words: files of analogies or of likeness. sentences: two and their likeness, a row each.
     table, roles: a labelled task. held_out: (N,) words of the text kept apart, which are asked again; counts:
     (V,), how often each word stands in what was learned.
@@ -68,17 +68,17 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class ExamResult:
     """What a family answered. scores: anew, where the held-out text was asked again."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ExamRow, ...]
     claims: tuple[Claim, ...]
     scores: Scores | None
 
 
-def examine(family: Family, asked: Questions) -> Steps[Examined]:
+def examine(family: Family, asked: ExamQuestions) -> Steps[ExamResult]:
     """Return what all members answer to all questions. Raises: UserError, of a file that cannot be read."""
-    rows, claims, found = list[Row](), list[Claim](), None
+    rows, claims, found = list[ExamRow](), list[Claim](), None
     if asked.held_out is not None and asked.counts is not None:
         found = yield from scores(family, asked.held_out, asked.counts)
         blanks = draw_blanks(asked.held_out)
@@ -105,24 +105,24 @@ def examine(family: Family, asked: Questions) -> Steps[Examined]:
             marked("engine", "Same task, Naive Bayes over pairs of words"),
         )
         rows += [
-            Row(title, asked.table.path.name, PERCENT, reached)
+            ExamRow(title, asked.table.path.name, PERCENT, reached)
             for title, reached in zip(titles, hits.scores(), strict=True)
             if reached
         ]
         claims += task_claims(hits.frozen, hits.fine_tuned, hits.naive_bayes)
-    return Examined(tuple(rows), tuple(claims), found)
+    return ExamResult(tuple(rows), tuple(claims), found)
 
 
-def of_words(family: Family, path: Path) -> Row:
+def of_words(family: Family, path: Path) -> ExamRow:
     """Return what was answered to a file of analogies, or of pairs of words. Raises: DataError."""
     is_analogies, found = answered(family, path)
     name = ANALOGIES if is_analogies else marked("engine", "Likeness of words")
     reached = {name: one.score for name, one in found.items() if one.score is not None}
     left_out = max((one.left_out for one in found.values()), default=0)
-    return Row(name, path.name, PERCENT if is_analogies else RANKS, reached, left_out)
+    return ExamRow(name, path.name, PERCENT if is_analogies else RANKS, reached, left_out)
 
 
-def of_senses(family: Family) -> Row | None:
+def of_senses(family: Family) -> ExamRow | None:
     """Return how often the sentence nearest to one uses its word in the same sense, over `SENTENCES`.
 
     None where the family does not know these words.
@@ -143,15 +143,15 @@ def of_senses(family: Family) -> Row | None:
     if not hits:
         return None
     reached = shares({name: np.array(one) for name, one in hits.items()}, float(np.mean(chances)))
-    return Row(marked("engine", "Nearest sentence has the same sense"), "", PERCENT, reached)
+    return ExamRow(marked("engine", "Nearest sentence has the same sense"), "", PERCENT, reached)
 
 
-def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> Row:
+def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> ExamRow:
     reached = correlations({name: one for name, one in cosines.items() if name != CLS_VECTOR}, said)
-    return Row(marked("engine", "Likeness of sentences"), path.name, RANKS, reached)
+    return ExamRow(marked("engine", "Likeness of sentences"), path.name, RANKS, reached)
 
 
-def rows_document(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def rows_document(rows: Sequence[ExamRow]) -> list[dict[str, Any]]:
     """Return rows as JSON can hold them."""
     return [
         {**asdict(row), "scores": {name: asdict(one) for name, one in row.scores.items()}} for row in rows

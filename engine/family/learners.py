@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.family import glove, word2vec
 from engine.family.ngram import NGram
 from engine.family.reading import Streams
-from engine.family.word2vec import Gensim, Sample, Word2Vec
+from engine.family.word2vec import Gensim, HeldOutPlaces, Word2Vec
 from engine.settings.family import FamilyConfig
 
 FIRST_WORDS = 2**17  # that an n-gram counts at first
@@ -130,7 +130,7 @@ class Word2VecLearner(Learner):
         self._gensim = Gensim(self._is_skipgram, self.counts, config.family.width, config.budget.seed)
         self._at = 0  # words of the text that were read
         held_out = text.held_out if len(text.held_out) else text.train
-        self._held_out, self._train = (Sample.of(one, self.counts) for one in (held_out, text.train))
+        self._held_out, self._train = (HeldOutPlaces.of(one, self.counts) for one in (held_out, text.train))
 
     def round(self, progress: float, share: float) -> float | None:
         begin = self._at % len(self.text.train)
@@ -179,7 +179,7 @@ class GloVeLearner(Learner):
         self._descent = glove.AdaGrad(self._model)
         self._X = glove.cooccurrences(text.train[:0], size)
         self._counted = self._done = 0  # words that were counted; pairs that were learned from
-        self._learned = self._kept = Pairs.of(self._X)
+        self._learned = self._kept = Cooccurrences.of(self._X)
         self._order = np.empty(0, np.int64)
 
     def round(self, progress: float, share: float) -> float | None:
@@ -203,15 +203,15 @@ class GloVeLearner(Learner):
         self._counted, self.num_words = self._counted + len(words), len(words)
         if is_last or self._counted == len(self.text.train):
             self._part()
-        pairs = Pairs.of(self._X)
+        pairs = Cooccurrences.of(self._X)
         return self._loss(pairs.some(np.arange(min(glove.PART, len(pairs))))) if len(pairs) else None
 
     def _part(self) -> None:
-        pairs = Pairs.of(self._X)
+        pairs = Cooccurrences.of(self._X)
         is_kept = np.random.default_rng(self._seed).random(len(pairs)) < KEPT_PAIRS
         self._learned, self._kept = pairs.some(~is_kept), pairs.some(is_kept)
 
-    def _loss(self, pairs: Pairs) -> float:
+    def _loss(self, pairs: Cooccurrences) -> float:
         return self._model.loss(pairs.i, pairs.j, pairs.x) / max(1, len(pairs))
 
     def measure(self) -> dict[str, float]:
@@ -250,7 +250,7 @@ class GloVeLearner(Learner):
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Cooccurrences:
     """Pairs of words that stand near each other, (E,) each: which they are, and X."""
 
     i: np.ndarray
@@ -258,14 +258,14 @@ class Pairs:
     x: np.ndarray
 
     @classmethod
-    def of(cls, X: Any) -> Pairs:  # noqa: N803
+    def of(cls, X: Any) -> Cooccurrences:  # noqa: N803
         """Return all that were counted."""
         entries = X.tocoo()
         return cls(entries.row.astype(np.int64), entries.col.astype(np.int64), entries.data)
 
-    def some(self, which: np.ndarray) -> Pairs:
+    def some(self, which: np.ndarray) -> Cooccurrences:
         """Return some of them."""
-        return Pairs(self.i[which], self.j[which], self.x[which])
+        return Cooccurrences(self.i[which], self.j[which], self.x[which])
 
     def __len__(self) -> int:
         return len(self.x)

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.errors import Sentence, marked
 from engine.family.ask import Family
-from engine.family.bert import Bert
+from engine.family.bert import BertMember
 from engine.family.elmo import ELMo
 from engine.family.members import ABOUT, ALL, LEFT, MASK, NEAR, NUM_SPECIALS, UNK
 
@@ -48,7 +48,7 @@ def _limit(family: Family, name: str, words: list[int], place: int) -> Sentence 
     if isinstance(member, ELMo):
         left, right = (_best(one.numpy()) for one in member.sides(_plain(words), place))
         return Sentence(_SIDES, {"left": family.token(left), "right": family.token(right)})
-    return _apart(family, member, words, place) if isinstance(member, Bert) else None
+    return _apart(family, member, words, place) if isinstance(member, BertMember) else None
 
 
 def _without(family: Family, name: str, words: list[int], place: int) -> Sentence | None:
@@ -74,7 +74,7 @@ def _backwards(family: Family, name: str, words: list[int], place: int) -> Sente
     return Sentence(_BAG, {"text": family.said(turned).strip(_STOPS), "word": family.token(_best(before))})
 
 
-def _apart(family: Family, bert: Bert, words: list[int], place: int) -> Sentence | None:
+def _apart(family: Family, bert: BertMember, words: list[int], place: int) -> Sentence | None:
     """Hide a second word: what fits each blank alone need not fit together."""
     near = sorted(range(len(words)), key=lambda other: abs(other - place))
     others = [other for other in near if other != place and words[other] >= NUM_SPECIALS][:MOST_TRIED]

@@ -29,7 +29,7 @@ from engine.train.pretraining.setup import PretrainSetup
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
 from engine.train.run.runs import MODEL
-from engine.train.schedule import Progressed
+from engine.train.schedule import RunPosition
 
 RATES = {"nnlm": 3e-3, "elmo": 4e-3, "gpt": 2e-3}  # peaks where the settings leave them open
 
@@ -116,7 +116,7 @@ class MemberTraining(Training[PretrainSetup]):
         """Return nothing: no weights are kept along the way."""
         return {}
 
-    def about_result(self, setup: PretrainSetup, loop: Loop, at: Progressed) -> dict[str, Any]:
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: RunPosition) -> dict[str, Any]:
         """Return what it learned from, and for how long."""
         return {
             "steps": at.step,

@@ -19,15 +19,15 @@ from engine.train.task import Measures, Readings
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class StreamRows:
     """Rows of a stream, (B, left + T): T words to predict, and those before them that are read as well."""
 
     ids: Tensor
     num_tokens: int
 
-    def to(self, device: torch.device) -> Rows:
+    def to(self, device: torch.device) -> StreamRows:
         """Return it on a device."""
-        return Rows(self.ids.to(device), self.num_tokens)
+        return StreamRows(self.ids.to(device), self.num_tokens)
 
 
 @dataclass
@@ -61,17 +61,17 @@ class StreamFeed:
             self._epoch = epoch
         return int(self._order[number])
 
-    def parts(self, taken: np.ndarray, num_tokens: int) -> list[Rows]:
+    def parts(self, taken: np.ndarray, num_tokens: int) -> list[StreamRows]:
         """Return a step's rows in batches."""
         most = max(1, num_tokens // self.length)
         return [self.rows(taken[begin : begin + most]) for begin in range(0, len(taken), most)]
 
-    def rows(self, numbers: np.ndarray) -> Rows:
+    def rows(self, numbers: np.ndarray) -> StreamRows:
         """Return some rows; a text shorter than one gives all it has."""
         width = min(self.length + self.left, len(self._padded))
         places = numbers[:, None] * self.length + np.arange(width)
         ids = torch.from_numpy(self._padded[places].astype(np.int64))
-        return Rows(ids, len(numbers) * (width - self.left))
+        return StreamRows(ids, len(numbers) * (width - self.left))
 
     def lengths(self, taken: np.ndarray) -> np.ndarray:
         """Return the words of each row."""
@@ -106,11 +106,11 @@ class NextWord:
     metric: ClassVar[str] = "words_guessed"
     keeps_best: ClassVar[bool] = False  # the rate comes to rest at the end: the last weights are the result
 
-    def count(self, parts: Sequence[Rows]) -> Tensor:
+    def count(self, parts: Sequence[StreamRows]) -> Tensor:
         """Return (predictions,)."""
         return torch.tensor([self.per_word * sum(part.num_tokens for part in parts)], dtype=torch.float64)
 
-    def loss(self, model: nn.Module, batch: Rows, totals: Tensor) -> tuple[Tensor, Tensor]:
+    def loss(self, model: nn.Module, batch: StreamRows, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Return a part's share of the loss; tally: (loss, summed cross-entropy, hits)."""
         summed, hits = model(batch.ids)
         loss = summed / max(1.0, float(totals[0]))
@@ -122,7 +122,7 @@ class NextWord:
         return Readings(loss, hits / max(1.0, float(totals[0])), {})
 
     def evaluate(
-        self, model: nn.Module, batches: Sequence[Rows], device: Device
+        self, model: nn.Module, batches: Sequence[StreamRows], device: Device
     ) -> Generator[Event, None, Measures]:
         """Measure on held-out rows, dropout off."""
         totals, tally = self.count(batches), torch.zeros(3, dtype=torch.float64)

@@ -19,7 +19,7 @@ import numpy as np
 from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.family.ask import Family, rank_of
-from engine.family.bert import Bert
+from engine.family.bert import BertMember
 from engine.family.members import ABOUT, NUM_SPECIALS, PROBABILITY, SEP, UNK, Continues
 from engine.family.reached import Score, beats, perplexities, shares
 
@@ -115,7 +115,7 @@ def scores(family: Family, held_out: np.ndarray, counts: np.ndarray) -> Steps[Sc
             )
         if isinstance(member, Continues):
             left[name] = member.logs(words)
-        if isinstance(member, Bert) and blanks:
+        if isinstance(member, BertMember) and blanks:
             both[name], of_both = pseudo_logs(member, blanks)
             follows[name] = np.array([(member.follows(a, b) > 0.5) == does for a, b, does in pairs], bool)
     each, sentence = np.arange(len(blanks)), np.cumsum(words == SEP)
@@ -149,7 +149,7 @@ def rank(family: Family, name: str, blank: Blank) -> int:
     return rank_of(family.scores(name, blank.words, blank.place), blank.right)
 
 
-def pseudo_logs(bert: Bert, blanks: Sequence[Blank]) -> tuple[np.ndarray, np.ndarray]:
+def pseudo_logs(bert: BertMember, blanks: Sequence[Blank]) -> tuple[np.ndarray, np.ndarray]:
     """Return the log-probability of each known word of some sentences, hidden alone, and whose it is."""
     asked, groups = list[tuple[tuple[int, ...], tuple[int, ...]]](), list[int]()
     for number, blank in enumerate(blanks):

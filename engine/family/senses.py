@@ -55,7 +55,7 @@ SENTENCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # a word: sen
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class SenseSeparation:
     """Whether sentences of one sense lie together in the last layer. within, between: mean cosines of two of
     one sense and of two senses. hits: for each sentence whether the one nearest to it is of its sense.
     """
@@ -65,7 +65,7 @@ class Apart:
     hits: tuple[bool, ...]
 
 
-def told_apart(found: Senses, groups: Sequence[int]) -> Apart | None:
+def told_apart(found: MemberSenses, groups: Sequence[int]) -> SenseSeparation | None:
     """Return whether a member tells senses apart; None where it has one vector, or there is one sense.
 
     Args: groups: (S,) which sense each sentence is of.
@@ -80,7 +80,7 @@ def told_apart(found: Senses, groups: Sequence[int]) -> Apart | None:
     within, between = (float(cosine[pairs & one].mean()) for one in (same, ~same))
     np.fill_diagonal(cosine, -9.0)
     hits = tuple(bool(one) for one in group[cosine.argmax(1)] == group)
-    return Apart(within, between, hits)
+    return SenseSeparation(within, between, hits)
 
 
 def read_groups(text: str) -> list[tuple[str, int]]:
@@ -96,7 +96,7 @@ def read_groups(text: str) -> list[tuple[str, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Senses:
+class MemberSenses:
     """What a member makes of a word. states: (L + 1, S, D), of one layer where the word has one vector alone.
 
     likeness: (L + 1,) the mean cosine between two sentences; 1.0: the sentence changes nothing. points:
@@ -109,7 +109,7 @@ class Senses:
     points: np.ndarray
 
 
-def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, Senses]:
+def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, MemberSenses]:
     """Return what each member with vectors makes of a word's first place in some sentences.
 
     Raises: UserError: the word is not in the vocabulary, or not in one of the sentences, or one is all.
@@ -121,7 +121,7 @@ def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, Senses]
     for text, words in zip(texts, read, strict=True):
         if number not in words:
             raise UserError(marked("engine", "“{word}” is not in “{text}”."), word=word, text=text)
-    found = dict[str, Senses]()
+    found = dict[str, MemberSenses]()
     for name, member in family.members.items():
         if isinstance(member, HasStates):
             states = [member.states(words)[:, words.index(number)] for words in read]
@@ -131,14 +131,14 @@ def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, Senses]
     return found
 
 
-def _seen(states: np.ndarray) -> Senses:
+def _seen(states: np.ndarray) -> MemberSenses:
     likeness, points = list[float](), list[np.ndarray]()
     for layer in states:
         units = unit(layer)
         cosine = units @ units.T
         likeness.append(float(cosine[np.triu_indices(len(cosine), 1)].mean()))
         points.append(turned(flat(units), points[-1]) if points else flat(units))
-    return Senses(states, tuple(likeness), np.stack(points))
+    return MemberSenses(states, tuple(likeness), np.stack(points))
 
 
 def flat(states: np.ndarray) -> np.ndarray:

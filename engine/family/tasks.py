@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.family.ask import MOST_WORDS, Family
-from engine.family.bert import Bert
+from engine.family.bert import BertMember
 from engine.family.elmo import ELMo
 from engine.family.gpt import GPT
 from engine.family.members import CLS, SEP, HasStates, HasVectors, Member
@@ -42,14 +42,14 @@ Words = Sequence[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Part:
+class LabelledTexts:
     """Texts and their labels, numbers from 0 on."""
 
     words: Words
     labels: np.ndarray
 
 
-def parts_of(family: Family, examples: Examples) -> tuple[Part, Part]:
+def parts_of(family: Family, examples: Examples) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and to ask about, drawn label by label; the same for all members."""
     labels = np.asarray(examples.examples.labels).astype(np.int64)
     learned, asked = stratified_split(labels, (TEST_SHARE,), SEED)
@@ -60,9 +60,9 @@ def parts_of(family: Family, examples: Examples) -> tuple[Part, Part]:
             for one in (learned, asked)
         )
 
-    def part(rows: np.ndarray) -> Part:
+    def part(rows: np.ndarray) -> LabelledTexts:
         texts = (examples.examples[int(row)].text for row in rows)
-        return Part([_read(family, text) for text in texts], labels[rows])
+        return LabelledTexts([_read(family, text) for text in texts], labels[rows])
 
     return part(learned), part(asked)
 
@@ -89,7 +89,7 @@ class Hits:
         return frozen, fine_tuned, naive_bayes
 
 
-def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[Hits]:
+def frozen_hits(family: Family, learned: LabelledTexts, asked: LabelledTexts) -> Steps[Hits]:
     """Return which texts each member answers rightly by what it knows already; none are fine-tuned yet."""
     chance = float(np.bincount(asked.labels).max() / len(asked.labels)) if len(asked.labels) else 0.0
     found = Hits(chance, {}, {}, {})
@@ -111,7 +111,9 @@ def frozen_hits(family: Family, learned: Part, asked: Part) -> Steps[Hits]:
     return found
 
 
-def add_tuned_hits(family: Family, hits: Hits, name: str, learned: Part, asked: Part) -> Steps[None]:
+def add_tuned_hits(
+    family: Family, hits: Hits, name: str, learned: LabelledTexts, asked: LabelledTexts
+) -> Steps[None]:
     """Add which texts a member answers rightly once all its weights were moved; nothing where it has none."""
     network = encoder_of(family.members[name])
     if network is None:
@@ -149,7 +151,7 @@ def layer_means(member: HasStates, words: Words) -> np.ndarray:
     return np.stack([member.states(one).mean(1) for one in words])
 
 
-def _by_bayes(learned: Part, asked: Part, num_words: int) -> np.ndarray:
+def _by_bayes(learned: LabelledTexts, asked: LabelledTexts, num_words: int) -> np.ndarray:
     count = int(learned.labels.max()) + 1
     scores = np.empty((len(asked.labels), count))
     for label in range(count):
@@ -161,7 +163,9 @@ def _by_bayes(learned: Part, asked: Part, num_words: int) -> np.ndarray:
     return hits
 
 
-def _by_regression(train: np.ndarray, test: np.ndarray, learned: Part, asked: Part) -> np.ndarray:
+def _by_regression(
+    train: np.ndarray, test: np.ndarray, learned: LabelledTexts, asked: LabelledTexts
+) -> np.ndarray:
     from sklearn.linear_model import LogisticRegression
 
     mean, spread = train.mean(0), train.std(0) + 1e-6
@@ -170,7 +174,9 @@ def _by_regression(train: np.ndarray, test: np.ndarray, learned: Part, asked: Pa
     return hits
 
 
-def _by_mix(learns: np.ndarray, tests: np.ndarray, learned: Part, asked: Part) -> np.ndarray:
+def _by_mix(
+    learns: np.ndarray, tests: np.ndarray, learned: LabelledTexts, asked: LabelledTexts
+) -> np.ndarray:
     """Learn ELMo_k = gamma sum_j s_j h_j together with a linear layer over it."""
     mean, spread = learns.mean(0), learns.std(0) + 1e-6
     train, test = (torch.from_numpy((one - mean) / spread).float() for one in (learns, tests))
@@ -225,7 +231,7 @@ def encoder_of(member: Member) -> _Encoder | None:
         return _Encoder(
             copy.deepcopy(member), lambda model, ids: torch.cat([e[-1] for e in model.every(ids)], -1), width
         )
-    if isinstance(member, Bert):
+    if isinstance(member, BertMember):
         bert = copy.deepcopy(member.subject.bert)
         most = member.subject.max_length - 2
 
@@ -241,7 +247,7 @@ def encoder_of(member: Member) -> _Encoder | None:
     return None
 
 
-def _fine_tuned_hits(encoder: _Encoder, learned: Part, asked: Part) -> Steps[np.ndarray]:
+def _fine_tuned_hits(encoder: _Encoder, learned: LabelledTexts, asked: LabelledTexts) -> Steps[np.ndarray]:
     """Move all weights of an encoder and a linear layer over it; return which texts are right then."""
     head = nn.Linear(encoder.width, int(learned.labels.max()) + 1)
     nn.init.normal_(head.weight, 0.0, 0.02, generator=torch.Generator().manual_seed(SEED))

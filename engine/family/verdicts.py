@@ -28,7 +28,7 @@ LEAST = {FILLED: 0.01, LOGS: 0.05, RANKED: 0.02, ANSWERED: 0.01}  # a smaller di
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statement:
     """What is said. measure: what is compared. first, second: whose, the same member's two ways too."""
 
     text: str
@@ -42,7 +42,7 @@ class Said:
         return self.first != self.second
 
 
-IN_A_ROW = Said(
+IN_A_ROW = Statement(
     marked(
         "engine",
         "Two blanks in a row: the second is foreseen better once the first is filled, so guessing both at "
@@ -50,46 +50,46 @@ IN_A_ROW = Said(
     ),
     *(LOGS, "bert", "bert"),
 )
-RAW_CLS = Said(
+RAW_CLS = Statement(
     marked("engine", "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better."),
     *(RANKED, "bert", "bert"),
 )
-TUNED = Said(
+TUNED = Statement(
     marked("engine", "Fine-tuning all of BERT answers more than its frozen vectors."),
     *(ANSWERED, "bert", "bert"),
 )
-FROZEN = Said(
+FROZEN = Statement(
     marked("engine", "BERT's frozen vectors answer more than averaged word vectors (skip-gram)."),
     *(ANSWERED, "bert", "skipgram"),
 )
-COUNTED = Said(
+COUNTED = Statement(
     marked("engine", "BERT fine-tuned answers more than counting pairs of words (n-gram)."),
     *(ANSWERED, "bert", "ngram"),
 )
 BOTH_SIDES = (
-    Said(
+    Statement(
         marked("engine", "Both sides at once (BERT) fill more blanks than each side alone (ELMo)."),
         *(FILLED, "bert", "elmo"),
     ),
-    Said(
+    Statement(
         marked("engine", "Both sides at once (BERT) fill more blanks than the left side alone (GPT)."),
         *(FILLED, "bert", "gpt"),
     ),
 )
 OVER_AVERAGES = (
-    Said(
+    Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (NNLM)."),
         *(RANKED, "bert", "nnlm"),
     ),
-    Said(
+    Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (CBOW)."),
         *(RANKED, "bert", "cbow"),
     ),
-    Said(
+    Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (skip-gram)."),
         *(RANKED, "bert", "skipgram"),
     ),
-    Said(
+    Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (GloVe)."),
         *(RANKED, "bert", "glove"),
     ),
@@ -115,7 +115,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedClaim:
     """A claim and its verdict. p_value: corrected for all claims; None without a verdict. reason: why there
     is none, or why it is not a clearer one; None where the figures say it.
     """
@@ -126,7 +126,7 @@ class Judged:
     reason: Sentence | None = None
 
 
-def judged(claims: Sequence[Claim], *, informed: bool, at_start: Collection[str] = ()) -> list[Judged]:
+def judged(claims: Sequence[Claim], *, informed: bool, at_start: Collection[str] = ()) -> list[JudgedClaim]:
     """Return claims with their verdicts, in the same order.
 
     Args: informed: whether BERT began with what counting tells. at_start: members that guess no better than
@@ -138,12 +138,12 @@ def judged(claims: Sequence[Claim], *, informed: bool, at_start: Collection[str]
     return [
         _verdict(one, next(corrected), len(asked))
         if reason is None
-        else Judged(one, NO_VERDICT, None, reason)
+        else JudgedClaim(one, NO_VERDICT, None, reason)
         for one, reason in zip(claims, withheld, strict=True)
     ]
 
 
-def judged_of(report: Mapping[str, Any]) -> list[Judged]:
+def judged_of(report: Mapping[str, Any]) -> list[JudgedClaim]:
     """Return the claims of a family's report, judged anew: verdicts of before are not taken over."""
     return judged(
         [_read(one) for one in report.get("claims", [])],
@@ -152,7 +152,7 @@ def judged_of(report: Mapping[str, Any]) -> list[Judged]:
     )
 
 
-def document_of(found: Sequence[Judged]) -> list[dict[str, Any]]:
+def document_of(found: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
     """Return judged claims as JSON can hold them."""
     return [
         {
@@ -178,7 +178,7 @@ def _p_value(one: Mapping[str, Any]) -> float:
     return math.erfc(abs(one["difference"]) / error / math.sqrt(2)) if error > 0 else 1.0
 
 
-def _withheld(said: Said | None, informed: bool, at_start: Collection[str]) -> Sentence | None:
+def _withheld(said: Statement | None, informed: bool, at_start: Collection[str]) -> Sentence | None:
     """Return why a claim gets no verdict."""
     if informed and (said is None or said.is_between):
         return Sentence(
@@ -199,16 +199,16 @@ def _withheld(said: Said | None, informed: bool, at_start: Collection[str]) -> S
     return Sentence(template, {"member": ABOUT[slow].said})
 
 
-def _verdict(one: Claim, p_value: float, count: int) -> Judged:
+def _verdict(one: Claim, p_value: float, count: int) -> JudgedClaim:
     least = LEAST.get(one.measure, 0.0)
     if abs(one.difference) < least:
         template = marked("engine", "A difference below {least:g} is too small for a verdict.")
-        return Judged(one, OPEN, p_value, Sentence(template, {"least": least}))
+        return JudgedClaim(one, OPEN, p_value, Sentence(template, {"least": least}))
     if one.low <= 0 <= one.high:
-        return Judged(one, OPEN, p_value)
+        return JudgedClaim(one, OPEN, p_value)
     if p_value >= SURE:
         template = marked(
             "engine", "Of {count} claims together, chance alone makes one as clear as this too often."
         )
-        return Judged(one, OPEN, p_value, Sentence(template, {"count": count}))
-    return Judged(one, HOLDS if one.difference > 0 else DOES_NOT, p_value)
+        return JudgedClaim(one, OPEN, p_value, Sentence(template, {"count": count}))
+    return JudgedClaim(one, HOLDS if one.difference > 0 else DOES_NOT, p_value)

@@ -112,7 +112,7 @@ class Gensim:
 
 
 @dataclass(frozen=True)
-class Sample:
+class HeldOutPlaces:
     """Held-out places. words: (S,); around: (S, C), -1 where there is none; drawn: (S, NEGATIVES)."""
 
     words: np.ndarray
@@ -120,7 +120,7 @@ class Sample:
     drawn: np.ndarray
 
     @classmethod
-    def of(cls, held_out: np.ndarray, counts: np.ndarray, seed: int = 7) -> Sample:
+    def of(cls, held_out: np.ndarray, counts: np.ndarray, seed: int = 7) -> HeldOutPlaces:
         """Return the same places and draws for the same text."""
         rng = np.random.default_rng(seed)
         padded = np.pad(held_out.astype(np.int64), WINDOW, constant_values=SEP)

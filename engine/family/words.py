@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import DataError, UserError, marked
-from engine.family.ask import Family, Guess
+from engine.family.ask import Family, MemberGuess
 from engine.family.members import NUM_SPECIALS, UNK, HasVectors
 from engine.family.reached import Score, correlations, shares
 from engine.files import read_regular
@@ -24,23 +24,23 @@ _AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class WordFileScore:
     """What a member reached on a file of questions. left_out: questions with a word that it does not know."""
 
     score: Score | None
     left_out: int
 
 
-def nearest(family: Family, word: str, count: int = 8) -> dict[str, tuple[Guess, ...]]:
+def nearest(family: Family, word: str, count: int = 8) -> dict[str, tuple[MemberGuess, ...]]:
     """Return the nearest words of each member that has a vector for each word, by cosine."""
-    number, found = family.word(word), dict[str, tuple[Guess, ...]]()
+    number, found = family.word(word), dict[str, tuple[MemberGuess, ...]]()
     for name, member in family.members.items():
         if isinstance(member, HasVectors):
             units = unit(member.vectors())
             cosine = units @ units[number]
             cosine[:NUM_SPECIALS], cosine[number] = -2.0, -2.0
             best = np.argsort(-cosine, kind="stable")[:count]
-            found[name] = tuple(Guess(family.token(int(one)), float(cosine[one])) for one in best)
+            found[name] = tuple(MemberGuess(family.token(int(one)), float(cosine[one])) for one in best)
     return found
 
 
@@ -93,7 +93,7 @@ def _lines(path: Path) -> list[str]:
     return read_regular(path, most=MOST_BYTES, kind=DataError).decode("utf-8-sig", "replace").splitlines()
 
 
-def answered(family: Family, path: Path) -> tuple[bool, dict[str, Answered]]:
+def answered(family: Family, path: Path) -> tuple[bool, dict[str, WordFileScore]]:
     """Return whether a file holds analogies, else likeness as people see it, and what members answer to all.
 
     Args: path: a file, or a folder of analogies in several. Raises: DataError: it is neither; UserError:
@@ -120,9 +120,9 @@ def answered(family: Family, path: Path) -> tuple[bool, dict[str, Answered]]:
     return True, analogies(family, asked)
 
 
-def analogy(family: Family, a: str, b: str, c: str, count: int = 6) -> dict[str, tuple[Guess, ...]]:
+def analogy(family: Family, a: str, b: str, c: str, count: int = 6) -> dict[str, tuple[MemberGuess, ...]]:
     """Return what is to c as b is to a, by each member with vectors: nearest to b - a + c, but for these."""
-    asked, found = [family.word(word) for word in (a, b, c)], dict[str, tuple[Guess, ...]]()
+    asked, found = [family.word(word) for word in (a, b, c)], dict[str, tuple[MemberGuess, ...]]()
     for name, member in family.members.items():
         if isinstance(member, HasVectors):
             units = unit(member.vectors())
@@ -130,11 +130,11 @@ def analogy(family: Family, a: str, b: str, c: str, count: int = 6) -> dict[str,
             cosine = units @ (wanted / max(1e-12, float(np.linalg.norm(wanted))))
             cosine[:NUM_SPECIALS], cosine[asked] = -2.0, -2.0
             best = np.argsort(-cosine, kind="stable")[:count]
-            found[name] = tuple(Guess(family.token(int(one)), float(cosine[one])) for one in best)
+            found[name] = tuple(MemberGuess(family.token(int(one)), float(cosine[one])) for one in best)
     return found
 
 
-def analogies(family: Family, asked: Sequence[tuple[str, str, str, str]]) -> dict[str, Answered]:
+def analogies(family: Family, asked: Sequence[tuple[str, str, str, str]]) -> dict[str, WordFileScore]:
     """Return how often the word nearest to b - a + c, but for these three, is d.
 
     Whoever has a vector for each word is asked; the words of the questions are candidates beside the
@@ -149,7 +149,7 @@ def analogies(family: Family, asked: Sequence[tuple[str, str, str, str]]) -> dic
         if isinstance(member, HasVectors)
     }
     found = shares(hits)
-    return {name: Answered(found.get(name), len(asked) - len(known)) for name in hits}
+    return {name: WordFileScore(found.get(name), len(asked) - len(known)) for name in hits}
 
 
 def _analogies(
@@ -173,7 +173,7 @@ def _analogies(
     return hits
 
 
-def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dict[str, Answered]:
+def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dict[str, WordFileScore]:
     """Return Spearman's correlation of cosines with what people said, with Fisher's interval."""
     known = [(ids_of(family, a), ids_of(family, b), said) for a, b, said in asked]
     known = [one for one in known if one[0] and one[1]]
@@ -189,7 +189,7 @@ def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dic
             )
             cosines[name] = (unit(a) * unit(b)).sum(1)
     found = correlations(cosines, said)
-    return {name: Answered(found.get(name), len(asked) - len(known)) for name in cosines}
+    return {name: WordFileScore(found.get(name), len(asked) - len(known)) for name in cosines}
 
 
 def check_has_vectors(family: Family) -> None:

@@ -11,7 +11,7 @@ from engine.text.wordpiece import WordPiece
 
 
 @dataclass(frozen=True, slots=True)
-class Senses:
+class ExampleSenses:
     """A word and sentences that use it, each with the name of its sense."""
 
     word: str
@@ -25,7 +25,7 @@ class Topics:
     sentences: tuple[tuple[str, str], ...]  # topic, sentence
 
 
-BANK = Senses(
+BANK = ExampleSenses(
     "bank",
     (
         ("money", "She deposited the check at the bank before noon."),
@@ -38,7 +38,7 @@ BANK = Senses(
         ("river", "The flood washed away part of the bank."),
     ),
 )
-APPLE = Senses(
+APPLE = ExampleSenses(
     "苹果",
     (
         ("水果", "她在市场买了三斤苹果。"),
@@ -122,7 +122,7 @@ def reads_english(wordpiece: WordPiece) -> bool:
     return _known(wordpiece, TOPICS) >= _known(wordpiece, TOPICS_CHINESE)
 
 
-def senses_for(wordpiece: WordPiece) -> Senses:
+def senses_for(wordpiece: WordPiece) -> ExampleSenses:
     """Return the word of two senses that a vocabulary can read."""
     return BANK if reads_english(wordpiece) else APPLE
 

@@ -25,22 +25,22 @@ PART_FLOPS = 5e10  # about 0.15 s on two cores: a newer question waits no longer
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InputRow:
     """A text as the model reads it. wanted: positions of the tokens that words are guessed for."""
 
     ids: tuple[int, ...]
     types: tuple[int, ...]
     wanted: tuple[int, ...] = ()
 
-    def filled(self, pieces: dict[int, int], wanted: tuple[int, ...]) -> Row:
+    def filled(self, pieces: dict[int, int], wanted: tuple[int, ...]) -> InputRow:
         """Return it with other ids at some positions, asked for others."""
         ids = list(self.ids)
         for place, number in pieces.items():
             ids[place] = number
-        return Row(tuple(ids), self.types, wanted)
+        return InputRow(tuple(ids), self.types, wanted)
 
 
-def check_row(subject: LoadedModel, row: Row) -> Row:
+def check_row(subject: LoadedModel, row: InputRow) -> InputRow:
     """Return the row. Raises: UserError if it is longer than the model reads."""
     if len(row.ids) > subject.max_length:
         template = marked(
@@ -50,7 +50,7 @@ def check_row(subject: LoadedModel, row: Row) -> Row:
     return row
 
 
-def parts(subject: LoadedModel, rows: Sequence[Row]) -> Iterator[list[int]]:
+def parts(subject: LoadedModel, rows: Sequence[InputRow]) -> Iterator[list[int]]:
     """Yield places in `rows`, longest first, so many at a time as go through the model together."""
     most = _tokens_at_once(subject)
     room = max(1, SCORES_BYTES // (4 * subject.config.vocab_size))
@@ -66,7 +66,7 @@ def parts(subject: LoadedModel, rows: Sequence[Row]) -> Iterator[list[int]]:
         yield part
 
 
-def word_logs(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None = None) -> Tensor:
+def word_logs(subject: LoadedModel, rows: Sequence[InputRow], on: np.ndarray | None = None) -> Tensor:
     """Return the log of each piece's probability at the wanted places, row after row; inside `looking`.
 
     Args:   rows: a part, the longest first. on: (L, H) bool, False switches a head off.
@@ -79,14 +79,14 @@ def word_logs(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None =
     return logits[:, : subject.wordpiece.vocab_size]
 
 
-def layer_states(subject: LoadedModel, row: Row, on: np.ndarray | None = None) -> Tensor:
+def layer_states(subject: LoadedModel, row: InputRow, on: np.ndarray | None = None) -> Tensor:
     """Return the hidden states of the wanted places, (L + 1, P, D), embeddings first; inside `looking`."""
     found = subject.bert(**_packed(subject, [row], on), output_hidden_states=True)
     wanted = _wanted([row], subject.device)
     return torch.stack([states.index_select(0, wanted) for states in found.hidden_states])
 
 
-def follow_log_odds(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None = None) -> Tensor:
+def follow_log_odds(subject: LoadedModel, rows: Sequence[InputRow], on: np.ndarray | None = None) -> Tensor:
     """Return (R,) the log-odds of "B follows A" for each row of a part; inside `looking`."""
     model = subject.next_sentence_head()
     first = torch.zeros(1, dtype=torch.long, device=subject.device)  # no words are asked for
@@ -103,7 +103,7 @@ def _tokens_at_once(subject: LoadedModel) -> int:
     return min(CPU_MICRO_BATCH_TOKENS, int(PART_FLOPS / (2 * config.num_hidden_layers * weights)))
 
 
-def _packed(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None) -> dict[str, Any]:
+def _packed(subject: LoadedModel, rows: Sequence[InputRow], on: np.ndarray | None) -> dict[str, Any]:
     device = subject.device
     lengths = [len(row.ids) for row in rows]
     given: dict[str, Any] = {
@@ -116,7 +116,7 @@ def _packed(subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None) ->
     return {**packed, "bounds": Bounds(lengths, device), "head_mask": heads}
 
 
-def _wanted(rows: Sequence[Row], device: torch.device) -> Tensor:
+def _wanted(rows: Sequence[InputRow], device: torch.device) -> Tensor:
     """Return the wanted places counted through all rows, (P,) int64."""
     starts = np.cumsum([0, *(len(row.ids) for row in rows)])
     places = [int(start) + place for start, row in zip(starts, rows, strict=False) for place in row.wanted]

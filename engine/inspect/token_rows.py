@@ -15,7 +15,7 @@ from engine.text.wordpiece import WordPiece
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """One piece as the model gets it, or as it loses it.
 
     kind: "special" ([CLS] or [SEP] that are put around a text), "piece", "cut" or "padding".
@@ -41,7 +41,7 @@ def token_rows(
     max_length: int | None = None,
     truncation: str = "longest_first",
     pad_to: int = 0,
-) -> tuple[Row, ...]:
+) -> tuple[TokenRow, ...]:
     """Return all rows in reading order; those with a position are `WordPiece.encode`'s, then the padding.
 
     Args: pad_to: rows to reach with [PAD]; nothing is done where there are more.
@@ -57,27 +57,27 @@ def token_rows(
         rows += [*_text_rows(second, 1, keep_b), _special("[SEP]", sep, 1)]
     numbered = list(_numbered(rows))
     num = len(places)
-    padding = Row("[PAD]", wordpiece.pad_id, 0, None, 0, "padding")
+    padding = TokenRow("[PAD]", wordpiece.pad_id, 0, None, 0, "padding")
     return (*numbered, *(replace(padding, position=place) for place in range(num, pad_to)))
 
 
-def _special(piece: str, number: int, segment: int) -> Row:
-    return Row(piece, number, segment, 0, 1, "special")
+def _special(piece: str, number: int, segment: int) -> TokenRow:
+    return TokenRow(piece, number, segment, 0, 1, "special")
 
 
-def _text_rows(trace: Trace, segment: int, keep: set[int]) -> Iterator[Row]:
+def _text_rows(trace: Trace, segment: int, keep: set[int]) -> Iterator[TokenRow]:
     word = 0
     every = zip(trace.pieces, trace.ids, trace.offsets, strict=True)
     for place, (piece, number, (start, stop)) in enumerate(every):
         while trace.words[word].last <= place:
             word += 1
         if place in keep:
-            yield Row(piece, number, segment, 0, 1, "piece", start, stop, word, place)
+            yield TokenRow(piece, number, segment, 0, 1, "piece", start, stop, word, place)
         else:
-            yield Row(piece, number, segment, None, 0, "cut", start, stop, word, place)
+            yield TokenRow(piece, number, segment, None, 0, "cut", start, stop, word, place)
 
 
-def _numbered(rows: list[Row]) -> Iterator[Row]:
+def _numbered(rows: list[TokenRow]) -> Iterator[TokenRow]:
     position = 0
     for row in rows:
         if row.position is None:

@@ -18,7 +18,7 @@ from torch import nn
 from engine.model.bert import Bert
 from engine.model.config import PRESETS, BertConfig
 from engine.model.heads import PreTraining, QuestionAnswering, SequenceClassifier, TokenClassifier
-from engine.model.parts import KINDS, Kind, Term, part_of_weight
+from engine.model.parts import KINDS, PartKind, Term, part_of_weight
 from engine.model.source import unfilled
 
 VOCABULARY, POSITIONS = 30_522, 512  # of the published English models, which their names speak of
@@ -62,10 +62,10 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModelPart:
     """A part of one model, and its weights in all layers."""
 
-    kind: Kind
+    kind: PartKind
     count: int
 
     @property
@@ -85,13 +85,13 @@ class Arithmetic:
     config: BertConfig
     heads: Heads
     sizes: Mapping[str, int]  # by letter
-    parts: tuple[Part, ...]
+    parts: tuple[ModelPart, ...]
 
     @property
     def total(self) -> int:
         return sum(part.count for part in self.parts)
 
-    def of_group(self, group: str) -> tuple[Part, ...]:
+    def of_group(self, group: str) -> tuple[ModelPart, ...]:
         """Return the parts of one of GROUPS."""
         return tuple(part for part in self.parts if part.kind.group == group)
 
@@ -99,18 +99,18 @@ class Arithmetic:
         """Return the weights of one of GROUPS."""
         return sum(part.count for part in self.of_group(group))
 
-    def spelled(self, parts: Iterable[Part] | None = None) -> str:
+    def spelled(self, parts: Iterable[ModelPart] | None = None) -> str:
         """Return the formula of some parts, or of all, with letters: V × H + ... + L × (12H² + 13H)."""
         return self._said(parts, Term.spelled, "L")
 
     def with_numbers(
-        self, parts: Iterable[Part] | None = None, number: Callable[[int], str] = "{:,}".format
+        self, parts: Iterable[ModelPart] | None = None, number: Callable[[int], str] = "{:,}".format
     ) -> str:
         """Return the formula with this model's numbers, written by `number`."""
         layers = number(self.sizes["L"])
         return self._said(parts, lambda term: term.with_numbers(self.sizes, number), layers)
 
-    def _said(self, parts: Iterable[Part] | None, say: Callable[[Term], str], layers: str) -> str:
+    def _said(self, parts: Iterable[ModelPart] | None, say: Callable[[Term], str], layers: str) -> str:
         """Return a sum of parts. Those of a layer are gathered in one product; one alone stays as it is."""
         chosen = list(self.parts if parts is None else parts)
         of_layer = [part for part in chosen if part.per_layer]
@@ -125,7 +125,7 @@ class Arithmetic:
             said.append(text)
         return " + ".join(said)
 
-    def _gathered(self, parts: Sequence[Part]) -> list[Term]:
+    def _gathered(self, parts: Sequence[ModelPart]) -> list[Term]:
         """Return the terms of some parts, like ones added; F is written as 4H where it is just that."""
         is_usual = self.sizes["F"] == 4 * self.sizes["H"]
         factors: dict[str, int] = {}
@@ -145,7 +145,7 @@ def arithmetic(config: BertConfig, heads: Heads | None = None) -> Arithmetic:
     for kind in KINDS:
         if heads.has(kind.key):
             times = sizes["L"] if kind.group == "layers" else 1
-            parts.append(Part(kind, times * sum(term.value(sizes) for term in kind.terms)))
+            parts.append(ModelPart(kind, times * sum(term.value(sizes) for term in kind.terms)))
     return Arithmetic(config, heads, sizes, tuple(parts))
 
 

@@ -25,7 +25,7 @@ from engine.model.folder import refuse_other_files, write_json
 from engine.model.heads import QuestionAnswering, SequenceClassifier
 from engine.model.load_report import LoadReport, listed
 from engine.model.tensor_files import save_tensors
-from engine.model.tensorflow.checkpoint import INDEX, Checkpoint, open_checkpoint
+from engine.model.tensorflow.checkpoint import INDEX, TensorFlowCheckpoint, open_checkpoint
 from engine.model.tensorflow.names import is_of_training, published
 from engine.model.weights import load_encoder, load_headed, load_pretraining
 from engine.text.wordpiece import WordPiece
@@ -35,7 +35,7 @@ _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class Conversion:
     """What became of a checkpoint. kind: the published class that the folder opens as. notes: to be told."""
 
     folder: Path
@@ -45,7 +45,7 @@ class Converted:
     notes: tuple[Sentence, ...]
 
 
-def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) -> Steps[Converted]:
+def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) -> Steps[Conversion]:
     """Write a checkpoint of TensorFlow as a model folder; yields Progress.
 
     Args:   checkpoint: its folder, .index, the name that its files begin with, or a zip. lowercase: whether
@@ -80,7 +80,7 @@ def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) ->
         except UserError as error:
             raise renamed(error, beside, partial(_known, found.prefix)) from error
     count = sum(value.numel() for value in tensors.values())
-    return Converted(out, kind, len(tensors), count, tuple(notes))
+    return Conversion(out, kind, len(tensors), count, tuple(notes))
 
 
 def _write(
@@ -112,7 +112,7 @@ def _known(prefix: str, file: str) -> str:
     return prefix if file in ("", "model.safetensors") else file
 
 
-def _check_size(found: Checkpoint, size: int, config: BertConfig) -> None:
+def _check_size(found: TensorFlowCheckpoint, size: int, config: BertConfig) -> None:
     """Refuse tensors that are no model of this shape, before they fill the memory. Raises: ModelError."""
     whole = arithmetic(config, Heads(masked_words=True, next_sentence=True)).total
     if size > 2 * 8 * whole + _SPARE:  # as float64, and as much again for heads of other kinds
@@ -170,7 +170,7 @@ def _labels(config: BertConfig, tensors: dict[str, Tensor]) -> tuple[str, ...]:
     return tuple(f"LABEL_{number}" for number in range(len(tensors["classifier.bias"])))
 
 
-def _told(found: Checkpoint, odd: Sequence[str]) -> list[Sentence]:
+def _told(found: TensorFlowCheckpoint, odd: Sequence[str]) -> list[Sentence]:
     """Return what is left of a checkpoint."""
     notes = []
     if count := sum(map(is_of_training, found.entries)):

@@ -56,7 +56,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PartKind:
     """A part as it is in every model. group: one of GROUPS; of "layers", the terms are those of one layer.
 
     why: a sentence for a person. modules: ours whose weights it has, # for the layer's number.
@@ -73,7 +73,7 @@ class Kind:
 NORM = (Term(2, "H"),)
 SQUARE = (Term(1, "HH"), Term(1, "H"))
 KINDS = (  # in the order in which a text passes through them
-    Kind(
+    PartKind(
         "tokens",
         "embeddings",
         marked("engine", "WordPieces"),
@@ -81,7 +81,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "VH"),),
         ("embeddings.word",),
     ),
-    Kind(
+    PartKind(
         "positions",
         "embeddings",
         marked("engine", "Positions"),
@@ -89,7 +89,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "PH"),),
         ("embeddings.position",),
     ),
-    Kind(
+    PartKind(
         "segments",
         "embeddings",
         marked("engine", "Segments"),
@@ -97,7 +97,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "SH"),),
         ("embeddings.token_type",),
     ),
-    Kind(
+    PartKind(
         "embedding_norm",
         "embeddings",
         marked("engine", "Layer norm"),
@@ -105,7 +105,7 @@ KINDS = (  # in the order in which a text passes through them
         NORM,
         ("embeddings.norm",),
     ),
-    Kind(
+    PartKind(
         "qkv",
         "layers",
         marked("engine", "Query, key, value"),
@@ -113,7 +113,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(3, "HH"), Term(3, "H")),
         ("layers.#.attention.qkv",),
     ),
-    Kind(
+    PartKind(
         "attention_output",
         "layers",
         marked("engine", "Attention output"),
@@ -121,7 +121,7 @@ KINDS = (  # in the order in which a text passes through them
         SQUARE,
         ("layers.#.attention.output",),
     ),
-    Kind(
+    PartKind(
         "attention_norm",
         "layers",
         marked("engine", "Attention norm"),
@@ -129,7 +129,7 @@ KINDS = (  # in the order in which a text passes through them
         NORM,
         ("layers.#.attention_norm",),
     ),
-    Kind(
+    PartKind(
         "intermediate",
         "layers",
         marked("engine", "Feed-forward, up"),
@@ -137,7 +137,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "HF"), Term(1, "F")),
         ("layers.#.intermediate",),
     ),
-    Kind(
+    PartKind(
         "output",
         "layers",
         marked("engine", "Feed-forward, down"),
@@ -145,7 +145,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "FH"), Term(1, "H")),
         ("layers.#.output",),
     ),
-    Kind(
+    PartKind(
         "output_norm",
         "layers",
         marked("engine", "Feed-forward norm"),
@@ -153,7 +153,7 @@ KINDS = (  # in the order in which a text passes through them
         NORM,
         ("layers.#.output_norm",),
     ),
-    Kind(
+    PartKind(
         "pooler",
         "pooler",
         marked("engine", "Pooler"),
@@ -161,7 +161,7 @@ KINDS = (  # in the order in which a text passes through them
         SQUARE,
         ("pooler",),
     ),
-    Kind(
+    PartKind(
         "masked_words",
         "heads",
         marked("engine", "Masked words"),
@@ -173,7 +173,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "HH"), Term(3, "H"), Term(1, "V")),
         ("transform", "norm", ""),
     ),
-    Kind(
+    PartKind(
         "next_sentence",
         "heads",
         marked("engine", "Next sentence"),
@@ -181,7 +181,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(2, "H"), Term(2)),
         ("next_sentence",),
     ),
-    Kind(
+    PartKind(
         "layer_mix",
         "heads",
         marked("engine", "Mix of layers"),
@@ -189,7 +189,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "L"), Term(2)),
         ("mix",),
     ),
-    Kind(
+    PartKind(
         "classifier",
         "heads",
         marked("engine", "Classifier"),
@@ -197,7 +197,7 @@ KINDS = (  # in the order in which a text passes through them
         (Term(1, "CH"), Term(1, "C")),
         ("classifier",),
     ),
-    Kind(
+    PartKind(
         "answers",
         "heads",
         marked("engine", "Answers to questions"),

@@ -23,7 +23,7 @@ from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
-from engine.model.heads import PLAIN, Headed, PreTraining, SequenceClassifier
+from engine.model.heads import PLAIN, EncoderWithHead, PreTraining, SequenceClassifier
 from engine.model.info import length_in
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source
@@ -76,7 +76,7 @@ _KEPT = {
 }
 
 
-AnyHeaded = TypeVar("AnyHeaded", bound=Headed)
+AnyHeaded = TypeVar("AnyHeaded", bound=EncoderWithHead)
 
 
 class Tokenizer(Protocol):
@@ -194,7 +194,7 @@ def load_pretraining(
 
 def save_model(
     folder: Path,
-    model: Bert | Headed | PreTraining,
+    model: Bert | EncoderWithHead | PreTraining,
     wordpiece: Tokenizer,
     cloze: Mapping[str, Any] | None = None,
     *,
@@ -216,7 +216,7 @@ def save_model(
         write_json(beside / "config.json", _config_document(model, dtype))
         save_tensors(beside / "model.safetensors", _published(model, dtype, words or dtype))
         longest = model.config.max_position_embeddings
-        length = length_in(cloze or {}, longest) if isinstance(model, Headed) else longest
+        length = length_in(cloze or {}, longest) if isinstance(model, EncoderWithHead) else longest
         wordpiece.save(beside, model_max_length=length)
         if cloze is not None:
             write_json(beside / "cloze.json", cloze)
@@ -249,7 +249,7 @@ def _no_config(folder: Path) -> ModelError:
 
 
 def _own_head(
-    folder: Path, head: type[Headed], source: Source, config: BertConfig
+    folder: Path, head: type[EncoderWithHead], source: Source, config: BertConfig
 ) -> tuple[tuple[str, ...] | None, Sentence | None]:
     """Return the labels of the stored head of this kind, None if there is none; and why it cannot be used."""
     kind, top = head_of(config), head.parts[-1]
@@ -269,7 +269,11 @@ def _own_head(
 
 
 def _require_head(
-    folder: Path, head: type[Headed], source: Source, own: tuple[str, ...] | None, objection: Sentence | None
+    folder: Path,
+    head: type[EncoderWithHead],
+    source: Source,
+    own: tuple[str, ...] | None,
+    objection: Sentence | None,
 ) -> None:
     if objection:
         raise ModelError(objection.template, **objection.values)
@@ -283,7 +287,7 @@ def _require_head(
 
 
 def _published(
-    model: Bert | Headed | PreTraining, dtype: torch.dtype, words: torch.dtype
+    model: Bert | EncoderWithHead | PreTraining, dtype: torch.dtype, words: torch.dtype
 ) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
@@ -295,17 +299,17 @@ def _published(
     return tensors
 
 
-def _config_document(model: Bert | Headed | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
+def _config_document(model: Bert | EncoderWithHead | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
     document = model.config.to_json()
     document.pop("torch_dtype", None)  # the older name of dtype
     document["dtype"] = str(dtype).removeprefix("torch.")
     document["architectures"] = ["BertModel"]
-    if not (isinstance(model, Headed) and model.mix):
+    if not (isinstance(model, EncoderWithHead) and model.mix):
         document.pop("layer_mix", None)
     document.pop("problem_type", None)
     if not isinstance(model, SequenceClassifier):
         document.pop("pooling", None)
-    if isinstance(model, Headed):
+    if isinstance(model, EncoderWithHead):
         document["architectures"] = [model.architecture]
     if isinstance(model, SequenceClassifier):
         document["problem_type"] = model.config.problem

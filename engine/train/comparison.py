@@ -29,7 +29,7 @@ from engine.settings.comparison import SEEDS
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
-from engine.train.gains import TOO_FEW_SEEDS, FineTuned, aligned, fine_tuned, spread, with_interval
+from engine.train.gains import TOO_FEW_SEEDS, FineTuningResult, aligned, fine_tuned, spread, with_interval
 from engine.train.metrics import LEAST_SEEDS, error_over_seeds, mean_interval, student_interval
 from engine.train.pipeline import finished_run
 from engine.train.ranks import check_alone
@@ -61,11 +61,11 @@ WAYS = (
 
 
 @dataclass(frozen=True)
-class WayFound:
+class WayResult:
     """What is known of a way. mixes: the learned shares of the layers, of each seed's mix."""
 
     way: Way
-    runs: tuple[FineTuned, ...] = ()
+    runs: tuple[FineTuningResult, ...] = ()
     mixes: tuple[tuple[float, ...], ...] = ()
 
     @property
@@ -208,7 +208,7 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
 
 def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int) -> Iterator[Event]:
     told: set[str] = set()
-    found = {way.name: WayFound(way) for way in ways}
+    found = {way.name: WayResult(way) for way in ways}
     first = config.training.seed
     for seed in range(first, first + seeds):
         for way in ways:
@@ -218,7 +218,7 @@ def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int)
             settings = config_of(config, way, seed)
             yield from finished_run(place, partial(fine_tune, settings, place), note, told)
             known = found[way.name]
-            found[way.name] = WayFound(
+            found[way.name] = WayResult(
                 way, (*known.runs, fine_tuned(place, seed)), (*known.mixes, *_mix_of(place))
             )
             yield found[way.name].event()
@@ -238,7 +238,7 @@ def _mix_of(place: Path) -> Iterator[tuple[float, ...]]:
         yield tuple(map(float, shares))
 
 
-def report_of(found: Sequence[WayFound]) -> dict[str, Any]:
+def report_of(found: Sequence[WayResult]) -> dict[str, Any]:
     """Return what report.json holds. Differences are from fine-tuning, seed by seed, with 95 % intervals."""
     base, first = found[0], found[0].runs[0]
     return {
@@ -253,7 +253,7 @@ def report_of(found: Sequence[WayFound]) -> dict[str, Any]:
     }
 
 
-def _notes(found: Sequence[WayFound]) -> Iterator[Sentence]:
+def _notes(found: Sequence[WayResult]) -> Iterator[Sentence]:
     """Yield what a person must know to judge the ways."""
     seeds = len(found[0].runs)
     if seeds < LEAST_SEEDS:
@@ -296,7 +296,7 @@ def beside(
     return mean, None if error is None else student_interval(mean, error, len(differences))
 
 
-def _way(one: WayFound, base: WayFound) -> dict[str, Any]:
+def _way(one: WayResult, base: WayResult) -> dict[str, Any]:
     rows = base.runs[0].rows
     interval = mean_interval(one.values, rows, base.runs[0].metric)
     difference, around = (None, None) if one is base else beside(one.values, base.values, rows)

@@ -43,7 +43,7 @@ TOO_FEW_SEEDS = marked(
 
 
 @dataclass(frozen=True)
-class FineTuned:
+class FineTuningResult:
     """What a finished fine-tuning run found.
 
     value: of `split`, at the run's best checkpoint. interval: its 95 % interval over the rows, by what the
@@ -70,7 +70,7 @@ class FineTuned:
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class PretrainingResult:
     """What a finished pretraining run found; losses are of masked words in held-out text, None without it."""
 
     run: str
@@ -83,13 +83,13 @@ class Pretrained:
 
 
 @dataclass(frozen=True)
-class StageFound:
+class StageResult:
     """What is known of a stage; model: the folder that its fine-tuning runs begin with."""
 
     name: str
     model: str
-    pretrained: Pretrained | None
-    runs: tuple[FineTuned, ...]
+    pretrained: PretrainingResult | None
+    runs: tuple[FineTuningResult, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -119,7 +119,7 @@ class StageFound:
         )
 
 
-def fine_tuned(run_dir: Path, seed: int) -> FineTuned:
+def fine_tuned(run_dir: Path, seed: int) -> FineTuningResult:
     """Read a finished fine-tuning run. The figure is the test set's where there is one.
 
     Raises: RunError if its files do not tell.
@@ -143,7 +143,7 @@ def fine_tuned(run_dir: Path, seed: int) -> FineTuned:
     split = "test" if started.num_test else "validation"
     rows = started.num_test or started.num_validation
     step = finished.best_step if finished.best_step is not None else measured[-1].step if measured else 0
-    return FineTuned(
+    return FineTuningResult(
         run=run_dir.name,
         seed=seed,
         metric=metric,
@@ -190,14 +190,14 @@ def _untold(run_dir: Path) -> RunError:
     )
 
 
-def pretrained(run_dir: Path) -> Pretrained:
+def pretrained(run_dir: Path) -> PretrainingResult:
     """Read a finished pretraining run. Raises: RunError if its files do not tell."""
     measured = [event.metrics for event in read_events(run_dir) if isinstance(event, Evaluated)]
     losses = [metrics["mlm_loss"] for metrics in measured if "mlm_loss" in metrics]
     stage = (chain_of(str(run_dir / MODEL)) or [{}])[-1]
     if any(name not in stage for name in ("steps", "tokens", "seconds", "text")):
         raise _untold(run_dir)
-    return Pretrained(
+    return PretrainingResult(
         run=run_dir.name,
         loss_before=losses[0] if losses else None,
         loss_after=losses[-1] if losses else None,
@@ -213,7 +213,7 @@ def spread(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
 
 
-def gain(stage: StageFound, base: StageFound) -> tuple[float, float | None]:
+def gain(stage: StageResult, base: StageResult) -> tuple[float, float | None]:
     """Return the mean difference from the base, seed by seed, and its standard error; None where the seeds
     do not tell, as `error_over_seeds` has it.
 
@@ -224,7 +224,7 @@ def gain(stage: StageFound, base: StageFound) -> tuple[float, float | None]:
     return statistics.fmean(differences), error_over_seeds(differences, base.runs[0].rows, num_scores=2)
 
 
-def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
+def report_of(found: Sequence[StageResult]) -> dict[str, Any]:
     """Return what report.json holds; every stage has the same seeds. The first stage is the base."""
     base, first = found[0], found[0].runs[0]
     mean, rows, is_share = statistics.fmean(base.values), first.rows, first.metric in SHARES
@@ -244,7 +244,7 @@ def report_of(found: Sequence[StageFound]) -> dict[str, Any]:
     }
 
 
-def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
+def _stage(stage: StageResult, base: StageResult) -> dict[str, Any]:
     difference, error = gain(stage, base)
     around = None if error is None else student_interval(difference, error, len(stage.runs))
     interval = mean_interval(stage.values, stage.runs[0].rows, stage.runs[0].metric)
@@ -268,7 +268,7 @@ def _stage(stage: StageFound, base: StageFound) -> dict[str, Any]:
 
 
 def _notes_on_figures(
-    found: Sequence[StageFound], rows: int, interval: tuple[float, float] | None
+    found: Sequence[StageResult], rows: int, interval: tuple[float, float] | None
 ) -> list[Sentence]:
     """Return what a person must know to judge scores and gains."""
     first, num_seeds = found[0].runs[0], len(found[0].runs)
@@ -312,7 +312,7 @@ def _notes_on_figures(
     return [*notes, Sentence(template, {"seeds": num_seeds, "least": LEAST_SEEDS})]
 
 
-def _notes_on_models(found: Sequence[StageFound]) -> list[Sentence]:
+def _notes_on_models(found: Sequence[StageResult]) -> list[Sentence]:
     """Return what the models of the stages do not have alike."""
     notes = []
     first_stage = next((stage for stage in found if stage.pretrained), None)

@@ -193,14 +193,16 @@ def as_tensors(hashes: Keys) -> dict[str, torch.Tensor] | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Apart:
+class HashedPart:
     """A part of the data of a run: the hashes of its texts, and the sha256 of the file they stand in."""
 
     hashes: Keys
     sha256: str
 
 
-def telling_start(model: str, parts: Mapping[str, Apart], split: Mapping[str, Any]) -> Steps[frozenset[str]]:
+def telling_start(
+    model: str, parts: Mapping[str, HashedPart], split: Mapping[str, Any]
+) -> Steps[frozenset[str]]:
     """Tell what the model to start from has already learned of the parts of a run; return which of those that
     are measured it knows.
 
@@ -225,7 +227,7 @@ def telling_start(model: str, parts: Mapping[str, Apart], split: Mapping[str, An
     return frozenset(known)
 
 
-def _on_apart(base: Learned, name: str, part: Apart, split: Mapping[str, Any] | None) -> Noted | None:
+def _on_apart(base: Learned, name: str, part: HashedPart, split: Mapping[str, Any] | None) -> Noted | None:
     """Return what to say of the texts that are measured. Args: split: None of a file of its own."""
     count, total = int(base.seen(part.hashes).sum()), len(part.hashes)
     values: dict[str, Any] = {"count": count, "total": total, "part": name}

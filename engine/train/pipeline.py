@@ -30,7 +30,7 @@ from engine.settings.config import from_toml, to_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
-from engine.train.gains import StageFound, fine_tuned, pretrained, report_of
+from engine.train.gains import StageResult, fine_tuned, pretrained, report_of
 from engine.train.pretrain import pretrain
 from engine.train.ranks import check_alone
 from engine.train.resume import resume as resume_run
@@ -148,9 +148,9 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
     with explained(folder):
         (folder / REPORT).unlink(missing_ok=True)
     told: set[str] = set()
-    found: list[StageFound] = []
+    found: list[StageResult] = []
     for stage in stages_of(folder, config):
-        known = StageFound(stage.name, stage.model, None, ())
+        known = StageResult(stage.name, stage.model, None, ())
         values: dict[str, Any] = {"stage": stage.name}
         if stage.pretraining is not None:
             place = folder / stage.name

@@ -20,7 +20,7 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.bert import Bert
 from engine.model.config import BertConfig, count_parameters
-from engine.model.heads import Headed
+from engine.model.heads import EncoderWithHead
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.text.batch import EncodedSet
 from engine.train.adapt import REPEATED, num_frozen, repeats
@@ -52,7 +52,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TimeEstimate:
     """Between how many seconds a run will take, and whether others keep the computer busy."""
 
     low: float
@@ -60,7 +60,7 @@ class Told:
     is_busy: bool
 
 
-def told(seconds: float, busy: float, slowness: float = 0.0) -> Told:
+def told(seconds: float, busy: float, slowness: float = 0.0) -> TimeEstimate:
     """Return how long a run will take: `low` if it has the computer for itself, `high` if that stays as busy.
 
     Args: seconds: as planned. busy: processes a core, before it starts. slowness: what the last run taught.
@@ -68,7 +68,7 @@ def told(seconds: float, busy: float, slowness: float = 0.0) -> Told:
     low, high = seconds, UNKNOWN * seconds
     if 1 / SLOWEST <= slowness <= SLOWEST:
         low, high = seconds * slowness / SPREAD, seconds * slowness * SPREAD
-    return Told(low, high * (1.0 + busy), busy > BUSY)
+    return TimeEstimate(low, high * (1.0 + busy), busy > BUSY)
 
 
 def learned(planned: float, took: float, busy: float) -> float:
@@ -149,7 +149,7 @@ def plan(
 
 
 def measure(
-    model: Headed,
+    model: EncoderWithHead,
     task: Answering,
     feed: EpochFeed,
     sets: Mapping[str, EncodedSet],
@@ -178,7 +178,9 @@ def measure(
     return Pace(token_s * num_tokens / feed.steps_per_epoch, token_s * kept / 3)  # forwards alone
 
 
-def _one_step(model: Headed, task: Answering, parts: Any, optimizer: Optimizer, device: Device) -> None:
+def _one_step(
+    model: EncoderWithHead, task: Answering, parts: Any, optimizer: Optimizer, device: Device
+) -> None:
     totals = task.count(parts)
     for part in parts:
         with device.autocast():

@@ -31,16 +31,18 @@ from engine.train.pretraining.setup import (
 )
 from engine.train.pretraining.teacher import Teacher, open_teacher
 from engine.train.pretraining.text_feed import Growth, TextFeed
-from engine.train.pretraining.watch import PinWatch, Questions
+from engine.train.pretraining.watch import PinWatch, WatchQuestions
 from engine.train.ranks import ALONE, Ranks, joined_ranks
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.runs import MODEL, read_config
-from engine.train.schedule import Progressed
+from engine.train.schedule import RunPosition
 
 
-def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
+def pretrain(
+    config: PretrainConfig, run_dir: Path, *, questions: WatchQuestions | None = None
+) -> Iterator[Event]:
     """Train a language model in a new run folder. The result lies in run_dir/model.
 
     Args:   questions: sentences to ask while it learns; None: those pinned in the settings.
@@ -64,7 +66,7 @@ def pretrain(config: PretrainConfig, run_dir: Path, *, questions: Questions | No
         yield from lifecycle.begin(training, run_dir, device)
 
 
-def resume(run_dir: Path, *, questions: Questions | None = None) -> Iterator[Event]:
+def resume(run_dir: Path, *, questions: WatchQuestions | None = None) -> Iterator[Event]:
     """Continue a run from its folder. Raises: RunError if it is finished, in use or not a run."""
     with joined_ranks() as ranks:
         config = read_config(Path(run_dir))
@@ -81,7 +83,7 @@ class Pretraining(Training[PretrainSetup]):
 
     config: PretrainConfig
     ranks: Ranks = ALONE
-    questions: Questions | None = None
+    questions: WatchQuestions | None = None
 
     @property
     def base_model(self) -> str:
@@ -131,7 +133,7 @@ class Pretraining(Training[PretrainSetup]):
             loop.evaluation = lambda: task.evaluate(model, batches, loop.device, self.ranks)
         if self.ranks.is_first:
             pins = [line.strip() for line in budget.pins.split("\n") if line.strip()]
-            loop.watch = PinWatch(self.questions or Questions(pins), setup.wordpiece)
+            loop.watch = PinWatch(self.questions or WatchQuestions(pins), setup.wordpiece)
         return loop
 
     def _teacher(self, setup: PretrainSetup, device: Device) -> Teacher | None:
@@ -183,7 +185,7 @@ class Pretraining(Training[PretrainSetup]):
             "chain": setup.about.get("chain", []),
         }
 
-    def about_result(self, setup: PretrainSetup, loop: Loop, at: Progressed) -> dict[str, Any]:
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: RunPosition) -> dict[str, Any]:
         """Return that, with this run as the last stage."""
         chain = lifecycle.stages(
             self,

@@ -19,7 +19,7 @@ ORDER = {"wrong": 0, "look": 1, "note": 2, "fine": 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class AdviceLine:
     """One line of advice. level: "fine", "look", "wrong" or "note".
 
     rows: those of the table that it is about, which a click shows; what: those rows in words. finding: what
@@ -43,6 +43,6 @@ class Remark:
     taken: Step | None = field(default=None, compare=False)
 
 
-def in_order(remarks: Iterable[Remark]) -> list[Remark]:
+def in_order(remarks: Iterable[AdviceLine]) -> list[AdviceLine]:
     """Return the remarks without repeats, what may be wrong first."""
     return sorted(dict.fromkeys(remarks), key=lambda remark: ORDER.get(remark.level, 2))

@@ -13,7 +13,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark, in_order
+from app.pages.advice.remark import AdviceLine, in_order
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary, TaskFile
 from engine.text.examples import TOO_MANY
@@ -40,19 +40,19 @@ class CountedTable:
     max_length: int
 
 
-Check = Callable[[CountedTable], Iterator[Remark]]
+Check = Callable[[CountedTable], Iterator[AdviceLine]]
 
 
-def on_table(table: Table, roles: Roles, summary: TableSummary | None, max_length: int) -> list[Remark]:
+def on_table(table: Table, roles: Roles, summary: TableSummary | None, max_length: int) -> list[AdviceLine]:
     """Return what a person should know before training with this table. Args: summary: once it is counted."""
     found = [*_lines(table), *_roles(roles if summary is None else summary.roles)]
     if summary is not None:
         found += on_counted(CountedTable(table, summary, max_length), CHECKS)
-    found += [Remark("note", words.say(sentence)) for sentence in table.notes]
+    found += [AdviceLine("note", words.say(sentence)) for sentence in table.notes]
     return in_order(found)
 
 
-def on_counted(counted: CountedTable, checks: Sequence[Check]) -> list[Remark]:
+def on_counted(counted: CountedTable, checks: Sequence[Check]) -> list[AdviceLine]:
     """Return what these checks say, in their order."""
     return [remark for check in checks for remark in check(counted)]
 
@@ -66,35 +66,35 @@ def line_list(reported: Sequence[BadLine]) -> str:
     return translate("advice", "{lines} and {count} more").format(lines=named, count=words.number(more))
 
 
-def _lines(table: Table) -> Iterator[Remark]:
+def _lines(table: Table) -> Iterator[AdviceLine]:
     if not table.reported:
-        yield Remark("fine", translate("advice", "Every line could be read."))
+        yield AdviceLine("fine", translate("advice", "Every line could be read."))
     else:
         text = words.counted(
             len(table.reported),
             translate("advice", "Line {lines} could not be read and is left out."),
             translate("advice", "{count} lines could not be read and are left out: lines {lines}."),
         )
-        yield Remark("look", text.format(lines=line_list(table.reported)), lines=True)
+        yield AdviceLine("look", text.format(lines=line_list(table.reported)), lines=True)
     if not table.num_rows:
-        yield Remark("wrong", translate("advice", "There is not a single row in this table."))
+        yield AdviceLine("wrong", translate("advice", "There is not a single row in this table."))
 
 
-def _roles(roles: Roles) -> Iterator[Remark]:
+def _roles(roles: Roles) -> Iterator[AdviceLine]:
     if not roles.text:
-        yield Remark("wrong", translate("advice", "Say which column holds the text."))
+        yield AdviceLine("wrong", translate("advice", "Say which column holds the text."))
     if not roles.label:
         text = translate("advice", "No label column is chosen. Training needs one; predicting does not.")
-        yield Remark("look", text)
+        yield AdviceLine("look", text)
 
 
-def unusable_rows(counted: CountedTable) -> Iterator[Remark]:
+def unusable_rows(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say which rows lack what is to be read or learned."""
     table, summary = counted.table, counted.summary
     has_label = bool(summary.roles.label) and summary.refusal is None
     if not summary.reported:
         text = translate("advice", "No row lacks its text or label.")
-        yield Remark("fine", text if has_label else translate("advice", "No row lacks its text."))
+        yield AdviceLine("fine", text if has_label else translate("advice", "No row lacks its text."))
         return
     text = words.counted(
         len(summary.reported),
@@ -109,45 +109,45 @@ def unusable_rows(counted: CountedTable) -> Iterator[Remark]:
         )
     rows = np.searchsorted(table.lines, [bad.line for bad in summary.reported])
     what = translate("advice", "a text or a label is lacking")
-    yield Remark("look", text.format(lines=line_list(summary.reported)), rows, what)
+    yield AdviceLine("look", text.format(lines=line_list(summary.reported)), rows, what)
 
 
-def _refused_labels(counted: CountedTable) -> Iterator[Remark]:
+def _refused_labels(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say why nothing can be learned from the labels as they are, or that they were taken nevertheless."""
     summary = counted.summary
     if summary.refusal is not None:
         mend: tuple[str, int] | None = ("whole_labels", True) if is_of_another_task(summary.refusal) else None
         if summary.refusal.template == TOO_MANY:
             mend = ("max_labels", int(summary.refusal.values["count"]))
-        yield Remark("wrong", words.say(summary.refusal), mend=mend)
+        yield AdviceLine("wrong", words.say(summary.refusal), mend=mend)
     if summary.is_whole:
         text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
-        yield Remark("note", text, mend=("whole_labels", False))
+        yield AdviceLine("note", text, mend=("whole_labels", False))
 
 
-def _task(counted: CountedTable) -> Iterator[Remark]:
+def _task(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say what the table is taken for, and how its labels are read."""
     if counted.summary.doubt is not None:
-        yield Remark("look", words.say(counted.summary.doubt))
+        yield AdviceLine("look", words.say(counted.summary.doubt))
     for sentence in (counted.summary.reason, counted.summary.form):
         if sentence is not None:
-            yield Remark("note", words.say(sentence))
+            yield AdviceLine("note", words.say(sentence))
 
 
-def lone_labels(counted: CountedTable) -> Iterator[Remark]:
+def lone_labels(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say which labels stand in one row only."""
     for note in counted.summary.notes:
         what = translate("advice", "no other row has the label")
-        yield Remark("look", words.say(note), counted.summary.doubtful.lone, what)
+        yield AdviceLine("look", words.say(note), counted.summary.doubtful.lone, what)
 
 
-def _spellings(counted: CountedTable) -> Iterator[Remark]:
+def _spellings(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say which labels are nearly equal, or have been made one, with the way there or back."""
     table, summary = counted.table, counted.summary
     if not summary.spellings:
         if summary.is_merged:
             text = translate("advice", "Nearly equal labels count as one.")
-            yield Remark("note", text, mend=("merge_labels", False))
+            yield AdviceLine("note", text, mend=("merge_labels", False))
         return
     named = "; ".join(words.say(spelling_words(table, each)) for each in summary.spellings[:MOST_SPELLINGS])
     if more := len(summary.spellings[MOST_SPELLINGS:]):
@@ -161,7 +161,7 @@ def _spellings(counted: CountedTable) -> Iterator[Remark]:
             translate("advice", "Nearly equal labels count as one. One row changed: {spellings}."),
             translate("advice", "Nearly equal labels count as one. {count} rows changed: {spellings}."),
         )
-        yield Remark("note", text.format(spellings=named), rows, what, mend=("merge_labels", False))
+        yield AdviceLine("note", text.format(spellings=named), rows, what, mend=("merge_labels", False))
         return
     text = words.counted(
         len(rows),
@@ -170,10 +170,10 @@ def _spellings(counted: CountedTable) -> Iterator[Remark]:
     )
     leaves_some = len(summary.labels) - len(summary.spellings) > 1
     merge = ("merge_labels", True) if leaves_some else None
-    yield Remark("look", text.format(spellings=named), rows, what, mend=merge)
+    yield AdviceLine("look", text.format(spellings=named), rows, what, mend=merge)
 
 
-def _balance(counted: CountedTable) -> Iterator[Remark]:
+def _balance(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how evenly the labels are spread: a judgement where it is clear, the shares where it is not."""
     summary = counted.summary
     if summary.refusal is not None or not summary.labels:
@@ -202,22 +202,22 @@ def _balance(counted: CountedTable) -> Iterator[Remark]:
             ),
         )
         text += " " + translate("advice", "Look at F1, not accuracy.")
-        yield Remark("look", text.format(**values))
+        yield AdviceLine("look", text.format(**values))
     elif largest > EVEN * smallest:
         text = translate(
             "advice",
             "“{most}” has {largest} of the rows, “{least}” {smallest}. Always answering “{most}” would be "
             "right as often.",
         )
-        yield Remark("note", text.format(**values))
+        yield AdviceLine("note", text.format(**values))
     else:
         text = translate("advice", "Labels are balanced: each has {smallest} to {largest} of the rows.")
         if largest == smallest:
             text = translate("advice", "Labels are balanced: each has {largest} of the rows.")
-        yield Remark("fine", text.format(**values))
+        yield AdviceLine("fine", text.format(**values))
 
 
-def _shares(summary: TableSummary) -> Iterator[Remark]:
+def _shares(summary: TableSummary) -> Iterator[AdviceLine]:
     """Say how many rows have the commonest and the rarest of labels that stand side by side."""
     most, least = int(summary.counts.argmax()), int(summary.counts.argmin())
     text = translate(
@@ -228,10 +228,10 @@ def _shares(summary: TableSummary) -> Iterator[Remark]:
     shown = [words.shorten(summary.shown_labels[place], 40) for place in (most, least)]
     largest, smallest = (words.share(int(summary.counts[place]) / total) for place in (most, least))
     values = {"most": shown[0], "least": shown[1], "largest": largest, "smallest": smallest}
-    yield Remark("note", text.format(**values))
+    yield AdviceLine("note", text.format(**values))
 
 
-def contradictions(counted: CountedTable) -> Iterator[Remark]:
+def contradictions(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how many texts carry more than one label."""
     doubtful = counted.summary.doubtful
     if doubtful.num_contradicting and not counted.summary.chooses_one:
@@ -241,7 +241,7 @@ def contradictions(counted: CountedTable) -> Iterator[Remark]:
             translate("advice", "{count} texts stand in several rows whose labels differ."),
         )
         what = translate("advice", "row beside row")
-        yield Remark("look", text, doubtful.contradicting, what, kind="contradicting_labels")
+        yield AdviceLine("look", text, doubtful.contradicting, what, kind="contradicting_labels")
     elif doubtful.num_contradicting:
         text = words.counted(
             doubtful.num_contradicting,
@@ -249,10 +249,10 @@ def contradictions(counted: CountedTable) -> Iterator[Remark]:
             translate("advice", "{count} texts carry more than one label."),
         )
         what = translate("advice", "a text with more than one label, row beside row")
-        yield Remark("look", text, doubtful.contradicting, what, kind="contradicting_labels")
+        yield AdviceLine("look", text, doubtful.contradicting, what, kind="contradicting_labels")
 
 
-def _repeats(counted: CountedTable) -> Iterator[Remark]:
+def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how many rows repeat a text, and how many of these a random split would tear apart."""
     summary, doubtful = counted.summary, counted.summary.doubtful
     text = translate("advice", "No text appears twice.")
@@ -280,15 +280,15 @@ def _repeats(counted: CountedTable) -> Iterator[Remark]:
         )
     what = translate("advice", "a text that stands in several rows, row beside row")
     level = "look" if doubtful.num_repeats or summary.num_leaking else "fine"
-    yield Remark(level, text, doubtful.repeating, what, kind="exact_duplicates")
+    yield AdviceLine(level, text, doubtful.repeating, what, kind="exact_duplicates")
 
 
-def cut_texts(counted: CountedTable) -> Iterator[Remark]:
+def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how many texts are longer than what is read of them."""
     summary = counted.summary
     if summary.unit != "pieces":
         text = translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts.")
-        yield Remark("note", text)
+        yield AdviceLine("note", text)
         return
     cut, length = summary.cut_share(counted.max_length), words.number(counted.max_length)
     rows = summary.rows[summary.lengths > counted.max_length]
@@ -297,16 +297,16 @@ def cut_texts(counted: CountedTable) -> Iterator[Remark]:
         text = translate(
             "advice", "{share} of texts are cut at {length} pieces. A larger maximum keeps more, slower."
         )
-        yield Remark("look", text.format(share=words.share(cut, 0), length=length), rows, what)
+        yield AdviceLine("look", text.format(share=words.share(cut, 0), length=length), rows, what)
     elif cut:
         text = translate("advice", "{share} of texts are cut at {length} pieces.")
-        yield Remark("fine", text.format(share=words.share(cut, 1), length=length), rows, what)
+        yield AdviceLine("fine", text.format(share=words.share(cut, 1), length=length), rows, what)
     else:
         text = translate("advice", "No text is cut at {length} pieces.")
-        yield Remark("fine", text.format(length=length))
+        yield AdviceLine("fine", text.format(length=length))
 
 
-def _unknown_pieces(counted: CountedTable) -> Iterator[Remark]:
+def _unknown_pieces(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how well the model's vocabulary suits the texts."""
     if counted.summary.unit != "pieces":
         return
@@ -315,14 +315,14 @@ def _unknown_pieces(counted: CountedTable) -> Iterator[Remark]:
         text = translate(
             "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."
         )
-        yield Remark("look", text.format(share=words.share(unknown, 1)), page="models")
+        yield AdviceLine("look", text.format(share=words.share(unknown, 1)), page="models")
     elif unknown:
         text = translate("advice", "The vocabulary suits these texts: {share} of pieces are [UNK].")
         share = words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %"
-        yield Remark("fine", text.format(share=share))
+        yield AdviceLine("fine", text.format(share=share))
     else:
         text = translate("advice", "The vocabulary suits these texts: no piece is [UNK].")
-        yield Remark("fine", text)
+        yield AdviceLine("fine", text)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -339,20 +339,20 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def on_file(file: TaskFile, summary: FileSummary | None) -> list[Remark]:
+def on_file(file: TaskFile, summary: FileSummary | None) -> list[AdviceLine]:
     """Return what to know of a task's own file: why it is taken for one, how it was read, what was not, and
     what stands there more than once. Args: summary: once it is counted.
     """
-    found = [Remark("note", words.say(file.reason))] if file.reason is not None else []
-    found += [Remark("look", words.say(note)) for note in file.content.notes]
+    found = [AdviceLine("note", words.say(file.reason))] if file.reason is not None else []
+    found += [AdviceLine("look", words.say(note)) for note in file.content.notes]
     lost = file.content.reported
-    found += [Remark("look", words.say(bad.sentence)) for bad in lost[:MOST_LINES]]
+    found += [AdviceLine("look", words.say(bad.sentence)) for bad in lost[:MOST_LINES]]
     if len(lost) > MOST_LINES:
         more = translate("advice", "and {count} more lines that cannot be used")
-        found.append(Remark("look", more.format(count=words.number(len(lost) - MOST_LINES))))
+        found.append(AdviceLine("look", more.format(count=words.number(len(lost) - MOST_LINES))))
     if not lost:
         all_used = translate("advice", "All {count} examples can be used.")
-        found.append(Remark("fine", all_used.format(count=words.number(file.content.num_examples))))
+        found.append(AdviceLine("fine", all_used.format(count=words.number(file.content.num_examples))))
     if summary is not None and summary.num_duplicates:
         text = words.counted(
             summary.num_duplicates,
@@ -360,5 +360,5 @@ def on_file(file: TaskFile, summary: FileSummary | None) -> list[Remark]:
             translate("advice", "{count} examples repeat an earlier one word for word."),
         )
         stays = translate("advice", "They stay on one side of the split, so that validation is kept apart.")
-        found.append(Remark("look", f"{text} {stays}"))
+        found.append(AdviceLine("look", f"{text} {stays}"))
     return in_order(found)

@@ -9,7 +9,7 @@ from app.look.inputs import LineEdit, SpinBox
 from app.look.labels import ElidedLabel, WholeLabel, label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, Card, button, named, set_role, tidy_spin
-from app.pages.anatomy.sums import Told
+from app.pages.anatomy.sums import StepSum
 from app.plots.worked_sum import WorkedSum
 
 NUMBER_WIDTH = 72  # px
@@ -94,7 +94,7 @@ class HappensCard(Card):
         self._ways = QWidget()
         row(self.before, STRETCH, self.keys, STRETCH, self.after, gap=4, parent=self._ways)
 
-    def show_told(self, told: Told, place: int, count: int) -> None:
+    def show_told(self, told: StepSum, place: int, count: int) -> None:
         """Show what is told of a step."""
         self.set_hint(self.tr("step {step} of {count}").format(step=place + 1, count=count))
         self.sentence.setText(told.sentence)

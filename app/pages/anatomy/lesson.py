@@ -15,10 +15,10 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, GAP, PAGE_MARGIN, Card, Pane, button, named, tidy_spin
 from app.pages.anatomy import requests, vectors
-from app.pages.anatomy.requests import Asked, Found, Taught
+from app.pages.anatomy.requests import AnatomyRequest, ChangedAnatomy, TaughtWeight
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.sums import written
-from app.plots.vector_rows import Column, RowHead, VectorPicture, VectorRows
+from app.plots.vector_rows import RowHead, VectorColumn, VectorPicture, VectorRows
 from app.plots.worked_sum import Sum, WorkedSum
 from app.session import Session
 from app.work.worker import Channel
@@ -42,7 +42,7 @@ class WeightDialog(QDialog):
     def __init__(
         self,
         session: Session,
-        found: Found,
+        found: ChangedAnatomy,
         walk: Walk,
         name: str,
         row_: int,
@@ -218,8 +218,8 @@ class WeightDialog(QDialog):
         place = place if place in masks(now) else masks(now)[0]
         target = vectors.target_id(now, walk)
         answer = now.about.wordpiece.tokens[target] if target >= 0 else self.target.text()
-        taught = Taught(answer, self._name, self._row, self._column, place, self.rate.value())
-        asked = Asked(now.about.folder, now.text, now.text_pair)
+        taught = TaughtWeight(answer, self._name, self._row, self._column, place, self.rate.value())
+        asked = AnatomyRequest(now.about.folder, now.text, now.text_pair)
         work = partial(requests.teach, self._models, asked, taught)
         about = (now.about.fingerprint, asked, taught)
         self._asked.ask(about, work, heard=partial(self._show_lesson, answer), refused=self._refuse)
@@ -295,7 +295,7 @@ def _short(x: float, digits: int) -> str:
 
 
 def _strip_picture(title: str, hint: str, values: np.ndarray, number: int, top: float) -> VectorPicture:
-    strip = Column(title, hint=hint, name="weights", values=values[None, :], top=top)
+    strip = VectorColumn(title, hint=hint, name="weights", values=values[None, :], top=top)
     count = words.translate("anatomy", "number {number} of {count}").format(
         number=words.number(number + 1), count=words.number(len(values))
     )

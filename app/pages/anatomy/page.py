@@ -25,15 +25,15 @@ from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
-from app.pages.anatomy.requests import Asked, Found
+from app.pages.anatomy.requests import AnatomyRequest, ChangedAnatomy
 from app.pages.anatomy.state import AnatomyState, ChangesRows, Walk
 from app.pages.anatomy.steps.known import chips, neighbours, step_at, title_of
-from app.pages.anatomy.sums import Told
+from app.pages.anatomy.sums import StepSum
 from app.pages.anatomy.what_if import WhatIfCard, changes_words
 from app.pages.inside.model_bar import model_caption
 from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
-from app.plots.before_now import Outcome
+from app.plots.before_now import AnswerBeforeNow
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.figure import Figure
 from app.plots.step_chips import StepChips
@@ -74,8 +74,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
         step = session.settings.value(STEP, ORDER[0])
         self.walk = Walk(step=step if step in ORDER else ORDER[0])
         self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
-        self.found: Found | None = None  # an old answer stays until a new one comes
-        self.told: Told | None = None
+        self.found: ChangedAnatomy | None = None  # an old answer stays until a new one comes
+        self.told: StepSum | None = None
         self._ended: object = None  # what the end is shown of
         self._about: ModelSummary | None = None
         self._asked = Channel(self, session.workers.models)
@@ -242,7 +242,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if about is None:
             return
         changes = (self._wanted or self.walk).changes
-        asked = Asked(about.folder, inspector.text, inspector.pair, changes)
+        asked = AnatomyRequest(about.folder, inspector.text, inspector.pair, changes)
         known = self.found.before if self.found is not None and self._is_of(asked, self.found) else None
         work = partial(requests.find, inspector.open_models, asked, known)
         if self._asked.ask((about.fingerprint, asked), work, heard=self._take, refused=self._refuse):
@@ -255,7 +255,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
                 self.rows.set_empty_text(self.tr("Every number of this text is being computed…"))
             self.count.setText(self.tr("{count}, computing…").format(count=self.count.text()))
 
-    def _is_of(self, asked: Asked, found: Found) -> bool:
+    def _is_of(self, asked: AnatomyRequest, found: ChangedAnatomy) -> bool:
         before = found.before
         return (before.about.folder, before.text, before.text_pair) == (
             asked.folder,
@@ -263,7 +263,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             asked.text_pair,
         )
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: ChangedAnatomy) -> None:
         self.accept()
         self._say_count(found.before.num_tokens)
         self.found = found
@@ -435,7 +435,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self._show_end(found)
         self.copy_vector.setEnabled(self.told.spot is not None)
 
-    def _show_boxes(self, found: Found) -> None:
+    def _show_boxes(self, found: ChangedAnatomy) -> None:
         walk, step = self.walk, step_at(self.walk)
         for name, place in (("piece", walk.piece), ("layer", walk.layer - 1), ("head", walk.head - 1)):
             self.boxes[name].setCurrentIndex(place)
@@ -447,7 +447,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.boxes["answer"].setVisible(step.chooses_head and len(heads_of(found.now)) > 1)
         self.boxes["answer"].setCurrentIndex(max(0, self.boxes["answer"].findData(head)))
 
-    def _show_target(self, found: Found) -> None:
+    def _show_target(self, found: ChangedAnatomy) -> None:
         now = found.now
         is_asked = step_at(self.walk).wants_target and MASKED in heads_of(now)
         hidden = bool(masks(now))
@@ -471,7 +471,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.rows.set_picture(picture)
         self.rows.set_caption(self._caption(found))
 
-    def _caption(self, found: Found) -> list[tuple[str, str]]:
+    def _caption(self, found: ChangedAnatomy) -> list[tuple[str, str]]:
         now, walk = found.now, self.walk
         lines = [
             *model_caption(now.about.name, now.about.fingerprint),
@@ -485,7 +485,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         ]
         return [(name, value) for name, value in lines if value]
 
-    def _show_end(self, found: Found) -> None:
+    def _show_end(self, found: ChangedAnatomy) -> None:
         """Show what stands at the end; the same for most steps, so it is reckoned once."""
         now = found.now
         head = step_at(self.walk).head_on_top(now, self.walk) or vectors.head_on_top(now, self.walk)
@@ -502,7 +502,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
             title = self.tr("At the end, for {piece}").format(piece=vectors.piece_names(now)[place])
         found_answers = effect(found.before, now, head, place)
         outcomes = [
-            Outcome(vectors.answer_words(now, head, one.key), one.before, one.now) for one in found_answers
+            AnswerBeforeNow(vectors.answer_words(now, head, one.key), one.before, one.now)
+            for one in found_answers
         ]
         self.what_if.show_end(title, outcomes)
 
@@ -538,7 +539,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             name = f"encoder.layer.{self.walk.layer - 1}.attention.self.value.weight"
             self._show_weight(found, name, (self.walk.head - 1) * size, 0)
 
-    def _show_weight(self, found: Found, name: str, row_: int, column_: int) -> None:
+    def _show_weight(self, found: ChangedAnatomy, name: str, row_: int, column_: int) -> None:
         dialog = WeightDialog(self.session, found, self.walk, name, row_, column_, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.went_to.connect(self._follow)

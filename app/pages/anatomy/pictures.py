@@ -11,7 +11,7 @@ from app import words
 from app.pages.anatomy import vectors
 from app.pages.anatomy.state import Walk
 from app.plots.layered import value_words
-from app.plots.vector_rows import Column, RowHead, VectorPicture
+from app.plots.vector_rows import RowHead, VectorColumn, VectorPicture
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import Spot
 
@@ -74,38 +74,40 @@ class StepRows:
     def texts(self, said: Sequence[str]) -> tuple[str, ...]:
         return (*(said[place] for place in self.places), *([""] if self.others else []))
 
-    def vector(self, name: str, sign: str = "", hint: str = "", **how: object) -> Column:
+    def vector(self, name: str, sign: str = "", hint: str = "", **how: object) -> VectorColumn:
         """Return a column of stripes of one of the arrays."""
         values = self.array(name)
         if not hint:
             hint = words.translate("anatomy", "{count} numbers").format(count=words.number(values.shape[-1]))
-        column = Column(vectors.title(self.anatomy, name), values=values, sign=sign, hint=hint, name=name)
+        column = VectorColumn(
+            vectors.title(self.anatomy, name), values=values, sign=sign, hint=hint, name=name
+        )
         return replace(column, **how)  # type: ignore[arg-type]
 
-    def vectors(self, *signs: str) -> list[Column]:
+    def vectors(self, *signs: str) -> list[VectorColumn]:
         """Return a column of each array that is shown, with what is done before it."""
         return [self.vector(name, sign) for name, sign in zip(self.names, signs, strict=True)]
 
 
-def full_colour(columns: Sequence[Column], *, whole: np.ndarray | None = None) -> float:
+def full_colour(columns: Sequence[VectorColumn], *, whole: np.ndarray | None = None) -> float:
     """Return what full colour stands for: what nearly all numbers of some columns stay below."""
     arrays = [column.values for column in columns if column.values is not None] if whole is None else [whole]
     found = np.concatenate([np.abs(array[np.isfinite(array)]).ravel() for array in arrays])
     return float(np.quantile(found, STRONG)) if found.size else 0.0
 
 
-def one_scale(*columns: Column) -> list[Column]:
+def one_scale(*columns: VectorColumn) -> list[VectorColumn]:
     """Return columns whose full colour stands for the same."""
     top = full_colour(columns)
     return [replace(column, top=top) for column in columns]
 
 
-def each_scale(*columns: Column) -> list[Column]:
+def each_scale(*columns: VectorColumn) -> list[VectorColumn]:
     """Return columns whose full colour stands for what each has."""
     return [replace(column, top=full_colour([column])) for column in columns]
 
 
-def framed(rows: StepRows, columns: list[Column], is_straight: bool) -> VectorPicture:
+def framed(rows: StepRows, columns: list[VectorColumn], is_straight: bool) -> VectorPicture:
     """Return the picture with its frame: the chosen number, in every column that it goes straight through."""
     spot, frame, framed_row, count = rows.spot, {}, -1, ""
     if spot is not None and spot.kind in vectors.MATRICES:
@@ -129,7 +131,7 @@ def framed(rows: StepRows, columns: list[Column], is_straight: bool) -> VectorPi
     return VectorPicture(rows.heads(), tuple(columns), frame, framed_row, _legend(columns), count)
 
 
-def _legend(columns: Sequence[Column]) -> str:
+def _legend(columns: Sequence[VectorColumn]) -> str:
     """Return what full colour stands for, column by column; together where it is the same."""
     tops: dict[float, list[str]] = {}
     for column in columns:

@@ -19,7 +19,7 @@ MOST_SCORES = 2**24  # of words at all places together; of more, those of the fi
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnatomyRequest:
     """A text, or pair, in one model, with some parts otherwise."""
 
     folder: Path
@@ -29,7 +29,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Found:
+class ChangedAnatomy:
     """Every number now, and before the changes. changed: the names of the arrays that are otherwise."""
 
     now: Anatomy
@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class TaughtWeight:
     """A weight, and the word that it is to learn."""
 
     answer: str
@@ -49,7 +49,7 @@ class Taught:
     rate: float
 
 
-def find(models: OpenModels, asked: Asked, before: Anatomy | None) -> Found:
+def find(models: OpenModels, asked: AnatomyRequest, before: Anatomy | None) -> ChangedAnatomy:
     """Return every number. Args: before: without changes, where it is known. Raises: UserError."""
     subject = models.subject(asked.folder)
     encoding = subject.encode(asked.text, asked.text_pair)
@@ -62,13 +62,13 @@ def find(models: OpenModels, asked: Asked, before: Anatomy | None) -> Found:
         before = trace(subject, asked.text, asked.text_pair, places=places)
     changes = asked.changes.fitted(subject.config, length)
     if not changes:
-        return Found(before, before)
+        return ChangedAnatomy(before, before)
     now = trace(subject, asked.text, asked.text_pair, changes=changes, places=places)
     names = (name for name, array in now.arrays.items() if not np.array_equal(array, before[name]))
-    return Found(now, before, frozenset(names))
+    return ChangedAnatomy(now, before, frozenset(names))
 
 
-def teach(models: OpenModels, asked: Asked, taught: Taught) -> Lesson:
+def teach(models: OpenModels, asked: AnatomyRequest, taught: TaughtWeight) -> Lesson:
     """Return what a hidden word teaches one weight. Raises: UserError, ModelError."""
     return learn(
         models.subject(asked.folder),

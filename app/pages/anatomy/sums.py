@@ -21,7 +21,7 @@ NOTHING = Sum()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Told:
+class StepSum:
     """What is told of a step. formula: as HTML, ours; line: the same with this text's numbers, plain text.
 
     of: what the sum is of: "Number 24 of z". spot: the number; size: how many there are to choose from.
@@ -39,14 +39,14 @@ class Told:
     row: int = 0
 
 
-def worked_out(anatomy: Anatomy, spot: Spot, sentence: str, formula: str) -> Told:
+def worked_out(anatomy: Anatomy, spot: Spot, sentence: str, formula: str) -> StepSum:
     """Return what is told of a step whose number at a spot is worked out."""
     done = working(anatomy, spot)
     shown = _SUMS[done.way](anatomy, spot, done)
     line = _LINES[done.way](anatomy, spot, done) if done.way in _LINES else ""
     size = vectors.vectors_size(anatomy, spot)
     product, row = weights_of(anatomy, spot)
-    return Told(sentence, formula, line, _of(anatomy, spot), shown, spot, size, product, row)
+    return StepSum(sentence, formula, line, _of(anatomy, spot), shown, spot, size, product, row)
 
 
 def weights_of(anatomy: Anatomy, spot: Spot) -> tuple[Product | None, int]:

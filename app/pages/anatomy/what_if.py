@@ -13,7 +13,7 @@ from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.anatomy.state import Walk
-from app.plots.before_now import BeforeNow, Outcome
+from app.plots.before_now import AnswerBeforeNow, BeforeNow
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, RESIDUALS, Changes
 from engine.inspect.anatomy.vectors import Anatomy
 
@@ -115,7 +115,7 @@ class WhatIfCard(Card):
         self.told.setText(changes_words(self.changes, anatomy.pieces))
         self.as_it_was.setEnabled(bool(self.changes))
 
-    def show_end(self, title: str, outcomes: Sequence[Outcome]) -> None:
+    def show_end(self, title: str, outcomes: Sequence[AnswerBeforeNow]) -> None:
         """Show what stands at the end, now and before."""
         self.end_title.setText(title)
         self.end.set_title(title)

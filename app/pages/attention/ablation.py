@@ -21,8 +21,8 @@ from app.look.layout import STRETCH, row, set_margins
 from app.look.widgets import Card, button, set_role
 from app.pages.attention import requests
 from app.pages.attention.captions import MOST_ROWS, EffectRow, effect_rows
-from app.pages.attention.requests import MASK, Asked
-from app.pages.attention.state import Chosen, Head
+from app.pages.attention.requests import MASK, AttentionRequest
+from app.pages.attention.state import AttentionChoice, Head
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
@@ -223,7 +223,7 @@ class HeadAblation(QObject):
         self._table_asked = Channel(self, session.workers.models)
         self._about: ModelSummary | None = None
         self._maps: AttentionMaps | None = None
-        self._chosen = Chosen()
+        self._chosen = AttentionChoice()
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._ask)
         self.effects: Effects | None = None
@@ -231,7 +231,7 @@ class HeadAblation(QObject):
         card.table_wanted.connect(self._score_table)
 
     def set_chosen(
-        self, about: ModelSummary | None, maps: AttentionMaps | None, chosen: Chosen, seconds: float
+        self, about: ModelSummary | None, maps: AttentionMaps | None, chosen: AttentionChoice, seconds: float
     ) -> None:
         """Show what changes for this choice. Args: seconds: that maps take.
 
@@ -363,16 +363,16 @@ class HeadAblation(QObject):
         if maps is None:
             return
         off = self._off()
-        asked = Asked(maps.folder, maps.text, maps.text_pair, off)
+        asked = AttentionRequest(maps.folder, maps.text, maps.text_pair, off)
         work = partial(requests.find_effects, self._models, asked)
         self._effects_asked.ask(
             asked, work, heard=partial(self._take_effects, asked), refused=self.refused.emit
         )
 
-    def _take_effects(self, asked: Asked, found: Effects) -> None:
+    def _take_effects(self, asked: AttentionRequest, found: Effects) -> None:
         maps = self._maps
         same_text = replace(asked, off=frozenset())
-        if maps is None or Asked(maps.folder, maps.text, maps.text_pair) != same_text:
+        if maps is None or AttentionRequest(maps.folder, maps.text, maps.text_pair) != same_text:
             self._effects_asked.drop()  # of a text that is gone, and may come back
             return
         self.effects = found

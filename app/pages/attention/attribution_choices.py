@@ -12,7 +12,7 @@ from app.look.labels import label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import named
-from app.pages.attention.requests import Wanted
+from app.pages.attention.requests import AttributionChoice
 from app.pages.attention.state import AskedAttribution
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS
 from engine.inspect.attribution.path import BASELINES, MASK
@@ -143,7 +143,7 @@ class AttributionChoices(QWidget):
         }[key]
 
     @property
-    def wanted(self) -> Wanted | None:
+    def wanted(self) -> AttributionChoice | None:
         """What is asked for; None where the model can answer nothing."""
         chosen = self.question.currentData()
         if chosen is None:
@@ -161,7 +161,7 @@ class AttributionChoices(QWidget):
             answer = self.answer.currentData() or ""
             against = "" if self.against.isHidden() else self.against.currentData() or ""
             target = Target(question=question, answer=answer, against=against)
-        return Wanted(
+        return AttributionChoice(
             target, self.method.currentData(), self.baseline.currentData(), self.measure.currentData()
         )
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app import words
-from app.pages.attention.state import Chosen, Comparison, Head
+from app.pages.attention.state import AttentionChoice, AttentionComparison, Head
 from app.pages.inside.model_bar import model_caption
-from engine.inspect.attention.ablation import Effect, Effects, Watched
+from engine.inspect.attention.ablation import Effect, Effects, WatchedAnswer
 from engine.inspect.attention.views import BlockMasses
 from engine.inspect.attention.weights import AttentionMaps, estimate_bytes
 from engine.model.config import BertConfig
@@ -35,7 +35,7 @@ def head_words(head: Head) -> str:
     )
 
 
-def title(chosen: Chosen) -> str:
+def title(chosen: AttentionChoice) -> str:
     """Return whose attention is shown, as a card's title."""
     layer = chosen.layer + 1
     if chosen.of == "rollout":
@@ -51,7 +51,7 @@ def title(chosen: Chosen) -> str:
     )
 
 
-def comparison_words(against: Comparison) -> str:
+def comparison_words(against: AttentionComparison) -> str:
     """Return what is subtracted."""
     if against.kind == "head" and against.head is not None:
         return head_words(against.head)
@@ -61,12 +61,12 @@ def comparison_words(against: Comparison) -> str:
     return against.name
 
 
-def _minus(against: Comparison) -> str:
+def _minus(against: AttentionComparison) -> str:
     """Return what is subtracted, in full."""
     return " · ".join(text for text in (against.text, against.text_pair) if text) or comparison_words(against)
 
 
-def difference_words(chosen: Chosen, left_out: Sequence[str] = ()) -> str:
+def difference_words(chosen: AttentionChoice, left_out: Sequence[str] = ()) -> str:
     """Return what is subtracted and which colour is which; "" where there is no comparison.
 
     Args: left_out: tokens that have no partner in the other text.
@@ -88,7 +88,7 @@ def heads_words(heads: tuple[Head, ...]) -> str:
     return named + (", …" if len(heads) > MOST_NAMED else "")
 
 
-def caption(chosen: Chosen, maps: AttentionMaps) -> list[tuple[str, str]]:
+def caption(chosen: AttentionChoice, maps: AttentionMaps) -> list[tuple[str, str]]:
     """Return the lines of a figure's caption file: name and value."""
     several = chosen.of == "heads" and len(chosen.heads) > 1
     lines = [
@@ -172,7 +172,7 @@ def effect_rows(found: Effects, tokens: Sequence[str]) -> list[EffectRow]:
     return rows
 
 
-def watched_words(watched: Watched, masks: list[int]) -> str:
+def watched_words(watched: WatchedAnswer, masks: list[int]) -> str:
     """Return an answer in words: a guess, "B follows A", a label."""
     if watched.kind == "next_sentence":
         return words.translate("attention", "B follows A")

@@ -18,7 +18,7 @@ from app.look.inputs import SpinBox, TextEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, button, named, tidy_spin
-from app.pages.attention.state import Chosen, Comparison
+from app.pages.attention.state import AttentionChoice, AttentionComparison
 from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.inside.texts import BORDERS
 from app.session import Session
@@ -29,12 +29,12 @@ WIDTH = 460
 class CompareDialog(QDialog):
     """Three kinds of other; `compared` tells the one that was chosen."""
 
-    compared = Signal(object)  # Comparison
+    compared = Signal(object)  # AttentionComparison
 
     def __init__(
         self,
         session: Session,
-        chosen: Chosen,
+        chosen: AttentionChoice,
         kept: list[tuple[str, Path]],
         parent: QWidget | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class CompareDialog(QDialog):
         self._grid.addWidget(radio, place, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(choice, place, 1)
 
-    def _head_row(self, chosen: Chosen) -> QWidget:
+    def _head_row(self, chosen: AttentionChoice) -> QWidget:
         self.spins: dict[str, SpinBox] = {}
         captions = {"layer": self.tr("layer"), "head": self.tr("head")}
         suggested = chosen.step(heads=1).current
@@ -132,18 +132,20 @@ class CompareDialog(QDialog):
         self.radios["model"].setChecked(True)
         self._show_state()
 
-    def comparison(self) -> Comparison | None:
+    def comparison(self) -> AttentionComparison | None:
         """Return what is chosen; None where it lacks something."""
         if self.radios["head"].isChecked():
-            return Comparison("head", (self.spins["layer"].value() - 1, self.spins["head"].value() - 1))
+            return AttentionComparison(
+                "head", (self.spins["layer"].value() - 1, self.spins["head"].value() - 1)
+            )
         if self.radios["text"].isChecked():
             text, pair = (box.toPlainText() for box in self.boxes)
             is_other = bool(text.strip()) and (text, pair) != self._shown
-            return Comparison("text", text=text, text_pair=pair) if is_other else None
+            return AttentionComparison("text", text=text, text_pair=pair) if is_other else None
         folder = self.model_box.currentData()
         if not folder:
             return None
-        return Comparison("model", folder=Path(folder), name=self.model_box.currentText())
+        return AttentionComparison("model", folder=Path(folder), name=self.model_box.currentText())
 
     def _show_state(self) -> None:
         is_ready = self.comparison() is not None

@@ -13,12 +13,12 @@ from app import words
 from app.pages.attention import requests
 from app.pages.attention.captions import watched_words
 from app.pages.attention.heads import HeadsCard, HeadValues
-from app.pages.attention.requests import Asked
-from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, Chosen
+from app.pages.attention.requests import AttentionRequest
+from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, AttentionChoice
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.inspect.attention.ablation import EveryHead, Watched
+from engine.inspect.attention.ablation import EveryHead, WatchedAnswer
 from engine.inspect.attention.head_measures import MEASURES, TableMeasures, measure, patterns
 from engine.inspect.attention.weights import AttentionMaps
 
@@ -41,13 +41,13 @@ class HeadSearch(QObject):
         self._weighing_asked = Channel(self, session.workers.models)
         self._ranking_asked = Channel(self, session.workers.models)
         self._found: dict[Channel, Any] = {}  # what each was answered last
-        self._chosen = Chosen()
+        self._chosen = AttentionChoice()
         self._maps: AttentionMaps | None = None
-        self._watched: Watched | None = None  # whose change a head's effect is
+        self._watched: WatchedAnswer | None = None  # whose change a head's effect is
         card.sort_changed.connect(self.find)
         card.stop_wanted.connect(self.stop)
 
-    def set_maps(self, maps: AttentionMaps | None, chosen: Chosen) -> None:
+    def set_maps(self, maps: AttentionMaps | None, chosen: AttentionChoice) -> None:
         """Sort the heads of other maps."""
         if maps is not self._maps:
             self._text_asked.drop()  # which lets go of the maps before
@@ -59,13 +59,13 @@ class HeadSearch(QObject):
         else:
             self.find()
 
-    def watch(self, watched: Watched | None) -> None:
+    def watch(self, watched: WatchedAnswer | None) -> None:
         """Rank heads by the change of this answer."""
         changed, self._watched = watched != self._watched, watched
         if changed and self._card.measure == RANKING:
             self.find()
 
-    def set_chosen(self, chosen: Chosen) -> None:
+    def set_chosen(self, chosen: AttentionChoice) -> None:
         """Remember what is chosen now."""
         self._chosen = chosen
 
@@ -109,7 +109,7 @@ class HeadSearch(QObject):
             self._card.show_values(None, self._chosen)
             self._card.say(self.tr("There is no answer that could change; see below."))
             return
-        asked = Asked(maps.folder, maps.text, maps.text_pair)
+        asked = AttentionRequest(maps.folder, maps.text, maps.text_pair)
         work = partial(requests.rank_heads, self._models, asked, self._watched)
         self._ask(self._ranking_asked, (asked, self._watched), work, self._show_ranking)
 

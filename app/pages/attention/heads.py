@@ -33,7 +33,7 @@ from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
-from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, Chosen, Head
+from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, AttentionChoice, Head
 from app.plots.attention_image import MosaicPicture
 from app.plots.buttons import yield_to_layout
 from app.plots.mosaic import MosaicPlot
@@ -434,14 +434,16 @@ class HeadsCard(Card):
     def _enable(self, index: int, enabled: bool) -> None:
         self.sort.model().item(index).setEnabled(enabled)  # type: ignore[attr-defined]
 
-    def show_mosaic(self, picture: MosaicPicture, chosen: Chosen) -> None:
+    def show_mosaic(self, picture: MosaicPicture, chosen: AttentionChoice) -> None:
         """Show all heads, in the order of the list."""
         self._shape = picture.strongest.shape
         self.mosaic.set_mosaic(picture)
         self._show_order()
         self.show_chosen(chosen)
 
-    def show_values(self, values: HeadValues | None, chosen: Chosen, *, ascending: bool = False) -> None:
+    def show_values(
+        self, values: HeadValues | None, chosen: AttentionChoice, *, ascending: bool = False
+    ) -> None:
         """Sort by these values; None: by position."""
         if self._order is not None and self._order[0] == self.measure:
             ascending = self._order[1]
@@ -462,7 +464,7 @@ class HeadsCard(Card):
             self.mosaic.set_order(self.list.order)
             self.mosaic.set_figures(known.values, known.label)
 
-    def show_chosen(self, chosen: Chosen) -> None:
+    def show_chosen(self, chosen: AttentionChoice) -> None:
         """Mark the heads that are chosen and those that are off."""
         self.mosaic.set_chosen(chosen.heads)
         self.mosaic.set_off(chosen.off)

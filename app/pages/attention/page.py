@@ -1,7 +1,7 @@
 """The Attention page: where each head looks, and what happens without it.
 
-The page holds one `Chosen`; whatever changes it goes through `_choose`, which shows it and asks for what is
-not there yet. Pictures are composed on a worker; this thread only paints them.
+The page holds one `AttentionChoice`; whatever changes it goes through `_choose`, which shows it and asks for
+what is not there yet. Pictures are composed on a worker; this thread only paints them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,14 @@ from app.pages.attention.head_pictures.head_picture import HeadPicture, PictureS
 from app.pages.attention.head_search import HeadSearch
 from app.pages.attention.heads import HeadsCard
 from app.pages.attention.picture import PictureCard
-from app.pages.attention.requests import Asked, Drawn
-from app.pages.attention.state import IMPORTANCE, PICTURES, AttentionState, Chosen, Comparison
+from app.pages.attention.requests import AttentionDrawing, AttentionRequest
+from app.pages.attention.state import (
+    IMPORTANCE,
+    PICTURES,
+    AttentionChoice,
+    AttentionComparison,
+    AttentionState,
+)
 from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
 from app.plots.attention_image import MosaicPicture
@@ -66,9 +72,9 @@ class AttentionPage(LookingPage[AttentionState]):
         self.setObjectName("attention_page")
         self.header.title_label.setText(self.tr("Attention"))
         self.header.set_sentence(self.tr("See where each head looks and what it does."))
-        self.chosen = Chosen(picture=session.settings.value(VIEW, PICTURES[0]))
+        self.chosen = AttentionChoice(picture=session.settings.value(VIEW, PICTURES[0]))
         if self.chosen.picture not in PICTURES:
-            self.chosen = Chosen()
+            self.chosen = AttentionChoice()
         self.maps: AttentionMaps | None = None  # an old answer stays until a new one comes
         self.other: AttentionMaps | None = None  # what they are compared with
         self._kept_heads = kept_heads(session.settings, HEADS)  # until there is a model
@@ -264,7 +270,7 @@ class AttentionPage(LookingPage[AttentionState]):
         """Switch every head on."""
         self._choose(replace(self.chosen, off=frozenset()))
 
-    def _choose(self, chosen: Chosen) -> None:
+    def _choose(self, chosen: AttentionChoice) -> None:
         before, self.chosen = self.chosen, chosen
         if chosen == before:
             return
@@ -309,7 +315,7 @@ class AttentionPage(LookingPage[AttentionState]):
         if self._about is None:
             return
         inspector = self.inspector
-        asked = Asked(self._about.folder, inspector.text, inspector.pair, self.chosen.off)
+        asked = AttentionRequest(self._about.folder, inspector.text, inspector.pair, self.chosen.off)
         if self._ask_model(self._maps_asked, asked, self._take_maps):
             self._began = time.perf_counter()
         other = requests.other_asked(asked, self.chosen.comparison)
@@ -320,7 +326,9 @@ class AttentionPage(LookingPage[AttentionState]):
             self.other = None
         self._show_busy()
 
-    def _ask_model(self, channel: Channel, asked: Asked, heard: Callable[[AttentionMaps], None]) -> bool:
+    def _ask_model(
+        self, channel: Channel, asked: AttentionRequest, heard: Callable[[AttentionMaps], None]
+    ) -> bool:
         work = partial(requests.find_maps, self.inspector.open_models, asked)
         about = (self._about and self._about.fingerprint, asked)  # a training may have changed the weights
         return channel.ask(about, work, heard=heard, refused=self._refuse, ended=self._show_busy)
@@ -420,7 +428,7 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _take_picture(self, answer: object) -> None:
         self.picture.show_answer(answer, self.chosen)
-        if isinstance(answer, Drawn):
+        if isinstance(answer, AttentionDrawing):
             self.accept()
             self._say_difference(answer.shown.left_out)
         self._set_captions()
@@ -458,7 +466,7 @@ class AttentionPage(LookingPage[AttentionState]):
         self._dialog.compared.connect(self.compare)
         self._dialog.open()
 
-    def compare(self, against: Comparison) -> None:
+    def compare(self, against: AttentionComparison) -> None:
         """Show the difference from another head, text or model."""
         picture = self.chosen.picture if self._head_picture.is_matrix else PICTURES[0]
         self._choose(replace(self.chosen, comparison=against, picture=picture))

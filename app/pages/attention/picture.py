@@ -20,7 +20,7 @@ from app.look.layout import row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import Card, button, named, set_role
 from app.pages.attention.head_pictures.known import make_pictures
-from app.pages.attention.state import Chosen
+from app.pages.attention.state import AttentionChoice
 from app.plots.figure import Figure
 
 LEAST_PICTURE = 160  # px high
@@ -40,7 +40,7 @@ class _OptionBox(ChoiceBox):
 class AttentionOptions(QWidget):
     """Four boxes and a slider in one line."""
 
-    changed = Signal(str, object)  # a field of Chosen, and what it is to be
+    changed = Signal(str, object)  # a field of AttentionChoice, and what it is to be
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class AttentionOptions(QWidget):
         self._say_share(100)
 
     def _make_boxes(self) -> list[tuple[str, ComboBox, int]]:
-        """Return each box, the field of `Chosen` that it is for, and its share of the width."""
+        """Return each box, the field of `AttentionChoice` that it is for, and its share of the width."""
         of = self._box(
             "of",
             self.tr("Whose attention"),
@@ -127,7 +127,7 @@ class AttentionOptions(QWidget):
         super().resizeEvent(event)
         self.share_words.setVisible(event.size().width() >= ROOMY)
 
-    def show_chosen(self, chosen: Chosen, *, has_pair: bool, is_one: bool) -> None:
+    def show_chosen(self, chosen: AttentionChoice, *, has_pair: bool, is_one: bool) -> None:
         """Show what is chosen; emits nothing. Args: is_one: one matrix is shown, not every head's."""
         for name, box in self._boxes.items():
             value: Any = getattr(chosen, name)
@@ -158,7 +158,7 @@ class PictureCard(Card):
     """Heatmap, arcs, query-key detail, all heads large, and whatever tab is put beside them."""
 
     picture_chosen = Signal(str)
-    changed = Signal(str, object)  # a field of Chosen
+    changed = Signal(str, object)  # a field of AttentionChoice
     locked = Signal(int)  # the token's place in the encoding, -1 for none
     head_chosen = Signal(int, int)
     head_added = Signal(int, int)
@@ -263,7 +263,7 @@ class PictureCard(Card):
         widget = self._stack.currentWidget()
         return widget if isinstance(widget, Figure) else None
 
-    def show_chosen(self, chosen: Chosen, *, has_pair: bool) -> None:
+    def show_chosen(self, chosen: AttentionChoice, *, has_pair: bool) -> None:
         """Show which view is chosen and how."""
         picture = self.pictures[chosen.picture]
         title = picture.title(chosen)
@@ -283,7 +283,7 @@ class PictureCard(Card):
         self._comparison.setVisible(bool(text))
         self.comparison_words.setText(text)
 
-    def show_answer(self, answer: object, chosen: Chosen) -> None:
+    def show_answer(self, answer: object, chosen: AttentionChoice) -> None:
         """Paint what was answered, in every picture that can."""
         for one in self.pictures.values():
             if one.takes is not None and isinstance(answer, one.takes):

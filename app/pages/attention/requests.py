@@ -14,16 +14,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app import words
-from app.pages.attention.state import Chosen, Comparison, Head
+from app.pages.attention.state import AttentionChoice, AttentionComparison, Head
 from app.plots.attention_image import MosaicPicture, Picture, compose, compose_mosaic
 from app.work.models import OpenModels
 from engine.errors import DataError, UserError
 from engine.events import Event, Steps
 from engine.inspect.attention import ablation
 from engine.inspect.attention import weights as attention
-from engine.inspect.attention.ablation import Effects, EveryHead, Watched
+from engine.inspect.attention.ablation import Effects, EveryHead, WatchedAnswer
 from engine.inspect.attention.head_measures import TableMeasures, over_table
-from engine.inspect.attention.views import Cells, MatrixView, View, difference, strongest, tiles, view
+from engine.inspect.attention.views import (
+    MatrixView,
+    StrongestCells,
+    View,
+    difference,
+    strongest,
+    tiles,
+    view,
+)
 from engine.inspect.attention.weights import AttentionMaps, Detail
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import Target
@@ -43,7 +51,7 @@ PALE = 4.0  # times an even share of the attention; the strongest colour is at l
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AttentionRequest:
     """A text, or pair, as one model reads it with some heads off."""
 
     folder: Path
@@ -53,7 +61,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AttributionChoice:
     """All that decides an attribution, beside model and text."""
 
     target: Target
@@ -63,21 +71,23 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Drawn:
+class AttentionDrawing:
     """All that the window needs to paint one view. cells: of the arcs, None where they are not asked for."""
 
     shown: MatrixView
     picture: Picture
-    cells: Cells | None
+    cells: StrongestCells | None
 
 
-def find_maps(models: OpenModels, asked: Asked) -> AttentionMaps:
+def find_maps(models: OpenModels, asked: AttentionRequest) -> AttentionMaps:
     """Return where every head looks. Raises: UserError, ModelError."""
     subject = models.subject(asked.folder)
     return attention.look(subject, asked.text, asked.text_pair, on=switched(subject, asked.off))
 
 
-def draw_view(maps: AttentionMaps, chosen: Chosen, other: AttentionMaps | None = None) -> Drawn:
+def draw_view(
+    maps: AttentionMaps, chosen: AttentionChoice, other: AttentionMaps | None = None
+) -> AttentionDrawing:
     """Return the chosen view as it is painted, or its difference from another. Raises: UserError."""
     wanted = chosen.view(maps.text_pair is not None)
     if other is None:
@@ -86,7 +96,7 @@ def draw_view(maps: AttentionMaps, chosen: Chosen, other: AttentionMaps | None =
         shown = difference(maps, other, wanted, other_view(chosen, wanted, other))
     top = None if shown.signed else max(float(shown.values.max(initial=0.0)), pale(maps))
     picture = compose(shown.values, top=top, signed=shown.signed)
-    return Drawn(shown, picture, strongest(shown, ARCS) if chosen.picture == "arcs" else None)
+    return AttentionDrawing(shown, picture, strongest(shown, ARCS) if chosen.picture == "arcs" else None)
 
 
 def draw_mosaic(maps: AttentionMaps, wanted: View) -> MosaicPicture:
@@ -99,7 +109,7 @@ def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int)
     return attention.detail(models.subject(maps.folder), maps, *head, place)
 
 
-def explained(maps: AttentionMaps, chosen: Chosen) -> int:
+def explained(maps: AttentionMaps, chosen: AttentionChoice) -> int:
     """Return the token whose row the query-key detail explains."""
     last = maps.num_tokens - 1
     return min(chosen.locked, last) if chosen.locked >= 0 else min(1, last)
@@ -154,7 +164,7 @@ def find_resting_words(
     return (yield from resting_words(subject, texts, label, method=method))
 
 
-def find_effects(models: OpenModels, asked: Asked) -> Effects:
+def find_effects(models: OpenModels, asked: AttentionRequest) -> Effects:
     """Return what the heads that are off change. Raises: UserError, ModelError."""
     masks = f"{asked.text} {asked.text_pair}".count(MASK)
     top_k = max(1, MOST_GUESSES - masks)
@@ -164,14 +174,16 @@ def find_effects(models: OpenModels, asked: Asked) -> Effects:
     return ablation.effects(subject, asked.text, asked.text_pair, on, top_k=top_k)
 
 
-def rank_heads(models: OpenModels, asked: Asked, watched: Watched) -> Generator[Event, None, EveryHead]:
+def rank_heads(
+    models: OpenModels, asked: AttentionRequest, watched: WatchedAnswer
+) -> Generator[Event, None, EveryHead]:
     """Return what becomes of an answer with each head off alone; yields Progress."""
     subject = models.subject(asked.folder)
     return (yield from ablation.every_head(subject, asked.text, asked.text_pair, watched))
 
 
 def explain_answer(
-    models: OpenModels, folder: Path, text: str, text_pair: str | None, wanted: Wanted
+    models: OpenModels, folder: Path, text: str, text_pair: str | None, wanted: AttributionChoice
 ) -> Generator[Event, None, Attribution]:
     """Return which words an answer rests on; yields Progress. Raises: UserError, ModelError."""
     return (
@@ -202,7 +214,7 @@ def pale(maps: AttentionMaps) -> float:
     return PALE / maps.num_tokens
 
 
-def other_view(chosen: Chosen, wanted: View, other: AttentionMaps) -> View:
+def other_view(chosen: AttentionChoice, wanted: View, other: AttentionMaps) -> View:
     """Return what to show of the other side of a comparison. Raises: UserError if it has no such heads."""
     against = chosen.comparison
     if against is not None and against.head is not None:
@@ -226,7 +238,7 @@ def other_view(chosen: Chosen, wanted: View, other: AttentionMaps) -> View:
     return replace(wanted, heads=heads)
 
 
-def other_asked(asked: Asked, against: Comparison | None) -> Asked | None:
+def other_asked(asked: AttentionRequest, against: AttentionComparison | None) -> AttentionRequest | None:
     """Return what has to be looked at for a comparison; None where the maps that there are will do."""
     if against is None or against.kind == "head":
         return None
@@ -235,4 +247,4 @@ def other_asked(asked: Asked, against: Comparison | None) -> Asked | None:
             asked, text=against.text, text_pair=against.text_pair if against.text_pair.strip() else None
         )
     assert against.folder is not None
-    return Asked(against.folder, asked.text, asked.text_pair)
+    return AttentionRequest(against.folder, asked.text, asked.text_pair)

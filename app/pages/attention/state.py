@@ -62,7 +62,7 @@ class HeadsForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AttentionComparison:
     """What the shown attention is compared with: another head, another text, or another model."""
 
     kind: str = limited(choices=COMPARED)
@@ -80,7 +80,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class AttentionChoice:
     """Everything that decides what the page shows of one text in one model."""
 
     shape: tuple[int, int] = limited((1, 1), kind="given")  # L layers, H heads of the model
@@ -94,7 +94,7 @@ class Chosen:
     top_share: float = limited(1.0, key="share", minimum=0.001, maximum=1.0)
     locked: int = limited(-1, minimum=-1, maximum=1_000_000)  # the token whose row is, by its place
     off: frozenset[Head] = limited(frozenset(), form=HeadsForm(frozenset))
-    comparison: Comparison | None = limited(None, key="against")
+    comparison: AttentionComparison | None = limited(None, key="against")
 
     @property
     def layer(self) -> int:
@@ -113,7 +113,7 @@ class Chosen:
         """Whether one head alone is shown."""
         return self.of == "heads" and len(self.heads) == 1
 
-    def fitted(self, shape: tuple[int, int]) -> Chosen:
+    def fitted(self, shape: tuple[int, int]) -> AttentionChoice:
         """Return the same choice for a model of another shape; what it does not have is left out."""
         layers, heads = shape
         kept = tuple(each for each in self.heads if each[0] < layers and each[1] < heads)
@@ -123,7 +123,7 @@ class Chosen:
             against = against if against.head[0] < layers and against.head[1] < heads else None
         return replace(self, shape=shape, heads=kept or ((0, 0),), off=off, comparison=against)
 
-    def wholly(self, shape: tuple[int, int]) -> Chosen:
+    def wholly(self, shape: tuple[int, int]) -> AttentionChoice:
         """Return the same choice for a model of this shape. Raises: UserError: it has not all of it."""
         result = self.fitted(shape)
         if (result.heads, result.off, result.comparison) != (self.heads, self.off, self.comparison):
@@ -137,19 +137,19 @@ class Chosen:
             )
         return result
 
-    def choose(self, layer: int, head: int) -> Chosen:
+    def choose(self, layer: int, head: int) -> AttentionChoice:
         """Return the choice of one head alone; an average over the layer stays one."""
         of = "heads" if self.of == "model" else self.of
         return replace(self, heads=((layer, head),), of=of)
 
-    def add(self, layer: int, head: int) -> Chosen:
+    def add(self, layer: int, head: int) -> AttentionChoice:
         """Return the choice with a head added to those averaged, or taken from them; the last one stays."""
         rest = tuple(each for each in self.heads if each != (layer, head))
         if len(rest) == len(self.heads):
             rest = (*self.heads, (layer, head))
         return replace(self, heads=rest or self.heads, of="heads")
 
-    def step(self, *, layers: int = 0, heads: int = 0) -> Chosen:
+    def step(self, *, layers: int = 0, heads: int = 0) -> AttentionChoice:
         """Return the choice of the head so many layers and heads on; behind a layer's last comes the next."""
         num_layers, num_heads = self.shape
         place = (self.layer * num_heads + self.head + heads + layers * num_heads) % (num_layers * num_heads)
@@ -163,7 +163,7 @@ class Chosen:
         layers = range(num_layers) if self.of == "model" else (self.layer,)
         return tuple((layer, head) for layer in layers for head in range(num_heads))
 
-    def switch(self, heads: tuple[Head, ...]) -> Chosen:
+    def switch(self, heads: tuple[Head, ...]) -> AttentionChoice:
         """Return the choice with these heads off, or on again when all of them were off."""
         asked = frozenset(heads)
         return replace(self, off=self.off - asked if asked <= self.off else self.off | asked)
@@ -172,7 +172,7 @@ class Chosen:
         """Return all heads of a layer."""
         return tuple((layer, head) for head in range(self.shape[1]))
 
-    def changed(self, name: str, value: Any) -> Chosen:
+    def changed(self, name: str, value: Any) -> AttentionChoice:
         """Return the choice with another value of a field."""
         return replace(self, **{name: value})
 
@@ -214,7 +214,7 @@ class AttentionState(PageState):
     model: Path = model_field()
     text: str = limited()
     text_pair: str = limited()
-    chosen: Chosen = limited(kind="inline")
+    chosen: AttentionChoice = limited(kind="inline")
     is_line: bool = limited(key="line")
     measure: str = limited(key="sorted", choices=SORTED)
     is_listed: bool = limited(key="list")

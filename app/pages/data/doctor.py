@@ -19,7 +19,7 @@ from app.look.files import ask_file, ask_save
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, row
 from app.look.widgets import Advice, Card, button
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.session import Session
 from app.shipped import starter_model
 from app.work.later import later
@@ -77,7 +77,7 @@ class DoctorCard(Card):
         session.data.mends.changed.connect(self.refresh)
         self.refresh()
 
-    def count(self, remarks: Sequence[Remark]) -> None:
+    def count(self, remarks: Sequence[AdviceLine]) -> None:
         """Say how many remarks there are; mends are none, and the last one is taken back here."""
         num_mends = sum(remark.taken is not None for remark in remarks)
         count = len(remarks) - num_mends

@@ -13,7 +13,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.work.doctor import Doctor
 from app.work.open_data import OpenData
 from app.work.table_rows import Rows
@@ -66,7 +66,7 @@ def rows_words(kind: str) -> str:
     }.get(kind, translate("findings", "what was found"))
 
 
-def with_findings(remarks: Sequence[Remark], doctor: Doctor, data: OpenData) -> list[Remark]:
+def with_findings(remarks: Sequence[AdviceLine], doctor: Doctor, data: OpenData) -> list[AdviceLine]:
     """Return remarks with what the doctor found among them and the mends that there are."""
     summary, steps = data.table_summary, data.mends.steps
     counted = [each for each in doctor.findings if each.kind in COUNTED and doctor.is_own(each)]
@@ -80,7 +80,7 @@ def with_findings(remarks: Sequence[Remark], doctor: Doctor, data: OpenData) -> 
     return said
 
 
-def _with_mends(remark: Remark, found: Mapping[str, Finding], steps: Sequence[Step]) -> Remark:
+def _with_mends(remark: AdviceLine, found: Mapping[str, Finding], steps: Sequence[Step]) -> AdviceLine:
     """Return a remark on copies or contradictions with what a click can do about them."""
     finding = found.get(remark.kind)
     if finding is None or remark.rows is None or not len(remark.rows):
@@ -91,7 +91,7 @@ def _with_mends(remark: Remark, found: Mapping[str, Finding], steps: Sequence[St
 
 def _of_finding(
     finding: Finding, doctor: Doctor, steps: Sequence[Step], merged: set[str]
-) -> Iterator[Remark]:
+) -> Iterator[AdviceLine]:
     offered = [step for step in finding.mends if step not in steps]
     if finding.kind == "similar_labels" and finding.mends:
         others = _without(finding, doctor, merged)
@@ -104,7 +104,7 @@ def _of_finding(
     ):
         return
     is_beside = finding.kind in BESIDE or not doctor.is_own(finding)
-    yield Remark(
+    yield AdviceLine(
         finding.level,
         words.say(finding.sentence),
         finding.to_show if len(finding.to_show) else None,
@@ -126,14 +126,14 @@ def _more(finding: Finding) -> str:
     return f"{words.say(finding.why)} {words.say(finding.advice)}"
 
 
-def _of_steps(steps: Sequence[Step]) -> Iterator[Remark]:
+def _of_steps(steps: Sequence[Step]) -> Iterator[AdviceLine]:
     """Say each mend, with the way back."""
     for step in steps:
         text = translate("findings", "Mended: {what}{reason}.")
         if step.do == KEEP:
             text = translate("findings", "Looked at: {what}{reason}.")
         said = text.format(what=words.say(step.words()), reason=_reason(step))
-        yield Remark("note", said, _rows_of(step), translate("findings", "mended"), taken=step)
+        yield AdviceLine("note", said, _rows_of(step), translate("findings", "mended"), taken=step)
 
 
 def _rows_of(step: Step) -> Rows | None:

@@ -23,7 +23,7 @@ from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.layout import column, row
 from app.look.widgets import GAP, Action, Card, Page, button
-from app.pages.advice.remark import Remark, in_order
+from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.advice.table import on_file, on_table
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.data.doctor import DoctorCard
@@ -293,7 +293,7 @@ class DataPage(Page):
 
     def _show_advice(self) -> None:
         table, roles, file = self.session.data.table, self.session.data.roles, self.session.data.task_file
-        found: list[Remark] | None = None
+        found: list[AdviceLine] | None = None
         if file is not None:
             found = on_file(file, self.session.data.file_summary)
         elif table is not None and roles is not None:
@@ -312,7 +312,7 @@ class DataPage(Page):
         self.session.doctor.watch(True)
         self._show_advice()
 
-    def _actions(self, remark: Remark) -> list[Action]:
+    def _actions(self, remark: AdviceLine) -> list[Action]:
         """Return what a click can do about a remark: show its rows, merge labels or take that back."""
         found: list[Action] = []
         if remark.rows is not None and len(remark.rows):

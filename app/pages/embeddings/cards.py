@@ -17,7 +17,7 @@ from app.plots.layer_lines import LayerLine, LayerLinesPlot
 from app.plots.marks import Classes
 from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.similarity import SimilarityPlot
-from engine.inspect.embeddings.poolings import Comparison
+from engine.inspect.embeddings.poolings import PoolingComparison
 from engine.inspect.embeddings.vectors import KINDS
 from engine.inspect.loaded_model import ModelSummary
 
@@ -218,7 +218,7 @@ class PoolingsCard(Card):
         self.own_button.setEnabled(not why_not)
         self.own_button.setToolTip(tip(why_not))
 
-    def show_comparison(self, found: Comparison, about: ModelSummary, texts: str, layer: str) -> None:
+    def show_comparison(self, found: PoolingComparison, about: ModelSummary, texts: str, layer: str) -> None:
         """Show what was measured. Args: texts: on what, in words. layer: of [CLS], mean and maximum."""
         rows = [
             PoolingRow(
@@ -249,7 +249,7 @@ class PoolingsCard(Card):
         self.more.setText("")
         self.set_hint("")
 
-    def _verdict(self, found: Comparison, about: ModelSummary) -> str:
+    def _verdict(self, found: PoolingComparison, about: ModelSummary) -> str:
         difference, cls, mean = found.difference("mean", "cls"), found.of("cls"), found.of("mean")
         assert difference is not None and cls is not None and mean is not None
         values = {
@@ -280,7 +280,7 @@ class PoolingsCard(Card):
         tuned = self.tr("This model was fine-tuned to put its answer into [CLS].") if about.labels else ""
         return " ".join(part for part in (first.format(**values), text.format(**values), tuned) if part)
 
-    def _likeness(self, found: Comparison) -> str:
+    def _likeness(self, found: PoolingComparison) -> str:
         """Return how much all vectors point the same way."""
         cls, mean = found.of("cls"), found.of("mean")
         assert cls is not None and mean is not None

@@ -21,7 +21,7 @@ from app.plots.two_maps import TwoMaps
 from app.session import Session
 from app.work.titles import model_title
 from engine.inspect.embeddings.poolings import Shift
-from engine.inspect.embeddings.projection import Projected
+from engine.inspect.embeddings.projection import Projection
 
 BOX_WIDTH = 290
 
@@ -83,7 +83,7 @@ class PairCard(Card):
     def _title(self, folder: Path) -> str:
         return words.shorten(model_title(folder), 60)
 
-    def _axes(self, found: Projected) -> tuple[str, str]:
+    def _axes(self, found: Projection) -> tuple[str, str]:
         if found.shares is None:
             return self.tr("Near points are alike; distances between far groups mean little."), ""
         axis = self.tr("axis {number}: {share} of variance")

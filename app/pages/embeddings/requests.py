@@ -20,7 +20,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Progress
 from engine.inspect.embeddings import poolings
 from engine.inspect.embeddings.contexts import embed_word
-from engine.inspect.embeddings.projection import Projected, project
+from engine.inspect.embeddings.projection import Projection, project
 from engine.inspect.embeddings.similarity import (
     nearest_of_each,
     neighbours,
@@ -100,7 +100,7 @@ class TextMap:
 
     vectors: Vectors
     pooling: Pooling
-    projected: Projected
+    projected: Projection
     any_two: float | None
 
 
@@ -119,8 +119,8 @@ class TwoModels:
     fingerprint: str
     other_pooling: Pooling
     places: np.ndarray
-    before: Projected
-    after: Projected
+    before: Projection
+    after: Projection
     shift: poolings.Shift | None
 
 
@@ -292,7 +292,7 @@ def compare_layers(
 
 def compare_poolings(
     models: OpenModels, folder: Path, source: TextSource, column: str, layer: int
-) -> Generator[Event, None, poolings.Comparison]:
+) -> Generator[Event, None, poolings.PoolingComparison]:
     """Return all poolings of a model, measured; yields Progress.
 
     Args: column: of the table, whose values are the classes; typed texts have their own.

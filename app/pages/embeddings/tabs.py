@@ -30,7 +30,7 @@ from app.pages.inside.model_bar import model_caption
 from app.plots.marks import Classes, Coloring, coloring_of
 from app.session import Session
 from app.work.worker import Channel
-from engine.inspect.embeddings.poolings import Comparison
+from engine.inspect.embeddings.poolings import PoolingComparison
 from engine.inspect.embeddings.vectors import LAYERED, Pooling
 from engine.inspect.loaded_model import ModelSummary
 
@@ -355,7 +355,7 @@ class Views(QTabWidget):
         self.layers_card.plot.set_caption(self._lines(layers.vectors, with_layer=False))
 
     def _take_comparison(
-        self, source: TextSource, about: ModelSummary, layer: int, found: Comparison
+        self, source: TextSource, about: ModelSummary, layer: int, found: PoolingComparison
     ) -> None:
         at_layer = self.tr("{layer} of {depth}").format(layer=layer, depth=about.config.num_hidden_layers)
         self.poolings_card.show_comparison(found, about, source.words, at_layer)

@@ -16,7 +16,7 @@ from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.embeddings.requests import TextSource, sample_rows, typed_lines
 from app.session import Session
 from engine.errors import bare_column
-from engine.inspect.example_texts import Senses, Topics, senses_for, topics_for
+from engine.inspect.example_texts import ExampleSenses, Topics, senses_for, topics_for
 from engine.inspect.loaded_model import ModelSummary
 
 MOST_ROWS = 10_000
@@ -36,7 +36,7 @@ class SourceCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("Texts"))
         self._session = session
-        self._senses: Senses | None = None
+        self._senses: ExampleSenses | None = None
         self._topics: Topics | None = None
         self._make_choices()
         self._make_texts()
@@ -65,7 +65,7 @@ class SourceCard(Card):
         return any(text.strip() for text in boxes)
 
     @property
-    def senses(self) -> Senses | None:
+    def senses(self) -> ExampleSenses | None:
         """The word of two senses that suits the model."""
         return self._senses
 

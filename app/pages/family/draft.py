@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.pages.family.kinds.kind import GivenQuestion, Kind, TypedQuestion
+from app.pages.family.kinds.kind import FamilyKind, GivenQuestion, TypedQuestion
 from app.pages.family.kinds.known import KIND_OF, KINDS
 from app.pages.family.state import FamilyState
 from engine.errors import UserError, marked
@@ -31,7 +31,7 @@ class FamilyDraft:
     """
 
     folder: Path | None = None
-    kind: Kind[Any] = KINDS[0]
+    kind: FamilyKind[Any] = KINDS[0]
     typed: TypedQuestion = field(default_factory=lambda: KINDS[0].begun(False))
     kept: Mapping[str, TypedQuestion] = field(
         default_factory=lambda: {one.key: one.begun(False) for one in KINDS}
@@ -41,7 +41,7 @@ class FamilyDraft:
     is_chinese: bool = False
     row: SeenRow | None = None
 
-    def choose(self, kind: Kind[Any]) -> FamilyDraft:
+    def choose(self, kind: FamilyKind[Any]) -> FamilyDraft:
         """Turn to another kind; each keeps its own words."""
         before = self.kept[self.kind.key]
         typed = replace(self.typed, question=self.typed.question or before.question)
@@ -56,7 +56,7 @@ class FamilyDraft:
         typed = self.kind.translated(self.typed, self.is_chinese)
         return replace(self, is_chinese=is_chinese, kept=kept, typed=typed)
 
-    def take_files(self, kind: Kind[Any], files: tuple[Path, ...]) -> FamilyDraft:
+    def take_files(self, kind: FamilyKind[Any], files: tuple[Path, ...]) -> FamilyDraft:
         """Ask a kind from files; none: from nothing."""
         return replace(self, files={**self.files, kind.key: kind.files_taken(files)})
 

@@ -34,7 +34,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, Pane, button, named, set_role
 from app.pages.family.action import Action
 from app.pages.family.draft import FamilyDraft
-from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, Kind, TypedQuestion
+from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, FamilyKind, TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.learning import Learning
 from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, families
@@ -238,7 +238,7 @@ class FamilyPage(KeptPage[FamilyState]):
     # the question
 
     @property
-    def kind(self) -> Kind[Any]:
+    def kind(self) -> FamilyKind[Any]:
         """The kind of question that is shown."""
         return self.draft.kind
 
@@ -396,7 +396,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.banner.hide()
         self._show_action()
 
-    def take_files(self, kind: Kind[Any], files: list[str]) -> None:
+    def take_files(self, kind: FamilyKind[Any], files: list[str]) -> None:
         """Ask from files."""
         self.draft = self.draft.take_files(kind, tuple(map(Path, files)))
         self.ask()

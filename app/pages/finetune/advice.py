@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.advice.table import (
     CountedTable,
     contradictions,
@@ -58,7 +58,7 @@ class FineTuneAdvice(RunAdvice):
     """Advice on a model that learns labels."""
 
     def __init__(self) -> None:
-        self.before: Sequence[Remark] = ()  # what is known before a run
+        self.before: Sequence[AdviceLine] = ()  # what is known before a run
         super().__init__()
 
     def clear(self) -> None:
@@ -100,7 +100,7 @@ class FineTuneAdvice(RunAdvice):
         """Return a key by which the last of a kind stays of what the run says while it learns."""
         return str(sentence) if self.started is None else sentence.template
 
-    def on_learning(self) -> Iterator[Remark]:
+    def on_learning(self) -> Iterator[AdviceLine]:
         yield from self._on_overfitting()
         if self.has_noted(self.views.useless):
             return
@@ -110,7 +110,7 @@ class FineTuneAdvice(RunAdvice):
             if event is not None:
                 yield from self.views.remarks(event, is_over=is_over)
 
-    def on_data(self) -> Iterator[Remark]:
+    def on_data(self) -> Iterator[AdviceLine]:
         if self.started is None and not self._notes:
             yield from self.before
 
@@ -129,7 +129,7 @@ class FineTuneAdvice(RunAdvice):
             line = f"{line}, {tested.format(metric=metric, value=value)}"
         return line
 
-    def _on_overfitting(self) -> Iterator[Remark]:
+    def _on_overfitting(self) -> Iterator[AdviceLine]:
         if len(self._looks) < 2 or self.has_noted(OVERFITTING):
             return
         best = min(self._looks, key=lambda look: look.validation)
@@ -142,10 +142,12 @@ class FineTuneAdvice(RunAdvice):
             )
             epoch = f"{best.epoch:.1f}".removesuffix(".0")
             low, high = decimal(best.validation), decimal(last.validation)
-            yield Remark("look", text.format(epoch=epoch, low=low, high=high))
+            yield AdviceLine("look", text.format(epoch=epoch, low=low, high=high))
 
 
-def before_a_run(counted: CountedTable, validation: ValidationRows, noted: Sequence[Noted]) -> list[Remark]:
+def before_a_run(
+    counted: CountedTable, validation: ValidationRows, noted: Sequence[Noted]
+) -> list[AdviceLine]:
     """Return what to know of the data before a run; of a table only what asks for a look.
 
     Args: noted: what the run would say itself: of texts that the model to start from has learned from, and of
@@ -160,43 +162,43 @@ def before_a_run(counted: CountedTable, validation: ValidationRows, noted: Seque
     return [*on_noted(noted), *said, *(remark for remark in found if remark.level == "look")]
 
 
-def on_noted(noted: Sequence[Noted]) -> list[Remark]:
+def on_noted(noted: Sequence[Noted]) -> list[AdviceLine]:
     """Return what a run would say itself, as it says it."""
-    return [Remark(note.level, say(note.sentence)) for note in noted]
+    return [AdviceLine(note.level, say(note.sentence)) for note in noted]
 
 
-def on_validation(validation: ValidationRows) -> Remark:
+def on_validation(validation: ValidationRows) -> AdviceLine:
     """Return what to say of the rows that are kept apart."""
     kept = number(validation.count)
     if validation.is_own_table:
-        return Remark("fine", translate("FineTuneAdvice", "Validation is a table of its own."))
+        return AdviceLine("fine", translate("FineTuneAdvice", "Validation is a table of its own."))
     if validation.count <= 0:
         text = translate(
             "FineTuneAdvice",
             "No rows are kept apart: nothing will show whether it learns or memorises. Set a validation "
             "share.",
         )
-        return Remark("wrong", text)
+        return AdviceLine("wrong", text)
     if validation.num_leaking:
         text = translate(
             "FineTuneAdvice",
             "{leaking} of the {kept} validation rows share their text with training, so the score flatters a "
             "little.",
         )
-        return Remark("look", text.format(kept=kept, leaking=number(validation.num_leaking)))
+        return AdviceLine("look", text.format(kept=kept, leaking=number(validation.num_leaking)))
     if validation.num_leaking is None and validation.num_duplicates:
         text = translate(
             "FineTuneAdvice",
             "Rows kept apart for validation: {kept}. {count} rows repeat a text of another row, some of them "
             "across the two parts.",
         )
-        return Remark("look", text.format(kept=kept, count=number(validation.num_duplicates)))
+        return AdviceLine("look", text.format(kept=kept, count=number(validation.num_duplicates)))
     text = in_number(
         validation.count,
         translate("FineTuneAdvice", "Validation is kept apart: one row, no text shared with training."),
         translate("FineTuneAdvice", "Validation is kept apart: {count} rows, no text shared with training."),
     )
-    return Remark("fine", text)
+    return AdviceLine("fine", text)
 
 
 def is_default_split(validation_share: float, split_seed: int) -> bool:

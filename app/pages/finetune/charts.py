@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.look.labels import tip
 from app.look.widgets import GAP, Card
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.finetune.advice import FineTuneAdvice
 from app.pages.run.charts import RunCharts
 from app.pages.tasks.known import CLASSIFICATION, views_of
@@ -102,7 +102,7 @@ class FineTuneCharts(RunCharts):
             controls.hide()
         super().clear()
 
-    def show_before(self, remarks: Sequence[Remark]) -> None:
+    def show_before(self, remarks: Sequence[AdviceLine]) -> None:
         """Show what is known of the data before a run."""
         if self.advice.before != remarks:
             self.advice.before = remarks

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.labels import label
 from app.look.widgets import Advice, Card
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.session import Session
 
 
@@ -30,7 +30,7 @@ class Meanwhile(Card):
         session.queue.changed.connect(self.refresh)
         self.refresh()
 
-    def show_remarks(self, remarks: Sequence[Remark]) -> None:
+    def show_remarks(self, remarks: Sequence[AdviceLine]) -> None:
         """Show what is known of the data before the next run."""
         items = [(remark.level, remark.text) for remark in remarks]
         if items != self._remarks:

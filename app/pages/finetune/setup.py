@@ -16,7 +16,7 @@ from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label, set_or_hide, tip
 from app.look.layout import form_rows, row
 from app.look.widgets import button
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.advice.table import CountedTable
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_noted
 from app.pages.finetune.comparison import CompareButton
@@ -35,7 +35,7 @@ from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.train.data_notes import on_steps
 from engine.train.finetune import known_before
 from engine.train.learned import has_learned
-from engine.train.plan import Plan, Told, learned, plan, told
+from engine.train.plan import Plan, TimeEstimate, learned, plan, told
 from engine.train.tasks.known import TASKS
 
 NAMES = (
@@ -60,7 +60,7 @@ class FineTuneSetup(SetupCard):
         self._apart: dict[str, tuple[str, str]] = {}  # table -> its own validation and test file
         self._table = ""  # whose files are shown
         self.plan: Plan | None = None
-        self.told: Told | None = None  # how long it will take
+        self.told: TimeEstimate | None = None  # how long it will take
         self._begun = 0.0  # seconds that were planned for the run under way
         self._asked_known = Channel(self, session.workers.files)
         self._known: Sequence[Noted] | None = None  # to the model to start from; None: not yet asked
@@ -176,7 +176,7 @@ class FineTuneSetup(SetupCard):
         super().clear_refusals()
         self.test_refusal.hide()
 
-    def remarks(self) -> list[Remark]:
+    def remarks(self) -> list[AdviceLine]:
         """Return what to know of the data before training; nothing while it is not known."""
         table, summary = self._session.data.table, self._session.data.table_summary
         if self.plan is None or self._known is None:
@@ -248,7 +248,7 @@ class FineTuneSetup(SetupCard):
             self._known = known
             self.changed.emit()
 
-    def _tell(self, found: Plan, config: FineTuneConfig) -> Told:
+    def _tell(self, found: Plan, config: FineTuneConfig) -> TimeEstimate:
         from engine.device import busy
 
         around = 0.0 if self._session.training.is_running else busy()  # a run under way is waited for

@@ -20,7 +20,7 @@ from app.work.titles import answer_words, shape_words
 from app.work.worker import Channel
 from engine.events import Evaluated, Step
 from engine.inspect.loaded_model import ModelSummary
-from engine.train.run.kept import Kept, history, run_of
+from engine.train.run.kept import KeptWeights, history, run_of
 from engine.train.run.runs import read_events
 
 BOX_WIDTH = 220
@@ -31,7 +31,7 @@ class _History:
     """What a run kept. steps, losses: (N,) on held-out data, or while training where there is none."""
 
     folder: Path
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptWeights, ...]
     steps: np.ndarray
     losses: np.ndarray
 
@@ -46,7 +46,7 @@ class SubjectBar(QWidget):
         super().__init__(parent)
         self._inspector = session.inspector
         self._history_asked = Channel(self, session.workers.quick)
-        self._kept: tuple[Kept, ...] = ()
+        self._kept: tuple[KeptWeights, ...] = ()
         self._seen: Path | None = None
         self.box = ModelBox("looking_model", self.tr("Model"), session)
         self.box.setPlaceholderText(self.tr("Choose a model"))
@@ -73,7 +73,7 @@ class SubjectBar(QWidget):
         self.refresh()
 
     @property
-    def kept(self) -> tuple[Kept, ...]:
+    def kept(self) -> tuple[KeptWeights, ...]:
         """The weights that the model's run kept, the last one the result; none without such a run."""
         return self._kept
 

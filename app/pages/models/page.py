@@ -42,7 +42,7 @@ from engine.events import Event, Progress
 from engine.inspect.loaded_model import take_fingerprint
 from engine.model.arithmetic import Heads, arithmetic, preset_of
 from engine.model.config import BertConfig
-from engine.model.convert import Converted
+from engine.model.convert import Conversion
 from engine.model.inventory import Inventory
 
 
@@ -259,7 +259,7 @@ class ModelsPage(Page):
         self._converting.drop()
         self.banner.show_text("note", self.tr("Cancelled; nothing was written."))
 
-    def _take_converted(self, found: Converted) -> None:
+    def _take_converted(self, found: Conversion) -> None:
         said = self.tr("Converted: {count} tensors, opened as {kind}.")
         said = said.format(count=words.number(found.num_tensors), kind=found.kind)
         self._choose_new(found.folder, [said, *map(words.say, found.notes)])

@@ -10,7 +10,7 @@ from engine.errors import Sentence, UserError
 from engine.events import Steps
 from engine.model.arithmetic import Heads, count_built
 from engine.model.config import BertConfig
-from engine.model.convert import Converted, converting
+from engine.model.convert import Conversion, converting
 from engine.model.info import read_info
 from engine.model.inventory import Inventory, take_stock
 from engine.model.sentence_files import read_sentence_files
@@ -54,7 +54,7 @@ def read_detail(path: Path) -> ModelDetail:
     return ModelDetail(path, inventory, wordpiece.lowercase, pieces, has_mask, notes, info, num_kept)
 
 
-def convert_checkpoint(checkpoint: Path, root: Path) -> Steps[Converted]:
+def convert_checkpoint(checkpoint: Path, root: Path) -> Steps[Conversion]:
     """Convert a checkpoint of TensorFlow into a new folder below `root`. Raises: UserError."""
     name = checkpoint.name if checkpoint.is_dir() else checkpoint.parent.name
     name = checkpoint.stem if checkpoint.suffix == ".zip" else name

@@ -14,7 +14,7 @@ from app.look import theme
 from app.look.columns import RIGHT, of, row_itself
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
-from engine.model.arithmetic import Arithmetic, Part
+from engine.model.arithmetic import Arithmetic, ModelPart
 from engine.model.parts import GROUPS
 
 PART, FORMULA, NUMBERS, WEIGHTS, SHARE = range(5)
@@ -27,7 +27,7 @@ class WeightRow:
     """A row: a group, one of its parts, or the sum of all. parts: those that are added up."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[ModelPart, ...]
     level: int  # 0 the sum, 1 a group, 2 a part
 
     @property
@@ -103,7 +103,7 @@ class PartsModel(RowsModel):
 
     def key_of(self, row: int) -> str:
         """Return the key of the part in a row; "" for a group or the sum."""
-        parts: tuple[Part, ...] = self.rows[row].parts if 0 <= row < len(self.rows) else ()
+        parts: tuple[ModelPart, ...] = self.rows[row].parts if 0 <= row < len(self.rows) else ()
         return parts[0].key if len(parts) == 1 else ""
 
 

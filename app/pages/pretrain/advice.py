@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from app.pages.advice.remark import Remark, in_order
+from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.run.advice import RunAdvice
 from app.words import counted, decimal, number, say, share, shorten
 from engine.errors import Sentence
@@ -73,12 +73,12 @@ class PretrainAdvice(RunAdvice):
         if not event.is_question:
             self._pinned = event
 
-    def notes(self) -> Sequence[Remark]:
+    def notes(self) -> Sequence[AdviceLine]:
         """Return what the run has said of itself; good news of its beginning fades."""
         is_young = self._step is None or self._step.step < FIRST_STEPS
         return [note for note in super().notes() if is_young or note.level != "fine"]
 
-    def on_learning(self) -> Iterator[Remark]:
+    def on_learning(self) -> Iterator[AdviceLine]:
         yield from self._on_loss()
         yield from self._on_validation()
 
@@ -97,7 +97,7 @@ class PretrainAdvice(RunAdvice):
     def _beginning(self) -> float:
         return sum(self._first) / len(self._first) if self._first else math.nan
 
-    def _on_loss(self) -> Iterator[Remark]:
+    def _on_loss(self) -> Iterator[AdviceLine]:
         step = self._step
         if step is None or self.has_nan:
             return
@@ -116,11 +116,11 @@ class PretrainAdvice(RunAdvice):
                 blind=decimal(blind, 2),
                 pieces=number(self.vocab_size),
             )
-            yield Remark("look", said)
+            yield AdviceLine("look", said)
         else:
             yield from self._on_plateau(step, blind)
 
-    def _on_plateau(self, step: Step, blind: float) -> Iterator[Remark]:
+    def _on_plateau(self, step: Step, blind: float) -> Iterator[AdviceLine]:
         """Say whether it has begun to use what stands around a gap."""
         begins_at_frequencies = self._beginning < blind - BLIND
         stuck = begins_at_frequencies and self._loss > self._beginning - FALLEN
@@ -132,7 +132,7 @@ class PretrainAdvice(RunAdvice):
                 "So far it guesses the most frequent words, whatever stands around a gap: the easiest thing "
                 "to learn comes first.",
             )
-            yield Remark("note", text)
+            yield AdviceLine("note", text)
         else:
             text = translate(
                 "PretrainAdvice",
@@ -141,16 +141,16 @@ class PretrainAdvice(RunAdvice):
                 "sooner.",
             )
             loss, begin = decimal(self._loss, 2), decimal(self._beginning, 2)
-            yield Remark("look", text.format(share=share(step.progress, 0), loss=loss, begin=begin))
+            yield AdviceLine("look", text.format(share=share(step.progress, 0), loss=loss, begin=begin))
             yield from self._on_pairs()
 
-    def _on_context(self) -> Iterator[Remark]:
+    def _on_context(self) -> Iterator[AdviceLine]:
         if self._guesses_alike() is False:
             text = translate(
                 "PretrainAdvice",
                 "It uses context: its guesses differ from one pinned sentence to the next.",
             )
-            yield Remark("fine", text)
+            yield AdviceLine("fine", text)
 
     def _guesses_alike(self) -> bool | None:
         """Whether most pinned sentences get one and the same guess; None with too few of them to tell."""
@@ -160,7 +160,7 @@ class PretrainAdvice(RunAdvice):
             return None
         return max(map(first.count, first)) >= 0.8 * len(first)
 
-    def _on_pairs(self) -> Iterator[Remark]:
+    def _on_pairs(self) -> Iterator[AdviceLine]:
         accuracy = self.last.metrics.get("nsp_accuracy", 0.0) if self.last is not None else 0.0
         if accuracy >= PAIRS_LEARNED:
             text = translate(
@@ -168,16 +168,16 @@ class PretrainAdvice(RunAdvice):
                 "Next sentences are learned ({share} right) and masked words are not: telling two topics "
                 "apart is the easier task. Switch next sentence off to learn words first.",
             )
-            yield Remark("look", text.format(share=share(accuracy, 0)))
+            yield AdviceLine("look", text.format(share=share(accuracy, 0)))
 
-    def _on_validation(self) -> Iterator[Remark]:
+    def _on_validation(self) -> Iterator[AdviceLine]:
         if self.started is not None and not self.started.num_validation:
             text = translate(
                 "PretrainAdvice",
                 "No text is kept apart: nothing will show whether it learns or memorises. Set a validation "
                 "share.",
             )
-            yield Remark("look", text)
+            yield AdviceLine("look", text)
             return
         if self.has_noted(OVERFITTING):
             return
@@ -188,7 +188,7 @@ class PretrainAdvice(RunAdvice):
                 "The validation loss rises ({low} to {high}) while the training loss falls: it learns this "
                 "text by heart. More text, or fewer steps.",
             )
-            yield Remark("look", text.format(low=decimal(self._lowest), high=decimal(loss)))
+            yield AdviceLine("look", text.format(low=decimal(self._lowest), high=decimal(loss)))
 
     def result_words(self) -> str:
         """Return the line about the last look at held-out text."""
@@ -210,14 +210,14 @@ class PretrainAdvice(RunAdvice):
         return f"{line}, {pairs.format(share=share(metrics['nsp_accuracy']))}"
 
 
-def on_text(facts: TextFacts) -> list[Remark]:
+def on_text(facts: TextFacts) -> list[AdviceLine]:
     """Return what to say of a text before a run, once it is known."""
     if facts.report is None:
         return []
     return in_order(remark for check in CHECKS for remark in check(facts.report, facts))
 
 
-def _on_documents(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
+def _on_documents(report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine]:
     if not facts.asks_pairs:
         return
     if report.num_documents == 1:
@@ -226,19 +226,19 @@ def _on_documents(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
             "This is one document only, so there is no other one to take wrong next sentences from. Put "
             "blank lines between documents, or do without next sentence.",
         )
-        yield Remark("wrong", text, mend=(PAIRS, False))
+        yield AdviceLine("wrong", text, mend=(PAIRS, False))
     elif report.num_sentences < FEW_SENTENCES * report.num_documents:
         text = translate(
             "PretrainAdvice",
             "Most documents are a single sentence, after which nothing follows: nearly every pair would be a "
             "wrong one. Do without next sentence.",
         )
-        yield Remark("look", text, mend=(PAIRS, False))
+        yield AdviceLine("look", text, mend=(PAIRS, False))
 
 
-def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
+def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine]:
     if not report.num_repeated:
-        yield Remark("fine", translate("PretrainAdvice", "No line repeats an earlier one."))
+        yield AdviceLine("fine", translate("PretrainAdvice", "No line repeats an earlier one."))
         return
     count, part = number(report.num_repeated), share(report.repeated_share)
     if facts.drops_repeated:
@@ -247,7 +247,7 @@ def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
             translate("PretrainAdvice", "One repeated line ({share}) is left out."),
             translate("PretrainAdvice", "{count} repeated lines ({share}) are left out."),
         )
-        yield Remark("fine", text.format(count=count, share=part), mend=(DROP_REPEATED, False))
+        yield AdviceLine("fine", text.format(count=count, share=part), mend=(DROP_REPEATED, False))
         return
     text = counted(
         report.num_repeated,
@@ -260,16 +260,16 @@ def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
         text = f"{text} {often.format(times=number(times), line=_plain(shorten(line, 60)))}"
     much = report.repeated_share >= MUCH_REPEATED or report.num_repeated >= MANY_REPEATED
     said = text.format(count=count, share=part)
-    yield Remark("look" if much else "note", said, mend=(DROP_REPEATED, True))
+    yield AdviceLine("look" if much else "note", said, mend=(DROP_REPEATED, True))
 
 
-def _on_notes(report: CorpusReport, _facts: TextFacts) -> Iterator[Remark]:
+def _on_notes(report: CorpusReport, _facts: TextFacts) -> Iterator[AdviceLine]:
     for note in report.notes:
         if not _is_said_here(note):
-            yield Remark("note", say(note))
+            yield AdviceLine("note", say(note))
 
 
-def _on_length(_report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
+def _on_length(_report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine]:
     """Say how often the text is read, where that is too often."""
     if facts.epochs > MANY_TIMES:
         text = translate(
@@ -277,7 +277,7 @@ def _on_length(_report: CorpusReport, facts: TextFacts) -> Iterator[Remark]:
             "The text will be read about {times} times. It will be known by heart long before: give more "
             "text, or a smaller budget.",
         )
-        yield Remark("look", text.format(times=number(facts.epochs)))
+        yield AdviceLine("look", text.format(times=number(facts.epochs)))
 
 
 def _plain(text: str) -> str:
@@ -290,5 +290,5 @@ def _is_said_here(note: Sentence) -> bool:
     return set(note.values) == {"count", "share"} or note.template.startswith("There is one document")
 
 
-Check = Callable[[CorpusReport, TextFacts], Iterator[Remark]]
+Check = Callable[[CorpusReport, TextFacts], Iterator[AdviceLine]]
 CHECKS: tuple[Check, ...] = (_on_documents, _on_repeats, _on_length, _on_notes)  # a new sentence: an entry

@@ -20,7 +20,7 @@ from app.pages.pretrain.charts import PretrainCharts
 from app.pages.pretrain.facts import facts_of
 from app.pages.pretrain.findings import TEXT, Findings, answer
 from app.pages.pretrain.pins import PinsDialog
-from app.pages.pretrain.setup import PretrainSetup
+from app.pages.pretrain.setup import PretrainSetupCard
 from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
@@ -39,7 +39,7 @@ class PretrainPage(TrainingPage):
     """Settings at the left; at the right the text and what will be seen of it, or the run."""
 
     key, kind = "pretrain", PretrainConfig
-    setup: PretrainSetup
+    setup: PretrainSetupCard
     charts: PretrainCharts
     inside = "probe"
 
@@ -50,7 +50,7 @@ class PretrainPage(TrainingPage):
         self.header.title_label.setText(self.tr("Pretrain"))
         self.header.set_sentence(self.tr("Teach a BERT a language from plain text, and watch it learn."))
         self.try_button.setText(self.tr("Fine-tune it"))
-        self.setup = PretrainSetup(session)
+        self.setup = PretrainSetupCard(session)
         self.findings = Findings(session, self)
         self.before = BeforePretraining()
         self.charts = PretrainCharts()

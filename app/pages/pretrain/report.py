@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QStackedWid
 from app import words
 from app.look.labels import label
 from app.look.widgets import Action, Advice, Card, EmptyState, LevelMark, button, set_role
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.pretrain.advice import PAIRS, TextFacts, on_text
 from app.pages.pretrain.findings import Findings
 from engine.text.corpus.corpus import CorpusReport
@@ -33,7 +33,7 @@ class CorpusReportCard(Card):
         for page in (self._empty_page(), self._refused_page(), self._found_page()):
             self.stack.addWidget(page)
         self.add(self.stack, 1)
-        self._shown: list[Remark] = []
+        self._shown: list[AdviceLine] = []
         self.show_nothing()
 
     def show_nothing(self) -> None:
@@ -161,7 +161,7 @@ class CorpusReportCard(Card):
             actions = {remark.text: self._actions(remark) for remark in remarks}
             self.advice.set_items([(remark.level, remark.text) for remark in remarks], actions)
 
-    def _actions(self, remark: Remark) -> list[Action]:
+    def _actions(self, remark: AdviceLine) -> list[Action]:
         """Return what a click can do about a remark."""
         if remark.mend is None:
             return []

@@ -28,7 +28,7 @@ OWN = (*TEXT_NAMES, *START_NAMES, *BUDGETS, "pins")  # shown elsewhere than in t
 NAMES = tuple(name for name in values_of(PretrainConfig()) if name not in OWN)
 
 
-class PretrainSetup(SetupCard):
+class PretrainSetupCard(SetupCard):
     """Text, start, budget and settings."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

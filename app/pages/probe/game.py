@@ -15,7 +15,7 @@ from app.look.widgets import GAP, Card, button, named
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.requests import deal_rounds, play_round
 from app.plots.buttons import save_icon
-from app.plots.guesses import Guess, GuessesPlot
+from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.tally import PlayedRound, TallyPlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
@@ -196,13 +196,13 @@ class GameView(QWidget):
             parts.append(self.tr("Your “{word}” its vocabulary cannot spell.").format(word=verdict.said))
         return " ".join(parts)
 
-    def _bars(self, verdict: Verdict) -> tuple[list[Guess], list[Guess]]:
+    def _bars(self, verdict: Verdict) -> tuple[list[GuessRow], list[GuessRow]]:
         original = verdict.model.original
         bars = []
         for rank, one in enumerate(verdict.model.guesses, start=1):
             mark = "original" if original is not None and original.rank == rank else ""
             mark = mark or ("yours" if one.word == verdict.said.casefold() else "")
-            bars.append(Guess(one.word, one.probability, rank, mark))
+            bars.append(GuessRow(one.word, one.probability, rank, mark))
         return bars, []
 
 

@@ -16,7 +16,7 @@ from app.pages.inside.model_bar import model_caption
 from app.pages.probe.parts import rank_words
 from app.pages.probe.requests import GapsAnswer
 from app.plots.buttons import save_icon
-from app.plots.guesses import ROW, Guess, GuessesPlot
+from app.plots.guesses import ROW, GuessesPlot, GuessRow
 from engine.errors import UserError
 from engine.inspect.masked.joint import Filling, Joint
 from engine.inspect.masked.masked import Gap
@@ -136,7 +136,7 @@ class GapCard(Card):
             is_original = bool(gap.original) and guess.ids == gap.original
             is_own = own is not None and guess.ids == tuple(piece.id for piece in own.pieces)
             mark = "original" if is_original else "yours" if is_own else ""
-            top.append(Guess(guess.word, guess.probability, rank, mark))
+            top.append(GuessRow(guess.word, guess.probability, rank, mark))
         others = []
         if found.original is not None and not any(guess.mark == "original" for guess in top):
             others.append(self._other(found.original, "original"))
@@ -147,8 +147,8 @@ class GapCard(Card):
         plot.set_guesses(top, others)
         plot.setMinimumHeight(min(plot.content_height, 12 * ROW + 10) + 8)
 
-    def _other(self, score: WordScore, mark: str) -> Guess:
-        return Guess(score.word, score.probability, score.rank, mark, words.say(score.explanation))
+    def _other(self, score: WordScore, mark: str) -> GuessRow:
+        return GuessRow(score.word, score.probability, score.rank, mark, words.say(score.explanation))
 
     def _was_words(self, gap: Gap, found: GapAnswer) -> str:
         if found.original is None and gap.text == MASK:
@@ -236,7 +236,7 @@ class JointCard(Card):
         self.plot.set_guesses(top[:4], others)
         self.plot.set_caption([*captions, ("beam", str(joint.beam))])
         alone = [
-            Guess(JOIN.join(one.words), one.independent, rank, "original" if one.ids == original else "")
+            GuessRow(JOIN.join(one.words), one.independent, rank, "original" if one.ids == original else "")
             for rank, one in enumerate(joint.independent[:2], start=1)
         ]
         self.alone.set_guesses(alone)
@@ -257,10 +257,10 @@ class JointCard(Card):
         for plot in (self.plot, self.alone):
             plot.set_dim(dim)
 
-    def _guess(self, filling: Filling, rank: int, original: tuple[int, ...] | None) -> Guess:
+    def _guess(self, filling: Filling, rank: int, original: tuple[int, ...] | None) -> GuessRow:
         note = self.tr("each alone: {share}").format(share=words.share(filling.independent, 2))
         mark = "original" if filling.ids == original else ""
-        return Guess(JOIN.join(filling.words), filling.probability, rank, mark, note)
+        return GuessRow(JOIN.join(filling.words), filling.probability, rank, mark, note)
 
     def _difference(self, joint: Joint) -> str:
         """Return where the best joint filling differs from the best single guesses."""

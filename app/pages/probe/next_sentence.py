@@ -16,7 +16,7 @@ from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.parts import Scroller
 from app.pages.probe.requests import NextAnswer, ask_next
 from app.plots.buttons import save_icon
-from app.plots.guesses import Guess, GuessesPlot
+from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.word_strip import RatedWord, WordStrip
 from app.session import Session
 from app.shipped import sample_sentences
@@ -157,10 +157,10 @@ class NextView(Scroller):
         )
         self.swap.setEnabled(True)
         rows = [
-            Guess(self.tr("B after A"), found.probability, mark="yours"),
-            Guess(self.tr("swapped: A after B"), found.swapped),
+            GuessRow(self.tr("B after A"), found.probability, mark="yours"),
+            GuessRow(self.tr("swapped: A after B"), found.swapped),
         ]
-        rows += [Guess(words.shorten(text, 60), value) for text, value in found.others]
+        rows += [GuessRow(words.shorten(text, 60), value) for text, value in found.others]
         self.bars.set_guesses(rows)
         self.bars.setFixedHeight(self.bars.content_height + 8)
         self.bars.show()

@@ -20,10 +20,10 @@ from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
 from engine.inspect.masked.masked import Masked, mask
 from engine.inspect.masked.probe import Probed, probe, score_words
 from engine.inspect.masked.score import WordScore
-from engine.inspect.masked.side_by_side import CheckpointProbed, over_checkpoints
+from engine.inspect.masked.side_by_side import CheckpointAnswer, over_checkpoints
 from engine.model.model_name import ModelName
 from engine.questions.question import Models, Question, asked
-from engine.train.run.kept import Kept
+from engine.train.run.kept import KeptWeights
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.contrasts import Contrast
@@ -127,7 +127,7 @@ def score_word(
     return _score(subject, masked, gap, word)
 
 
-def ask_kept(kept: Sequence[Kept], question: MaskedText) -> Iterator[Event]:
+def ask_kept(kept: Sequence[KeptWeights], question: MaskedText) -> Iterator[Event]:
     """Ask the weights that a run kept, one after the other: a `LearnedAnswer` each."""
     steps = {one.path: one.step for one in kept}
     asked = over_checkpoints(
@@ -139,7 +139,7 @@ def ask_kept(kept: Sequence[Kept], question: MaskedText) -> Iterator[Event]:
         top_k=1,
     )
     for event in asked:
-        if isinstance(event, CheckpointProbed):
+        if isinstance(event, CheckpointAnswer):
             yield AnswerSoFar(value=LearnedAnswer(question, steps[event.folder], event.probed))
 
 

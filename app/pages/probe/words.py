@@ -34,7 +34,7 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.masked.score import WordScore
 from engine.model.model_name import ModelName
-from engine.train.run.kept import Kept
+from engine.train.run.kept import KeptWeights
 
 MOST_GAPS = 40  # that get a card
 CARD_WIDTH, TWICE_WIDTH = 290, 470  # px a card needs, for one model and for two
@@ -51,7 +51,7 @@ class WordsView(Scroller):
     def __init__(self, inspector: Inspector, draft: ProbeDraft, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._inspector, self._draft = inspector, draft
-        self._kept: tuple[Kept, ...] = ()
+        self._kept: tuple[KeptWeights, ...] = ()
         worker = inspector.workers.models
         self._gaps, self._kept_weights = Channel(self, worker), Channel(self, worker)
         self._words: dict[int, Channel] = {}  # of the words that a person asks for, by their gaps
@@ -102,7 +102,7 @@ class WordsView(Scroller):
         if self._gaps.ask(asked, heard=self._hear, refused=self._refuse, ended=self._ask_kept):
             self._set_dim(True)
 
-    def set_kept(self, kept: tuple[Kept, ...]) -> None:
+    def set_kept(self, kept: tuple[KeptWeights, ...]) -> None:
         """Take in which weights the model's run kept."""
         if kept != self._kept:
             self._kept = kept

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.pages.advice.remark import Remark, in_order
+from app.pages.advice.remark import AdviceLine, in_order
 from app.words import duration, number, say
 from app.work.titles import run_title
 from engine.errors import Sentence
@@ -34,7 +34,7 @@ class RunAdvice:
         self.started: Started | None = None
         self.finished: Finished | None = None
         self.is_over = False  # the run has ended, however it did
-        self._notes: dict[str, Remark] = {}
+        self._notes: dict[str, AdviceLine] = {}
         self._nan_step = 0
 
     @property
@@ -59,10 +59,10 @@ class RunAdvice:
                 case Finished():
                     self.finished = event
                 case Noted():
-                    remark = Remark(event.level, say(event.sentence))
+                    remark = AdviceLine(event.level, say(event.sentence))
                     self._notes[self.note_key(event.sentence)] = remark
 
-    def remarks(self) -> list[Remark]:
+    def remarks(self) -> list[AdviceLine]:
         """Return all remarks, the most pressing first."""
         return in_order([*self._on_nan(), *self.on_learning(), *self.notes(), *self.on_data()])
 
@@ -87,7 +87,7 @@ class RunAdvice:
         """Return what a note of the run is kept under: it replaces the one before with the same key."""
         return str(sentence)
 
-    def notes(self) -> Sequence[Remark]:
+    def notes(self) -> Sequence[AdviceLine]:
         """Return what the run has said of itself, as far as it still matters."""
         return list(self._notes.values())
 
@@ -95,22 +95,22 @@ class RunAdvice:
         """Whether the run has said this of itself; what it says itself is not said again."""
         return template in self._notes
 
-    def on_learning(self) -> Iterator[Remark]:
+    def on_learning(self) -> Iterator[AdviceLine]:
         """Say how the model learns."""
         yield from ()
 
-    def on_data(self) -> Iterator[Remark]:
+    def on_data(self) -> Iterator[AdviceLine]:
         """Say what is known of the data before a run; of its own data a run says itself what it found."""
         yield from ()
 
-    def _on_nan(self) -> Iterator[Remark]:
+    def _on_nan(self) -> Iterator[AdviceLine]:
         if self._nan_step and not self.has_noted(NO_NUMBER):
             text = translate(
                 "RunAdvice",
                 "The loss is no longer a number since step {step}. Try a smaller learning rate; the last "
                 "good checkpoint is kept.",
             )
-            yield Remark("wrong", text.format(step=number(self._nan_step)))
+            yield AdviceLine("wrong", text.format(step=number(self._nan_step)))
 
 
 def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:

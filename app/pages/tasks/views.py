@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app import words
 from app.look.widgets import Card
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
@@ -96,7 +96,7 @@ class TaskViews(ABC):
         value = event.metrics.get(self.main_metric)
         return "" if value is None else words.score(value)
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         """Yield what a careful colleague would say of an evaluation. Args: is_over: the run has ended."""
         yield from ()
 

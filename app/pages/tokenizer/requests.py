@@ -11,7 +11,7 @@ from pathlib import Path
 from app.plots.pieces_layout import PieceChip, WordColumn
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Progress, Steps
-from engine.inspect.token_rows import Row, token_rows
+from engine.inspect.token_rows import TokenRow, token_rows
 from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
@@ -57,7 +57,7 @@ class Tokenization:
     asked: TextToCut
     traces: tuple[Trace, ...]
     beside: tuple[Trace, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TokenRow, ...]
     columns: tuple[WordColumn, ...]
     num_left_out: int  # words that are not drawn
     num_real: int  # rows that are no padding and not cut
@@ -67,7 +67,7 @@ class Tokenization:
     def num_padding(self) -> int:
         return len(self.rows) - self.num_real - self.num_cut
 
-    def word_of(self, row: Row) -> TracedWord | None:
+    def word_of(self, row: TokenRow) -> TracedWord | None:
         """Return the word that a row's piece is of; None for marks and padding."""
         return self.traces[row.segment].words[row.word] if row.word >= 0 else None
 
@@ -105,7 +105,7 @@ def _trace(wordpiece: WordPiece, text: str) -> Trace:
     return trace(wordpiece, text)
 
 
-def _rows(asked: TextToCut, traces: Sequence[Trace]) -> tuple[Row, ...]:
+def _rows(asked: TextToCut, traces: Sequence[Trace]) -> tuple[TokenRow, ...]:
     pad_to = 0
     if asked.padding == "maximum":
         pad_to = asked.max_length
@@ -122,7 +122,7 @@ def _rows(asked: TextToCut, traces: Sequence[Trace]) -> tuple[Row, ...]:
     if asked.padding == "multiple":
         real = sum(row.position is not None for row in rows)
         missing = -real % MULTIPLE
-        padding = (Row("[PAD]", cutter.pad_id, 0, real + i, 0, "padding") for i in range(missing))
+        padding = (TokenRow("[PAD]", cutter.pad_id, 0, real + i, 0, "padding") for i in range(missing))
         rows = (*rows, *padding)
     return rows
 
@@ -145,7 +145,7 @@ def measure(
 
 
 def columns_of(
-    rows: Sequence[Row], traces: Sequence[Trace], beside: Sequence[Trace]
+    rows: Sequence[TokenRow], traces: Sequence[Trace], beside: Sequence[Trace]
 ) -> tuple[tuple[WordColumn, ...], int]:
     """Return the columns of the picture, and how many words have no room in it."""
     columns: list[WordColumn] = []
@@ -170,13 +170,13 @@ def columns_of(
     return tuple(columns), left_out
 
 
-def _mark(row: Row, place: int) -> WordColumn:
+def _mark(row: TokenRow, place: int) -> WordColumn:
     chip = PieceChip(row.piece, row.id, place, "special", segment=row.segment)
     return WordColumn("", row.segment, 0, (chip,))
 
 
 def _text_columns(
-    rows: Sequence[Row], place: int, found: Trace, beside: Trace | None, room: int
+    rows: Sequence[TokenRow], place: int, found: Trace, beside: Trace | None, room: int
 ) -> tuple[list[WordColumn], int]:
     """Return a column for each word, or for the words that two vocabularies split differently.
 
@@ -202,7 +202,7 @@ def _text_columns(
     return columns, len(found.words) - used
 
 
-def _chip(row: Row, place: int, start: int) -> PieceChip:
+def _chip(row: TokenRow, place: int, start: int) -> PieceChip:
     kind = "unknown" if row.kind == "piece" and row.piece == "[UNK]" else row.kind
     return PieceChip(row.piece, row.id, place, kind, row.start - start, row.stop - start, row.segment)
 

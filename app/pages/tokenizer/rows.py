@@ -24,7 +24,7 @@ from app.look.columns import LEFT, RIGHT, of
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from app.pages.tokenizer.requests import Tokenization
-from engine.inspect.token_rows import Row
+from engine.inspect.token_rows import TokenRow
 
 Index = QModelIndex | QPersistentModelIndex
 PIECE, SEGMENT, CHARACTERS = 1, 3, 5  # columns
@@ -65,13 +65,13 @@ class TokenRows(RowsModel):
         self.found = found
         self.put(self.columns, found.rows if found else ())
 
-    def row_at(self, number: int) -> Row:
+    def row_at(self, number: int) -> TokenRow:
         """Return a row."""
-        row: Row = self.rows[number]
+        row: TokenRow = self.rows[number]
         return row
 
     def _columns_of(self) -> tuple[TableColumn, ...]:
-        def column(head: str, value: Callable[[Row], Any], said: str, **more: Any) -> TableColumn:
+        def column(head: str, value: Callable[[TokenRow], Any], said: str, **more: Any) -> TableColumn:
             return TableColumn(head, value, help=said, told=lambda row: _long(str(value(row))), **more)
 
         number = partial(column, side=RIGHT)
@@ -88,10 +88,10 @@ class TokenRows(RowsModel):
             column(self.tr("Word"), self._word, self.tr("The word as it was written")),
         )
 
-    def _position(self, row: Row) -> str:
+    def _position(self, row: TokenRow) -> str:
         return self.tr("cut") if row.position is None else str(row.position)
 
-    def _word(self, row: Row) -> str:
+    def _word(self, row: TokenRow) -> str:
         if row.word < 0:
             return ""
         assert self.found is not None
@@ -99,7 +99,7 @@ class TokenRows(RowsModel):
         word = self.found.word_of(row)
         return words.shorten(text[word.start : word.stop], 60) if word is not None else ""
 
-    def ink_of(self, row: Row, column: TableColumn) -> str:
+    def ink_of(self, row: TokenRow, column: TableColumn) -> str:
         if row.kind in ("cut", "padding"):
             return "muted"
         if column is self.columns[SEGMENT]:
@@ -107,7 +107,7 @@ class TokenRows(RowsModel):
         return ""
 
 
-def _span(row: Row) -> str:
+def _span(row: TokenRow) -> str:
     return "" if row.word < 0 else f"{row.start}–{row.stop}"
 
 

@@ -412,7 +412,7 @@ class WelcomePage(Page):
         self.session.data.open(path)
         self._lead("data")
 
-    def _open_sample(self, sample: shipped.Sample, _checked: bool = False) -> None:
+    def _open_sample(self, sample: shipped.ShippedTable, _checked: bool = False) -> None:
         self.session.data.open(sample.path, roles=sample.roles)
         self._lead("data")
 

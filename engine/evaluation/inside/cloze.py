@@ -22,7 +22,7 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.perplexity import ALONE, hidden_with
 from engine.inspect.masked.row_scores import score_rows
 from engine.inspect.masked.score import PieceScore
-from engine.inspect.passes import Row
+from engine.inspect.passes import InputRow
 from engine.text.wordpiece import Encoding
 
 FEW_GUESSES = 5  # among which a word counts as nearly foreseen
@@ -114,11 +114,11 @@ def foreseeing(
     return found
 
 
-def _turns(subject: LoadedModel, encoding: Encoding, within_words: str) -> list[tuple[Row, int]]:
+def _turns(subject: LoadedModel, encoding: Encoding, within_words: str) -> list[tuple[InputRow, int]]:
     """Return a text once for each of its tokens, that one hidden, and what it is."""
     mask_id, ids = subject.wordpiece.mask_id, tuple(encoding.input_ids)
     assert mask_id is not None
-    whole = Row(ids, tuple(encoding.token_type_ids))
+    whole = InputRow(ids, tuple(encoding.token_type_ids))
     return [
         (whole.filled(dict.fromkeys(hidden_with(pieces, place, within_words), mask_id), (place,)), ids[place])
         for pieces in _words(encoding)

@@ -11,7 +11,7 @@ from engine.errors import Sentence
 from engine.family.questions.question import FamilyQuestion, Rows, about_document, one_text
 
 if TYPE_CHECKING:
-    from engine.family.ask import Family, Filled
+    from engine.family.ask import Family, FilledBlank
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class BlankGuesses:
     example at which a member fails.
     """
 
-    filled: Mapping[str, Filled]
+    filled: Mapping[str, FilledBlank]
     words: tuple[str, ...]
     place: int
     limits: Mapping[str, Sentence]

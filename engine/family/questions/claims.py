@@ -13,7 +13,7 @@ from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
-    from engine.family.verdicts import Claim, Judged
+    from engine.family.verdicts import Claim, JudgedClaim
 
 NO_BERT = marked("engine", "This family has no BERT to compare with.")
 
@@ -66,7 +66,7 @@ class Claims(FamilyQuestion["list[Claim]"]):
 
         return [*claims_lines(self._judged(found)), ONE_TRAINING] if found else [NO_BERT]
 
-    def _judged(self, found: list[Claim]) -> list[Judged]:
+    def _judged(self, found: list[Claim]) -> list[JudgedClaim]:
         from engine.family.train import REPORT, read_family, read_report
         from engine.family.verdicts import judged
 

@@ -33,10 +33,12 @@ class FollowsSentence(FamilyQuestion[Probabilities]):
         return cls(options.family, *options.texts)
 
     def found(self, family: Family) -> Probabilities:
-        from engine.family.bert import Bert
+        from engine.family.bert import BertMember
 
         a, b = family.words(self.first), family.words(self.second)
-        return {name: one.follows(a, b) for name, one in family.members.items() if isinstance(one, Bert)}
+        return {
+            name: one.follows(a, b) for name, one in family.members.items() if isinstance(one, BertMember)
+        }
 
     def documents(self, found: Probabilities) -> Probabilities:
         return found

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
-    from engine.family.ask import Family, Guess
+    from engine.family.ask import Family, MemberGuess
 
-Near = Mapping[str, "tuple[Guess, ...]"]
+Near = Mapping[str, "tuple[MemberGuess, ...]"]
 
 
 @dataclass(frozen=True)

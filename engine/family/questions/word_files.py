@@ -18,14 +18,14 @@ from engine.family.questions.question import (
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
-    from engine.family.exam import Row
-    from engine.family.words import Answered
+    from engine.family.exam import ExamRow
+    from engine.family.words import WordFileScore
 
-Reached = Mapping[str, "Answered"]
+Reached = Mapping[str, "WordFileScore"]
 
 
 @dataclass(frozen=True)
-class WordFiles(FamilyQuestion["tuple[Row, ...]"]):
+class WordFiles(FamilyQuestion["tuple[ExamRow, ...]"]):
     """Files of either kind, or folders of analogies; a row of scores for each."""
 
     option = Option(
@@ -38,21 +38,21 @@ class WordFiles(FamilyQuestion["tuple[Row, ...]"]):
     def given_by(cls, options: Namespace) -> Self:
         return cls(options.family, tuple(options.words))
 
-    def answer(self, family: Family) -> Steps[tuple[Row, ...]]:
+    def answer(self, family: Family) -> Steps[tuple[ExamRow, ...]]:
         from engine.family.exam import of_words
 
-        rows: tuple[Row, ...] = ()
+        rows: tuple[ExamRow, ...] = ()
         for path in self.files:
             rows = (*rows, of_words(family, path))
             yield AnswerSoFar(value=rows)
         return rows
 
-    def document(self, family: Family, found: tuple[Row, ...]) -> Any:
+    def document(self, family: Family, found: tuple[ExamRow, ...]) -> Any:
         from engine.family.exam import rows_document
 
         return rows_document(found)
 
-    def rows(self, family: Family, found: tuple[Row, ...]) -> Rows:
+    def rows(self, family: Family, found: tuple[ExamRow, ...]) -> Rows:
         from engine.family.card import CANNOT
         from engine.family.members import ABOUT
 

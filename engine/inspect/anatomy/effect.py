@@ -13,7 +13,7 @@ MASKED, NEXT, LABEL = "masked_word", "next_sentence", "label"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerChange:
     """One of the things that a head on top can say. key: its place among all that it can say."""
 
     key: int
@@ -67,11 +67,15 @@ def name_of(anatomy: Anatomy, head: str, key: int) -> str:
     return anatomy.about.labels[key] if head == LABEL else str(key)
 
 
-def effect(before: Anatomy, now: Anatomy, head: str, place: int = 0, count: int = 3) -> tuple[Answer, ...]:
+def effect(
+    before: Anatomy, now: Anatomy, head: str, place: int = 0, count: int = 3
+) -> tuple[AnswerChange, ...]:
     """Return the likeliest answers before and now: `count` of before, and the likeliest of now among them."""
     was, is_now = shares(before, head, place), shares(now, head, place)
     keys = largest(was, count)
     best = int(is_now.argmax())
     if best not in keys:
         keys[-1] = best
-    return tuple(Answer(key, name_of(before, head, key), float(was[key]), float(is_now[key])) for key in keys)
+    return tuple(
+        AnswerChange(key, name_of(before, head, key), float(was[key]), float(is_now[key])) for key in keys
+    )

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import AS_IT_IS
 from engine.inspect.anatomy.vectors import (
-    Given,
+    ModelInput,
     Product,
     Weights,
     compute,
@@ -94,7 +94,7 @@ def learn(
     place = _place(subject, encoding.input_ids, place)
     length = len(encoding.input_ids)
     lists = (encoding.input_ids, encoding.token_type_ids, list(range(length)), [1] * length)
-    given = Given(*(torch.tensor(one) for one in lists))
+    given = ModelInput(*(torch.tensor(one) for one in lists))
     with explained_memory(length):
         weights = {name: one.detach().cpu().double() for name, one in weights_of(subject).items()}
         matrix = _matrix(weights, weight, row, column)
@@ -163,7 +163,7 @@ def _can_learn(name: str) -> bool:
 
 
 def _loss(
-    weights: Weights, config: BertConfig, given: Given, place: int, target: int
+    weights: Weights, config: BertConfig, given: ModelInput, place: int, target: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Return all vectors, and −ln of the answer's probability."""
     found = compute(weights, config, given, AS_IT_IS)
@@ -179,7 +179,7 @@ def _parts(
     column: int,
     found: dict[str, Tensor],
     loss: Tensor,
-    given: Given,
+    given: ModelInput,
     place: int,
     target: int,
 ) -> tuple[Tensor, Tensor, float]:

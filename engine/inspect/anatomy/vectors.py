@@ -183,7 +183,7 @@ def trace(
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ModelInput:
     """What a model reads, each (T,) int64. mask: 0 where padded."""
 
     ids: Tensor
@@ -192,7 +192,7 @@ class Given:
     mask: Tensor
 
 
-def _given(subject: LoadedModel, encoding: Encoding, changes: Changes, pad_to: int) -> Given:
+def _given(subject: LoadedModel, encoding: Encoding, changes: Changes, pad_to: int) -> ModelInput:
     length = len(encoding.input_ids)
     if pad_to and not length <= pad_to <= subject.max_length:
         template = marked(
@@ -205,7 +205,7 @@ def _given(subject: LoadedModel, encoding: Encoding, changes: Changes, pad_to: i
     positions = changes.placed(changes.positions, list(range(length + filler)))
     ids = [*encoding.input_ids, *[subject.config.pad_token_id] * filler]
     lists = (ids, segments, positions, [1] * length + [0] * filler)
-    return Given(*(torch.tensor(one, device=subject.device) for one in lists))
+    return ModelInput(*(torch.tensor(one, device=subject.device) for one in lists))
 
 
 def weights_of(subject: LoadedModel) -> dict[str, Tensor]:
@@ -218,7 +218,7 @@ def weights_of(subject: LoadedModel) -> dict[str, Tensor]:
     return found
 
 
-def compute(weights: Weights, config: BertConfig, given: Given, changes: Changes) -> dict[str, Tensor]:
+def compute(weights: Weights, config: BertConfig, given: ModelInput, changes: Changes) -> dict[str, Tensor]:
     """Return the encoder's part of `Anatomy.arrays`; gradients flow where weights want them."""
     found = _embed(weights, config, given)
     hidden = found["embeddings.norm"]
@@ -251,7 +251,7 @@ class _Part:
         return (x - mean) / (variance + eps).sqrt() * self[f"{name}.weight"] + self[f"{name}.bias"]
 
 
-def _embed(weights: Weights, config: BertConfig, given: Given) -> dict[str, Tensor]:
+def _embed(weights: Weights, config: BertConfig, given: ModelInput) -> dict[str, Tensor]:
     part = _Part(weights, "embeddings.")
     word = part["word_embeddings.weight"][given.ids]
     segment = part["token_type_embeddings.weight"][given.segments]
@@ -310,7 +310,11 @@ def _layer(
 
 
 def answers(
-    weights: Weights, subject: LoadedModel, found: Mapping[str, Tensor], given: Given, places: tuple[int, ...]
+    weights: Weights,
+    subject: LoadedModel,
+    found: Mapping[str, Tensor],
+    given: ModelInput,
+    places: tuple[int, ...],
 ) -> dict[str, Tensor]:
     """Return what the heads on top make of the encoder's part: those that the model has."""
     made: dict[str, Tensor] = {}
@@ -346,7 +350,9 @@ def masked_words(
     }
 
 
-def _to_pool(weights: Weights, subject: LoadedModel, found: Mapping[str, Tensor], given: Given) -> Tensor:
+def _to_pool(
+    weights: Weights, subject: LoadedModel, found: Mapping[str, Tensor], given: ModelInput
+) -> Tensor:
     """Return what the pooler reads, (D,): [CLS]'s last state, or what a classifier of ours reads instead."""
     config = subject.config
     if subject.classifier is not None and config.pooling:
@@ -360,7 +366,7 @@ def _to_pool(weights: Weights, subject: LoadedModel, found: Mapping[str, Tensor]
 
 
 def _check_end(
-    subject: LoadedModel, found: Mapping[str, Tensor], given: Given, places: tuple[int, ...]
+    subject: LoadedModel, found: Mapping[str, Tensor], given: ModelInput, places: tuple[int, ...]
 ) -> None:
     """Hold the end against the model's own answer. Raises: ArithmeticError: a fault of ours."""
     ids, segments, mask = given.ids[None], given.segments[None], given.mask[None]

@@ -45,7 +45,7 @@ class MaskGuess:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ModelAnswers:
     """What a model answers to a text.
 
     masked: the likeliest words for each [MASK]. next_sentence: how probable it is that B follows A. classes:
@@ -63,7 +63,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedAnswer:
     """An answer whose probability is followed.
 
     kind: "masked", "next_sentence" or "class". name: the word or label. place: of the [MASK] among the
@@ -80,7 +80,7 @@ class Watched:
 class Effect:
     """An answer's probability with all heads on, and with some off."""
 
-    watched: Watched
+    watched: WatchedAnswer
     before: float
     after: float
 
@@ -91,8 +91,8 @@ class Effects:
     next sentence, each class.
     """
 
-    before: Outcome
-    after: Outcome
+    before: ModelAnswers
+    after: ModelAnswers
     effects: tuple[Effect, ...]
 
 
@@ -100,7 +100,7 @@ class Effects:
 class EveryHead:
     """The probability of one answer with each head off alone. heads: (L, H); layers: (L,), all its heads."""
 
-    watched: Watched
+    watched: WatchedAnswer
     before: float
     heads: Floats
     layers: Floats
@@ -123,7 +123,7 @@ def outcome(
     on: Switches | None = None,
     *,
     top_k: int = 5,
-) -> Outcome:
+) -> ModelAnswers:
     """Return all that the model can answer to a text, with some heads off.
 
     Masked words where the text has [MASK], the next sentence where there is a pair, and classes.
@@ -153,14 +153,14 @@ def effects(
 
 
 def every_head(
-    subject: LoadedModel, text: str, text_pair: str | None, watched: Watched
+    subject: LoadedModel, text: str, text_pair: str | None, watched: WatchedAnswer
 ) -> Generator[Event, None, EveryHead]:
     """Switch each head off alone; yields Progress, its return value is what became of the answer.
 
     The layers before a head are not computed again, and a layer's heads go through the rest as a batch: about
     half the work of as many forward passes.
 
-    Args:   watched: one of `effects` or made from an `Outcome`.
+    Args:   watched: one of `effects` or made from an `ModelAnswers`.
     Raises: as `attention.look`; ModelError without the head that the answer needs.
     """
     subject.require(_NEEDS[watched.kind])
@@ -200,7 +200,7 @@ class _Answers:
     next_sentence: Tensor | None
     classes: Tensor | None
 
-    def probabilities(self, watched: Watched) -> Floats:
+    def probabilities(self, watched: WatchedAnswer) -> Floats:
         """Return (B,), of one answer."""
         if watched.kind == "masked":
             assert self.masked is not None
@@ -248,7 +248,12 @@ def _through(
 
 
 def _with_variants(
-    subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], layer: int, on: Switches, watched: Watched
+    subject: LoadedModel,
+    hidden: Tensor,
+    firsts: list[Tensor],
+    layer: int,
+    on: Switches,
+    watched: WatchedAnswer,
 ) -> Floats:
     """Return an answer's probability (B,) for variants of one layer.
 
@@ -261,7 +266,7 @@ def _with_variants(
         return _answers(subject, several, firsts, watched).probabilities(watched)
 
 
-def _answers(subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], watched: Watched) -> _Answers:
+def _answers(subject: LoadedModel, hidden: Tensor, firsts: list[Tensor], watched: WatchedAnswer) -> _Answers:
     """Return the answers that hold one that is watched, of hidden states (B, T, D)."""
     places = [watched.place] if watched.kind == "masked" else []
     return _read(subject, hidden, firsts, places, with_pair=watched.kind == "next_sentence")
@@ -288,7 +293,7 @@ def _read(
     return _Answers(tuple(places), masked, follows, classes)
 
 
-def _outcome(found: _Answers, variant: int, subject: LoadedModel, top_k: int) -> Outcome:
+def _outcome(found: _Answers, variant: int, subject: LoadedModel, top_k: int) -> ModelAnswers:
     """Return one variant's answers."""
     guesses = []
     if found.masked is not None:
@@ -299,17 +304,17 @@ def _outcome(found: _Answers, variant: int, subject: LoadedModel, top_k: int) ->
             guesses.append(MaskGuess(place, words, tuple(ids), tuple(shares)))
     follows = None if found.next_sentence is None else float(found.next_sentence[variant])
     shares = [] if found.classes is None else found.classes[variant].tolist()
-    return Outcome(tuple(guesses), follows, tuple(zip(subject.labels, shares, strict=True)))
+    return ModelAnswers(tuple(guesses), follows, tuple(zip(subject.labels, shares, strict=True)))
 
 
-def _watched(answers: Outcome, subject: LoadedModel, top_k: int) -> list[Watched]:
+def _watched(answers: ModelAnswers, subject: LoadedModel, top_k: int) -> list[WatchedAnswer]:
     """Return the likeliest answers, to be followed."""
     watched = [
-        Watched("masked", word, guess.position, number)
+        WatchedAnswer("masked", word, guess.position, number)
         for guess in answers.masked
         for word, number in list(zip(guess.tokens, guess.ids, strict=True))[:top_k]
     ]
     if answers.next_sentence is not None:
-        watched.append(Watched("next_sentence"))
+        watched.append(WatchedAnswer("next_sentence"))
     best = sorted(range(len(answers.classes)), key=lambda place: -answers.classes[place][1])[:top_k]
-    return watched + [Watched("class", answers.classes[place][0], index=place) for place in best]
+    return watched + [WatchedAnswer("class", answers.classes[place][0], index=place) for place in best]

@@ -100,7 +100,7 @@ class BlockMasses:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class StrongestCells:
     """Some cells of a matrix, the strongest first: rows (n,), columns (n,) int64, values (n,) float32."""
 
     rows: npt.NDArray[np.int64]
@@ -235,7 +235,7 @@ def token_groups(encoding: Encoding) -> Floats:
     return np.stack(columns, 1).astype(np.float32)
 
 
-def strongest(shown: MatrixView, count: int) -> Cells:
+def strongest(shown: MatrixView, count: int) -> StrongestCells:
     """Return the strongest cells that are not 0, at most `count`; of a difference the largest either way."""
     flat = shown.values.ravel()
     size = np.abs(flat)
@@ -245,7 +245,7 @@ def strongest(shown: MatrixView, count: int) -> Cells:
     places = places[size[places] > 0]
     places = places[np.lexsort((places, -size[places]))]
     rows, columns = np.unravel_index(places, shown.values.shape)
-    return Cells(rows.astype(np.int64), columns.astype(np.int64), flat[places])
+    return StrongestCells(rows.astype(np.int64), columns.astype(np.int64), flat[places])
 
 
 def tile_maxima(attentions: Floats, size: int) -> Floats:

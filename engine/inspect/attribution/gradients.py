@@ -16,7 +16,7 @@ import numpy as np
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.attribution.path import BASELINES, MASK, ZERO, Path, curtis_places, curtis_weights
-from engine.inspect.attribution.target import LOG_ODDS, MEASURES, Asked, Target, settle
+from engine.inspect.attribution.target import LOG_ODDS, MEASURES, Target, TargetOnText, settle
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
@@ -49,7 +49,7 @@ class Attribution:
     encoding: Encoding
     tokens: tuple[str, ...]
     words: tuple[Word, ...]
-    asked: Asked
+    asked: TargetOnText
     method: str
     baseline: str
     measure: str

@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.device import is_out_of_memory, too_long_for_memory
 from engine.errors import UserError, marked
 from engine.inspect.attention.weights import free_bytes
-from engine.inspect.attribution.target import PROBABILITY, Asked, logits_of, measured
+from engine.inspect.attribution.target import PROBABILITY, TargetOnText, logits_of, measured
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.config import BertConfig
 
@@ -47,7 +47,7 @@ class Path:
     Raises: UserError: nothing but special tokens; memory does not suffice for even one point.
     """
 
-    def __init__(self, subject: LoadedModel, asked: Asked, measure: str, baseline: str) -> None:
+    def __init__(self, subject: LoadedModel, asked: TargetOnText, measure: str, baseline: str) -> None:
         self._subject, self.asked, self.measure, self.baseline = subject, asked, measure, baseline
         self.num_tokens = len(asked.input_ids)
         wordpiece, device = subject.wordpiece, subject.device

@@ -1,6 +1,7 @@
 """What is asked of a model when words are to account for its answer: a label, a hidden word, next sentence.
 
-`Target` is the wish, `Asked` what became of it on one text: the ids that are read, and where the answer is.
+`Target` is the wish, `TargetOnText` what became of it on one text: the ids that are read, and where the
+answer is.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Asked:
+class TargetOnText:
     """A target on one text, ready to be asked again and again.
 
     target: its answers are filled in. input_ids: as the model reads them. places: P positions of [MASK], or
@@ -86,7 +87,7 @@ class Asked:
         return Sentence(marked("engine", "“{answer}” at [MASK]"), values)
 
 
-def settle(subject: LoadedModel, encoding: Encoding, words: Sequence[Word], target: Target) -> Asked:
+def settle(subject: LoadedModel, encoding: Encoding, words: Sequence[Word], target: Target) -> TargetOnText:
     """Return what is asked of this text: answers that were left open are those that the model gives.
 
     Raises: ModelError: the model lacks the head. UserError: no such label, a word that does not fit a
@@ -103,7 +104,7 @@ def settle(subject: LoadedModel, encoding: Encoding, words: Sequence[Word], targ
             ids[place] = subject.wordpiece.mask_id
     if target.question == NEXT_SENTENCE and 1 not in encoding.token_type_ids:
         raise UserError(marked("engine", "Whether B follows A needs two texts. Type the second one."))
-    asked = Asked(target, tuple(ids), tuple(encoding.token_type_ids), places, (), (), word)
+    asked = TargetOnText(target, tuple(ids), tuple(encoding.token_type_ids), places, (), (), word)
     answers = _numbers(subject, asked, target.answer) or _own(subject, asked, encoding)
     against = _numbers(subject, asked, target.against)
     if answers == against:
@@ -116,7 +117,7 @@ def settle(subject: LoadedModel, encoding: Encoding, words: Sequence[Word], targ
     return replace(asked, target=named, answers=answers, against=against)
 
 
-def logits_of(subject: LoadedModel, asked: Asked, words: Tensor) -> Tensor:
+def logits_of(subject: LoadedModel, asked: TargetOnText, words: Tensor) -> Tensor:
     """Return (B, P, C), the scores of all answers. Args: words: (B, T, D), word embeddings of B copies."""
     count, length = words.shape[:2]
     bounds = Bounds([length] * count, words.device)  # packed, so that the last layer computes few tokens
@@ -139,7 +140,7 @@ def logits_of(subject: LoadedModel, asked: Asked, words: Tensor) -> Tensor:
     return language.logits(found.hidden).view(count, len(asked.places), -1)
 
 
-def measured(logits: Tensor, asked: Asked, measure: str) -> Tensor:
+def measured(logits: Tensor, asked: TargetOnText, measure: str) -> Tensor:
     """Return (B,), how strongly the model answers so.
 
     log_odds: log p - log(1 - p), and against another answer log p - log q. probability: p, or p - q. Of a
@@ -186,7 +187,7 @@ def _masked(
     raise UserError(marked("engine", "Token {place} is no word of the text. Choose another."), place=place)
 
 
-def _numbers(subject: LoadedModel, asked: Asked, answer: str) -> tuple[int, ...]:
+def _numbers(subject: LoadedModel, asked: TargetOnText, answer: str) -> tuple[int, ...]:
     """Return the numbers of an answer, one for each place; none for "". Raises: UserError."""
     question = asked.target.question
     if not answer:
@@ -223,7 +224,7 @@ def _pieces_of(subject: LoadedModel, answer: str, num_places: int) -> tuple[int,
     return tuple(ids)
 
 
-def _own(subject: LoadedModel, asked: Asked, encoding: Encoding) -> tuple[int, ...]:
+def _own(subject: LoadedModel, asked: TargetOnText, encoding: Encoding) -> tuple[int, ...]:
     """Return the model's own answer; of a word that was hidden, the word itself where it can be spelled."""
     if asked.word is not None:
         original = tuple(encoding.input_ids[place] for place in asked.places)

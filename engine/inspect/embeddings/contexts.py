@@ -30,7 +30,7 @@ MOST = 1000  # occurrences that are taken
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WordPlace:
     """Where a word stands: in which of the sentences, its characters there, and its tokens."""
 
     sentence: int
@@ -49,7 +49,7 @@ class Contexts:
     """
 
     word: str
-    places: tuple[Place, ...]
+    places: tuple[WordPlace, ...]
     vectors: Floats
     background: Floats
     lacking: tuple[int, ...]
@@ -58,7 +58,7 @@ class Contexts:
 
 def find_word(
     wordpiece: WordPiece, word: str, sentence: str, max_length: int, number: int = 0
-) -> tuple[list[int], list[Place]]:
+) -> tuple[list[int], list[WordPlace]]:
     """Return a sentence's ids and where the word stands in it, upper and lower case taken as one.
 
     The word must be whole: "bank" is not found in "banks". Several words, or Chinese characters, must stand
@@ -66,12 +66,12 @@ def find_word(
     """
     encoding = wordpiece.encode(sentence, max_length=max_length, truncation="head")
     words = words_of(encoding, sentence)
-    wanted, places = _plain(word), list[Place]()
+    wanted, places = _plain(word), list[WordPlace]()
     for first, found in enumerate(words):
         last = _last_of(words, first, wanted, sentence)
         if last is not None:
             pieces = tuple(piece for one in words[first : last + 1] for piece in one.pieces)
-            places.append(Place(number, found.start, words[last].stop, pieces))
+            places.append(WordPlace(number, found.start, words[last].stop, pieces))
     return encoding.input_ids, places
 
 
@@ -133,10 +133,10 @@ def _last_of(words: Sequence[Word], first: int, wanted: str, sentence: str) -> i
 
 def _find_all(
     subject: LoadedModel, word: str, sentences: Sequence[str], most: int
-) -> Generator[Event, None, tuple[dict[int, list[int]], list[Place], list[int]]]:
+) -> Generator[Event, None, tuple[dict[int, list[int]], list[WordPlace], list[int]]]:
     """Return the ids of the sentences that hold the word, its places, and the sentences that do not."""
     ids: dict[int, list[int]] = {}
-    places: list[Place] = []
+    places: list[WordPlace] = []
     lacking: list[int] = []
     wanted = _plain(word)
     for number, sentence in enumerate(sentences):
@@ -144,7 +144,7 @@ def _find_all(
             yield Progress(stage=marked("engine", "Looking for the word"), done=number, total=len(sentences))
         if len(places) > most:
             break
-        found: list[Place] = []
+        found: list[WordPlace] = []
         if wanted in _plain(sentence):
             read, found = find_word(subject.wordpiece, word, sentence, subject.max_length, number)
             if found:
@@ -166,7 +166,7 @@ def _read(
     subject: LoadedModel,
     encoded: EncodedSet,
     indices: np.ndarray,
-    places: Sequence[Place],
+    places: Sequence[WordPlace],
     vectors: Floats,
     sums: np.ndarray,
 ) -> None:

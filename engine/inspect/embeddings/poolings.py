@@ -25,7 +25,7 @@ MOST = 1000  # texts; the interval is then about 3 points wide on either side
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Measured:
+class PoolingAgreement:
     """What one pooling reaches.
 
     agreement: 0..1, texts whose nearest neighbour is of their class. right: (E,) bool, which those are.
@@ -44,7 +44,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AgreementDifference:
     """How much larger one agreement is than another: of the same texts, with a 95 % interval."""
 
     value: float
@@ -58,30 +58,30 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Comparison:
+class PoolingComparison:
     """All poolings of a model beside each other, the best first.
 
     chance: 0..1, the agreement of a neighbour that is drawn. places: (E,) the given texts that were taken.
     """
 
-    measured: tuple[Measured, ...]
+    measured: tuple[PoolingAgreement, ...]
     num_texts: int
     num_classes: int
     chance: float
     places: npt.NDArray[np.int64]
     notes: tuple[Sentence, ...]
 
-    def of(self, kind: str) -> Measured | None:
+    def of(self, kind: str) -> PoolingAgreement | None:
         """Return what a kind of pooling reaches; None where the model has none such."""
         return next((one for one in self.measured if one.pooling.kind == kind), None)
 
-    def difference(self, kind: str, other: str) -> Difference | None:
+    def difference(self, kind: str, other: str) -> AgreementDifference | None:
         """Return by how much the agreement of `kind` is above that of `other`."""
         one, beside = self.of(kind), self.of(other)
         return None if one is None or beside is None else paired_difference(one.right, beside.right)
 
 
-def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
+def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> AgreementDifference:
     """Return the difference of two shares of the same texts, with its 95 % interval (normal, paired).
 
     Args: (E,) each. Source: the standard error of matched proportions, as in McNemar's test.
@@ -89,7 +89,7 @@ def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) 
     steps = one.astype(np.float64) - other
     value = float(steps.mean())
     error = float(steps.std(ddof=1)) / math.sqrt(len(steps)) if len(steps) > 1 else math.inf
-    return Difference(value, value - NORMAL_95 * error, value + NORMAL_95 * error)
+    return AgreementDifference(value, value - NORMAL_95 * error, value + NORMAL_95 * error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ class Shift:
     """How often a text's nearest neighbour is of its class, by two models.
 
     before, after, chance: 0..1. difference: of after and before. before_separation, after_separation: as in
-    `Measured`.
+    `PoolingAgreement`.
     """
 
     before: float
     after: float
-    difference: Difference
+    difference: AgreementDifference
     chance: float
     before_separation: float
     after_separation: float
@@ -142,8 +142,8 @@ def compare_poolings(
     layer: int = -1,
     max_length: int | None = None,
     most: int = MOST,
-) -> Generator[Event, None, Comparison]:
-    """Measure every pooling of a model: a task whose return value is `Comparison`.
+) -> Generator[Event, None, PoolingComparison]:
+    """Measure every pooling of a model: a task whose return value is `PoolingComparison`.
 
     Repeated texts count once, for a text would be its own neighbour; a class of one text is left out, for it
     has no neighbour of its own.
@@ -161,7 +161,7 @@ def compare_poolings(
     for pooling, vectors in zip(found.poolings, found.vectors, strict=True):
         measured.append(_measured(pooling, vectors, numbers))
         yield Progress(stage=marked("engine", "Measuring"), done=len(measured), total=len(found.poolings))
-    return Comparison(
+    return PoolingComparison(
         measured=tuple(sorted(measured, key=lambda one: -one.agreement)),
         num_texts=len(numbers),
         num_classes=len(np.unique(numbers)),
@@ -177,9 +177,11 @@ def _chance(numbers: npt.NDArray[np.int64]) -> float:
     return float((counts * (counts - 1)).sum() / (total * (total - 1)))
 
 
-def _measured(pooling: Pooling, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]) -> Measured:
+def _measured(
+    pooling: Pooling, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]
+) -> PoolingAgreement:
     right, about = numbers[nearest_of_each(vectors)] == numbers, spread(vectors, numbers)
-    return Measured(
+    return PoolingAgreement(
         pooling=pooling,
         agreement=float(right.mean()),
         right=right,

@@ -31,7 +31,7 @@ PRINCIPAL = 50  # t-SNE measures distances along so many principal axes
 
 
 @dataclass(frozen=True, eq=False)
-class Projected:
+class Projection:
     """Points (E, 2) float32, and what must be said of them.
 
     shares: of the variance, 0..1, that each axis of a PCA shows; none for t-SNE. places: (E,) which vectors
@@ -54,8 +54,8 @@ def most_perplexity(num_points: int) -> float:
 
 def project(
     vectors: Floats, method: str = "pca", *, perplexity: float = PERPLEXITY, seed: int = 1
-) -> Generator[Event, None, Projected]:
-    """Lay vectors (E, D) out on a plane: a task whose return value is `Projected`.
+) -> Generator[Event, None, Projection]:
+    """Lay vectors (E, D) out on a plane: a task whose return value is `Projection`.
 
     Args:   perplexity: about how many neighbours a point of a t-SNE has; bounded by `most_perplexity`. seed:
             of t-SNE; the same vectors and seed give the same points.
@@ -78,12 +78,12 @@ def project(
     return (yield from _tsne(vectors[places], places, perplexity, seed))
 
 
-def _pca(vectors: Floats) -> Projected:
+def _pca(vectors: Floats) -> Projection:
     axes, points = _principal(vectors, 2)
     shares = (float(axes[0]), float(axes[1]) if len(axes) > 1 else 0.0)
     if points.shape[1] < 2:
         points = np.concatenate([points, np.zeros_like(points)], axis=1)
-    return Projected("pca", points, np.arange(len(points)), shares, None, None)
+    return Projection("pca", points, np.arange(len(points)), shares, None, None)
 
 
 def _principal(vectors: Floats, count: int) -> tuple[np.ndarray, Floats]:
@@ -103,7 +103,7 @@ def _principal(vectors: Floats, count: int) -> tuple[np.ndarray, Floats]:
 
 def _tsne(
     vectors: Floats, places: npt.NDArray[np.int64], perplexity: float, seed: int
-) -> Generator[Event, None, Projected]:
+) -> Generator[Event, None, Projection]:
     _shares, reduced = _principal(vectors, PRINCIPAL)
     used = float(min(max(perplexity, 1.0), most_perplexity(len(vectors))))
     rate = max(len(vectors) / EXAGGERATION / 4, 50.0)
@@ -117,7 +117,7 @@ def _tsne(
         points, divergence = _arranged(reduced, points, used, rate, exaggeration, iterations, seed)
         done += iterations
     yield Progress(stage=marked("engine", "Arranging the map"), done=done, total=total)
-    return Projected("tsne", points, places, None, used, seed, divergence)
+    return Projection("tsne", points, places, None, used, seed, divergence)
 
 
 def _arranged(

@@ -13,7 +13,7 @@ from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.row_scores import SCORING, result_of
-from engine.inspect.passes import Row, follow_log_odds, parts
+from engine.inspect.passes import InputRow, follow_log_odds, parts
 from engine.text.words import Word, words_of
 
 MASK_WORD, LEAVE_OUT = "mask", "leave_out"
@@ -118,7 +118,7 @@ def influence(
     if how == MASK_WORD and mask_id is None:
         raise UserError(marked("engine", "The vocabulary has no [MASK]. Leave the words out instead."))
     encoding = subject.encode(a, b)
-    whole = Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
+    whole = InputRow(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     words = words_of(encoding, a, b)
     every = tuple(place for word in words for place in word.pieces)
     if how == MASK_WORD:
@@ -138,7 +138,7 @@ def influence(
 
 
 def _shares(
-    subject: LoadedModel, rows: Sequence[Row], on: np.ndarray | None
+    subject: LoadedModel, rows: Sequence[InputRow], on: np.ndarray | None
 ) -> Generator[Event, None, list[float]]:
     """Return the log-odds of "B follows A" for each row."""
     found, done = [0.0] * len(rows), 0
@@ -166,14 +166,14 @@ def _choose(subject: LoadedModel, a: str, b: str, others: Sequence[str], count: 
     return chosen
 
 
-def _row(subject: LoadedModel, a: str, b: str) -> Row:
+def _row(subject: LoadedModel, a: str, b: str) -> InputRow:
     encoding = subject.encode(a, b)
-    return Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
+    return InputRow(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
 
 
-def _without(row: Row, pieces: Sequence[int]) -> Row:
+def _without(row: InputRow, pieces: Sequence[int]) -> InputRow:
     kept = [place for place in range(len(row.ids)) if place not in pieces]
-    return Row(tuple(row.ids[place] for place in kept), tuple(row.types[place] for place in kept))
+    return InputRow(tuple(row.ids[place] for place in kept), tuple(row.types[place] for place in kept))
 
 
 def _sigmoid(odds: float) -> float:

@@ -17,8 +17,8 @@ from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.row_scores import SCORING, score_rows
 from engine.inspect.masked.score import PieceScore, WordScore, check_count, must_spell, word_of
-from engine.inspect.masked.template import Cell, Template
-from engine.inspect.passes import Row, check_row, parts, word_logs
+from engine.inspect.masked.template import Template, TemplateCell
+from engine.inspect.passes import InputRow, check_row, parts, word_logs
 
 MOST_SCORES = 50_000  # of all templates together; one takes about a kilobyte
 MOST_COLUMNS = 50  # of a grid whose words are the model's own guesses
@@ -59,7 +59,7 @@ class Grid:
     """
 
     template: Template
-    cells: tuple[Cell, ...]
+    cells: tuple[TemplateCell, ...]
     targets: tuple[str, ...]
     are_given: bool
     scores: tuple[tuple[TargetScore, ...], ...]
@@ -83,7 +83,7 @@ def score_templates(
             asked.append(_ask(subject, request))
         yield Progress(stage=SCORING, done=0, total=0)
     asked = yield from _with_guesses(subject, asked, top_k)
-    wanted: dict[Row, dict[tuple[int, ...], None]] = {}  # sentences with one prior ask for it once
+    wanted: dict[InputRow, dict[tuple[int, ...], None]] = {}  # sentences with one prior ask for it once
     for one in asked:
         with _of_line(one.request.line):
             for row, ids in one.questions(subject, with_prior):
@@ -95,18 +95,18 @@ def score_templates(
     return tuple(one.grid(scores, with_prior) for one in asked)
 
 
-Scores = Mapping[Row, Mapping[tuple[int, ...], tuple[PieceScore, ...]]]
+Scores = Mapping[InputRow, Mapping[tuple[int, ...], tuple[PieceScore, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     """A cell as ids. row: with its one [MASK] wanted. prior: with the alternatives masked too."""
 
-    cell: Cell
-    row: Row
-    prior: Row | None
+    cell: TemplateCell
+    row: InputRow
+    prior: InputRow | None
 
-    def rows(self, count: int, with_prior: bool) -> list[Row]:
+    def rows(self, count: int, with_prior: bool) -> list[InputRow]:
         """Return the sentence, and its prior if there is one, with `count` [MASK]s in the gap."""
         rows = [self.row, self.prior] if with_prior else [self.row]
         return [_widened(row, count) for row in rows if row is not None]
@@ -120,7 +120,7 @@ class _Asked:
     sentences: tuple[_Sentence, ...]
     targets: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def questions(self, subject: LoadedModel, with_prior: bool) -> Iterator[tuple[Row, tuple[int, ...]]]:
+    def questions(self, subject: LoadedModel, with_prior: bool) -> Iterator[tuple[InputRow, tuple[int, ...]]]:
         """Yield which pieces are to be scored in which text."""
         for sentence in self.sentences:
             for count, rows in self._rows(sentence, with_prior).items():
@@ -128,7 +128,7 @@ class _Asked:
                     check_row(subject, row)
                     yield from ((row, ids) for _, ids in self.targets if len(ids) == count)
 
-    def _rows(self, sentence: _Sentence, with_prior: bool) -> dict[int, list[Row]]:
+    def _rows(self, sentence: _Sentence, with_prior: bool) -> dict[int, list[InputRow]]:
         """Return what is read of a sentence for each number of pieces that a target has."""
         return {count: sentence.rows(count, with_prior) for count in {len(ids) for _, ids in self.targets}}
 
@@ -157,11 +157,13 @@ def _ask(subject: LoadedModel, request: TemplateRequest) -> _Asked:
     return _Asked(request, sentences, spelled)
 
 
-def _sentence(subject: LoadedModel, cell: Cell) -> _Sentence:
+def _sentence(subject: LoadedModel, cell: TemplateCell) -> _Sentence:
     encoding = subject.encode(cell.text)
     mask_id = subject.wordpiece.mask_id
     assert mask_id is not None
-    row = Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids), (encoding.input_ids.index(mask_id),))
+    row = InputRow(
+        tuple(encoding.input_ids), tuple(encoding.token_type_ids), (encoding.input_ids.index(mask_id),)
+    )
     options = [
         place
         for place, (start, stop) in enumerate(encoding.offsets)
@@ -177,7 +179,7 @@ def _with_guesses(
     """Give the model's likeliest words as targets to those that have none."""
     open_ones = [one for one in asked if not one.targets]
     rows = list(dict.fromkeys(sentence.row for one in open_ones for sentence in one.sentences))
-    best: dict[Row, list[tuple[float, int]]] = {}
+    best: dict[InputRow, list[tuple[float, int]]] = {}
     done = 0
     for part in parts(subject, rows):
         with looking(subject):
@@ -192,7 +194,7 @@ def _with_guesses(
 
 
 def _guessed(
-    subject: LoadedModel, one: _Asked, best: Mapping[Row, list[tuple[float, int]]], top_k: int
+    subject: LoadedModel, one: _Asked, best: Mapping[InputRow, list[tuple[float, int]]], top_k: int
 ) -> _Asked:
     found = sorted((pair for sentence in one.sentences for pair in best[sentence.row]), reverse=True)
     numbers = list(dict.fromkeys(number for _, number in found))[: max(top_k, MOST_COLUMNS)]
@@ -200,12 +202,12 @@ def _guessed(
     return _Asked(one.request, one.sentences, targets)
 
 
-def _widened(row: Row, count: int) -> Row:
+def _widened(row: InputRow, count: int) -> InputRow:
     """Return a row with `count` [MASK]s, all of them wanted, where it has one."""
     place = row.wanted[0]
     ids = (*row.ids[:place], *(row.ids[place],) * count, *row.ids[place + 1 :])
     types = (*row.types[:place], *(row.types[place],) * count, *row.types[place + 1 :])
-    return Row(ids, types, tuple(range(place, place + count)))
+    return InputRow(ids, types, tuple(range(place, place + count)))
 
 
 def _check_size(requests: Sequence[TemplateRequest], top_k: int) -> None:

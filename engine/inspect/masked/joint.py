@@ -22,7 +22,7 @@ from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked
 from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import check_count, word_of
-from engine.inspect.passes import Row, parts, word_logs
+from engine.inspect.passes import InputRow, parts, word_logs
 from engine.model.guess import best_products
 from engine.text.wordpiece import WordPiece
 
@@ -128,7 +128,7 @@ class _Search:
         self, subject: LoadedModel, masked: Masked, beam: int, whole_words: bool, on: np.ndarray | None
     ) -> None:
         self._subject, self._beam, self._on = subject, beam, on
-        self._row = Row(masked.input_ids, masked.types, masked.places)
+        self._row = InputRow(masked.input_ids, masked.types, masked.places)
         self._gaps = [gap.places for gap in masked.gaps]
         self._from_left = [whole_words and gap.is_word for gap in masked.gaps]
         self._barred = _barred(subject, masked) if whole_words else {}
@@ -165,8 +165,8 @@ class _Search:
     ) -> Generator[Event, None, list[float]]:
         """Return the joint logs of given fillings in an order."""
         places = self._row.wanted
-        turned = Row(self._row.ids, self._row.types, order)
-        rows, candidates = list[Row](), list[list[tuple[int, ...]]]()
+        turned = InputRow(self._row.ids, self._row.types, order)
+        rows, candidates = list[InputRow](), list[list[tuple[int, ...]]]()
         for ids in fillings:
             own = [ids[places.index(place)] for place in order]
             rows += [turned.filled({}, order[:1]), *turns(turned, own)]
@@ -207,7 +207,7 @@ class _Search:
             if log > -math.inf
         ]
 
-    def _ask(self, rows: Sequence[Row]) -> Tensor:
+    def _ask(self, rows: Sequence[InputRow]) -> Tensor:
         with looking(self._subject):
             return word_logs(self._subject, rows, self._on)
 

@@ -13,7 +13,7 @@ import numpy as np
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked
 from engine.inspect.masked.score import GapAnswer, answers_of, check_count
-from engine.inspect.passes import Row, layer_states
+from engine.inspect.passes import InputRow, layer_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def lens(subject: LoadedModel, masked: Masked, *, top_k: int = 5, on: np.ndarray
     model, size = subject.masked_head(), subject.wordpiece.vocab_size
     gaps = [(len(gap.places), gap.original) for gap in masked.gaps]
     with looking(subject):
-        states = layer_states(subject, Row(masked.input_ids, masked.types, masked.places), on)
+        states = layer_states(subject, InputRow(masked.input_ids, masked.types, masked.places), on)
         layers = []
         for layer in states:  # one after the other: together they would take L + 1 times the memory
             logits = model.logits(model.read(layer)).float()

@@ -17,7 +17,7 @@ from engine.events import Event
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.row_scores import score_rows
 from engine.inspect.masked.score import PieceScore
-from engine.inspect.passes import Row
+from engine.inspect.passes import InputRow
 from engine.text.words import Word, words_of
 
 ALONE, AND_AFTER, WHOLE = "alone", "and_after", "whole"
@@ -72,7 +72,7 @@ def pseudo_perplexity(
     if mask_id in encoding.input_ids:
         raise UserError(marked("engine", "A sentence is scored whole. Put a word in the place of [MASK]."))
     words = words_of(encoding, text, text_pair)
-    whole = Row(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
+    whole = InputRow(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     places = tuple(place for word in words for place in word.pieces)
     rows = [
         whole.filled(dict.fromkeys(hidden_with(word.pieces, place, within_words), mask_id), (place,))

@@ -12,7 +12,7 @@ from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked, mask
 from engine.inspect.masked.row_scores import result_of, score_rows, turns
 from engine.inspect.masked.score import GapAnswer, WordScore, answers_of, check_count, must_spell
-from engine.inspect.passes import Row, check_row, word_logs
+from engine.inspect.passes import InputRow, check_row, word_logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def ask(subject: LoadedModel, masked: Masked, *, top_k: int = 10, on: np.ndarray
     check_count(top_k)
     gaps = [(len(gap.places), gap.original) for gap in masked.gaps]
     with looking(subject):
-        logs = word_logs(subject, [Row(masked.input_ids, masked.types, masked.places)], on)
+        logs = word_logs(subject, [InputRow(masked.input_ids, masked.types, masked.places)], on)
         answers = answers_of(subject.wordpiece, logs, gaps, top_k)
     return Probed(masked, answers, subject.name, subject.fingerprint)
 
@@ -75,7 +75,7 @@ def score_spellings(
 ) -> tuple[WordScore, ...]:
     """Return the scores of words whose pieces are known, as `score_words`."""
     opened = {count: _with_masks(subject, masked, gap, count) for count in {len(ids) for _, ids in words}}
-    rows: list[Row] = list(opened.values())
+    rows: list[InputRow] = list(opened.values())
     candidates = [[ids for _, ids in words if len(ids) == count] for count in opened]
     for _, ids in words:
         later = turns(opened[len(ids)], ids)
@@ -92,6 +92,6 @@ def score_spellings(
     return tuple(scores)
 
 
-def _with_masks(subject: LoadedModel, masked: Masked, gap: int, count: int) -> Row:
+def _with_masks(subject: LoadedModel, masked: Masked, gap: int, count: int) -> InputRow:
     ids, types, first = masked.widened(gap, count)
-    return check_row(subject, Row(ids, types, tuple(range(first, first + count))))
+    return check_row(subject, InputRow(ids, types, tuple(range(first, first + count))))

@@ -13,7 +13,7 @@ from engine.errors import marked
 from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.score import PieceScore
-from engine.inspect.passes import SCORES_BYTES, Row, parts, word_logs
+from engine.inspect.passes import SCORES_BYTES, InputRow, parts, word_logs
 
 # Q questions: one piece at one place each; P places of a part; V words of the vocabulary
 
@@ -25,7 +25,7 @@ Scores = list[list[tuple[PieceScore, ...]]]
 
 def score_rows(
     subject: LoadedModel,
-    rows: Sequence[Row],
+    rows: Sequence[InputRow],
     candidates: Sequence[Sequence[tuple[int, ...]]],
     *,
     on: np.ndarray | None = None,
@@ -48,7 +48,7 @@ def score_rows(
     return found
 
 
-def turns(row: Row, ids: Sequence[int]) -> list[Row]:
+def turns(row: InputRow, ids: Sequence[int]) -> list[InputRow]:
     """Return the texts that ask for the second, third ... of a row's wanted pieces, the ones before in place.
 
     Args: ids: one for each wanted place, in the order in which they are filled in.
@@ -71,7 +71,7 @@ def result_of(task: Generator[Event, None, Value]) -> Value:
 
 def _score_part(
     subject: LoadedModel,
-    rows: Sequence[Row],
+    rows: Sequence[InputRow],
     candidates: Sequence[Sequence[tuple[int, ...]]],
     on: np.ndarray | None,
 ) -> list[PieceScore]:

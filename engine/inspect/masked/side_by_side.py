@@ -38,7 +38,7 @@ class SideBySide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointProbed(Event):
+class CheckpointAnswer(Event):
     """One checkpoint has answered: `probed.answers[gap].original` holds probability and rank."""
 
     folder: Path
@@ -77,20 +77,20 @@ def over_checkpoints(
     pieces: Collection[int] = (),
     top_k: int = 5,
     on: np.ndarray | None = None,
-) -> Generator[Event, None, tuple[CheckpointProbed, ...]]:
+) -> Generator[Event, None, tuple[CheckpointAnswer, ...]]:
     """Ask the checkpoints of a run one after the other, each opened alone and let go.
 
-    A task: yields a `CheckpointProbed` for each; its return value is all of them.
+    A task: yields a `CheckpointAnswer` for each; its return value is all of them.
     Raises: as `side_by_side`, and what opening a model raises.
     """
-    found: list[CheckpointProbed] = []
+    found: list[CheckpointAnswer] = []
     for number, folder in enumerate(folders):
         probed = probe(
             LoadedModel.open(folder), text, text_pair, words=words, pieces=pieces, top_k=top_k, on=on
         )
         if found:
             _check_same(found[0].probed.masked, probed.masked, pieces)
-        found.append(CheckpointProbed(folder=folder, number=number, total=len(folders), probed=probed))
+        found.append(CheckpointAnswer(folder=folder, number=number, total=len(folders), probed=probed))
         yield found[-1]
     return tuple(found)
 

@@ -16,7 +16,7 @@ _PART = re.compile(r"\{([^{}]*)\}|([^{}]+)|([{}])")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TemplateCell:
     """One combination of a template's alternatives.
 
     options: the alternative of each group. text: the sentence. spans: where each option stands in it.
@@ -80,7 +80,7 @@ class Template:
         """How many sentences it makes."""
         return math.prod(map(len, self.groups))
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[TemplateCell]:
         """Yield all combinations, the last group changing fastest."""
         for options in itertools.product(*self.groups):
             text, spans, rest = "", list[tuple[int, int]](), iter(options)
@@ -91,7 +91,7 @@ class Template:
                     option = next(rest)
                     spans.append((len(text), len(text) + len(option)))
                     text += option
-            yield Cell(options, text, tuple(spans))
+            yield TemplateCell(options, text, tuple(spans))
 
 
 def _refuse(sentence: str, text: str) -> None:

@@ -34,7 +34,7 @@ Fields = dict[int, list[int | bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TensorEntry:
     """One tensor that is not read yet: where it lies, and its masked crc32c."""
 
     name: str
@@ -46,9 +46,9 @@ class Entry:
     crc: int
 
 
-def read_index(data: bytes) -> tuple[int, dict[str, Entry]]:
+def read_index(data: bytes) -> tuple[int, dict[str, TensorEntry]]:
     """Return how many data files there are, and every tensor. Raises: ValueError: a marked text."""
-    num_shards, entries = 0, dict[str, Entry]()
+    num_shards, entries = 0, dict[str, TensorEntry]()
     for key, value in entries_of(data):
         if not key:
             num_shards = _num_shards(_fields(value))
@@ -73,7 +73,7 @@ def _num_shards(header: Fields) -> int:
     return count
 
 
-def _entry(name: str, fields: Fields) -> Entry:
+def _entry(name: str, fields: Fields) -> TensorEntry:
     if 7 in fields:
         raise ValueError(marked("engine", "its tensors are cut into slices"))
     dtype = _DTYPES.get(_number(fields, 1))
@@ -81,7 +81,7 @@ def _entry(name: str, fields: Fields) -> Entry:
     offset, size = _number(fields, 4), _number(fields, 5)
     if dtype is not None and math.prod(shape) * dtype.itemsize != size:
         raise ValueError(marked("engine", "a tensor is not as long as its shape says"))
-    return Entry(name, dtype, shape, _number(fields, 3), offset, size, _number(fields, 6))
+    return TensorEntry(name, dtype, shape, _number(fields, 3), offset, size, _number(fields, 6))
 
 
 def _dimensions(shape: int | bytes) -> Iterator[int]:

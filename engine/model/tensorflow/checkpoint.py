@@ -20,7 +20,7 @@ from torch import Tensor
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Progress, Steps
 from engine.files import MOST_JSON, open_regular, parse_json_object
-from engine.model.tensorflow.bundle import MOST_INDEX, Entry, read_index
+from engine.model.tensorflow.bundle import MOST_INDEX, TensorEntry, read_index
 from engine.model.tensorflow.table import masked_crc
 
 INDEX = ".index"
@@ -69,7 +69,7 @@ class Files:
         return found if found in self.sizes else None
 
 
-class Checkpoint:
+class TensorFlowCheckpoint:
     """A checkpoint that was looked at: entries by name, the config's values and the vocabulary's text.
 
     prefix: what its files begin with. config, vocabulary: None where there is no such file beside it.
@@ -121,7 +121,7 @@ class Checkpoint:
             )
         return self.files.read(found, MOST_VOCABULARY)
 
-    def reading(self, wanted: Mapping[str, Entry]) -> Steps[dict[str, Tensor]]:
+    def reading(self, wanted: Mapping[str, TensorEntry]) -> Steps[dict[str, Tensor]]:
         """Return some tensors as they are stored, step by step. Raises: ModelError: a checksum is wrong."""
         total = sum(entry.size for entry in wanted.values())
         found, done = dict[str, Tensor](), 0
@@ -137,7 +137,7 @@ class Checkpoint:
         yield Progress(stage=marked("engine", "Reading"), done=total, total=total)
         return found
 
-    def _tensor(self, file: BinaryIO, shard: str, entry: Entry) -> Tensor:
+    def _tensor(self, file: BinaryIO, shard: str, entry: TensorEntry) -> Tensor:
         assert entry.dtype is not None
         file.seek(entry.offset)
         data = file.read(entry.size)
@@ -153,7 +153,7 @@ class Checkpoint:
 
 
 @contextmanager
-def open_checkpoint(path: Path) -> Iterator[Checkpoint]:
+def open_checkpoint(path: Path) -> Iterator[TensorFlowCheckpoint]:
     """Open a checkpoint: its folder, its .index, the name that its files begin with, or a zip of them.
 
     Raises: ModelError: there is none or more than one, it is damaged, or a part of it is missing.
@@ -166,7 +166,7 @@ def open_checkpoint(path: Path) -> Iterator[Checkpoint]:
                 raise ModelError(_DAMAGED, path=path, reason=reason)
             sizes = {one.filename: one.file_size for one in infos if not one.is_dir()}
             files = Files(path, sizes, lambda name: cast(BinaryIO, archive.open(name)))
-            yield Checkpoint(files, _only(files, ""))
+            yield TensorFlowCheckpoint(files, _only(files, ""))
         return
     folder, wanted = (path, "") if path.is_dir() else (path.parent, _prefix_of(path.name))
     try:
@@ -175,7 +175,7 @@ def open_checkpoint(path: Path) -> Iterator[Checkpoint]:
         template = marked("engine", "{path} could not be read: {reason}.")
         raise ModelError(template, path=folder, reason=error.strerror or str(error)) from error
     files = Files(folder, sizes, lambda name: open_regular(folder / name, kind=ModelError))
-    yield Checkpoint(files, _only(files, wanted))
+    yield TensorFlowCheckpoint(files, _only(files, wanted))
 
 
 def is_checkpoint(path: Path) -> bool:

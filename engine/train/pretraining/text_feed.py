@@ -66,7 +66,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RankExamples:
     """A rank's examples of a step, longest first: `places` among the examples of their block.
 
     salt: of their masks.
@@ -110,7 +110,7 @@ class TextFeed:
         self._blocks: list[np.ndarray] = []
         self._blocks_of = -1
 
-    def take(self, step: int, progress: float) -> Taken:
+    def take(self, step: int, progress: float) -> RankExamples:
         """Return this rank's examples of the next step, longest first."""
         length = self.growth.at(progress)
         while self._instances is None or self.at.place >= len(self._steps):
@@ -123,7 +123,7 @@ class TextFeed:
         self.at.place += 1
         assert self._instances is not None
         own = self.ranks.share(chosen, self._instances.lengths[chosen])
-        return Taken(self._instances, own, 0 if self.static else self.at.epoch + 1)
+        return RankExamples(self._instances, own, 0 if self.static else self.at.epoch + 1)
 
     def shown(self) -> float:
         """Return how large a part of the text the examples of its next block show, 0 to 1."""
@@ -134,7 +134,7 @@ class TextFeed:
         total = int(np.diff(np.asarray(self.store.doc_tokens))[documents].sum())
         return self._instances.num_own / max(1, total)
 
-    def parts(self, taken: Taken, num_tokens: int) -> list[MaskedBatch]:
+    def parts(self, taken: RankExamples, num_tokens: int) -> list[MaskedBatch]:
         """Return masked, packed batches."""
         made, salt = taken.instances, taken.salt
         return [
@@ -142,7 +142,7 @@ class TextFeed:
             for part in split_by_tokens(taken.places, made.lengths, num_tokens)
         ]
 
-    def lengths(self, taken: Taken) -> np.ndarray:
+    def lengths(self, taken: RankExamples) -> np.ndarray:
         """Return the tokens of each example."""
         return taken.lengths
 

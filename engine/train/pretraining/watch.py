@@ -19,7 +19,7 @@ SHARE = 0.01  # of the time that looking may take
 FIRST_STEPS = (1, 2, 4, 8, 16, 32, 64)  # looked at in any case: there most is learned
 
 
-class Questions:
+class WatchQuestions:
     """Pins and questions, put from any thread, answered by the task between two steps."""
 
     def __init__(self, pins: Sequence[str] = ()) -> None:
@@ -49,7 +49,7 @@ class Questions:
 class PinWatch:
     """Looks at the pinned sentences so seldom that training is at most `SHARE` slower."""
 
-    def __init__(self, questions: Questions, wordpiece: WordPiece) -> None:
+    def __init__(self, questions: WatchQuestions, wordpiece: WordPiece) -> None:
         self._questions, self._wordpiece = questions, wordpiece
         self._sentences: tuple[str, ...] = ()
         self._pins: Pins | None = None

@@ -14,20 +14,20 @@ STEP = "step-"  # with which the folders of kept weights begin
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptWeights:
     """Weights that a run kept: the step after which they stood so, and their model folder."""
 
     step: int
     path: Path
 
 
-def history(run_dir: Path) -> tuple[Kept, ...]:
+def history(run_dir: Path) -> tuple[KeptWeights, ...]:
     """Return the weights that a run kept, oldest first, the result last; () where it kept none."""
     found = list(kept_along(run_dir))
     result = run_dir / MODEL
     if found and (result / "config.json").is_file():
         step = read_status(run_dir).get("step")
-        found.append(Kept(int(step) if isinstance(step, int) else found[-1].step, result))
+        found.append(KeptWeights(int(step) if isinstance(step, int) else found[-1].step, result))
     return tuple(found)
 
 
@@ -43,12 +43,12 @@ def is_kept(folder: Path) -> bool:
     return folder.parent.name == HISTORY and folder.name.startswith(STEP)
 
 
-def kept_along(run_dir: Path) -> Iterator[Kept]:
+def kept_along(run_dir: Path) -> Iterator[KeptWeights]:
     """Yield the weights that a run kept, oldest first, without its result."""
     for path in sorted((run_dir / HISTORY).glob(f"{STEP}*")):
         number = path.name.removeprefix(STEP)
         if number.isdecimal() and (path / "config.json").is_file():
-            yield Kept(int(number), path)
+            yield KeptWeights(int(number), path)
 
 
 def name_of(folder: Path) -> str:

@@ -14,17 +14,19 @@ from torch import Tensor, nn
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Evaluated, Event, Steps
-from engine.model.heads import Headed
+from engine.model.heads import EncoderWithHead
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import Batch, EncodedSet
 from engine.text.table import BadLine
-from engine.train.learned import Apart
+from engine.train.learned import HashedPart
 from engine.train.prepare import Setup
 from engine.train.scored import Scored
 from engine.train.task import Answering
 
 Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
-StandIn = Callable[[Headed], nn.Module]  # what answers in a model's place, such as the same model exported
+StandIn = Callable[
+    [EncoderWithHead], nn.Module
+]  # what answers in a model's place, such as the same model exported
 
 
 class Opened(Protocol):
@@ -72,7 +74,7 @@ class Kind(ABC):
     """One task. name: as settings, cloze.json and commands spell it. problem: config.json's problem_type."""
 
     name: ClassVar[str]
-    head: ClassVar[type[Headed]]
+    head: ClassVar[type[EncoderWithHead]]
     problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
     setup: ClassVar[type[Setup]] = Setup
     max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
@@ -98,7 +100,7 @@ class Kind(ABC):
         """Read, check, split and encode. Raises: DataError, ModelError, ConfigError, before long work."""
 
     @abstractmethod
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, Apart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
         """Read and split alone: return what tells the texts of each part again, and how the data are split.
 
         Raises: as `prepare`.
@@ -108,18 +110,18 @@ class Kind(ABC):
     def task(self, setup: Setup, adapt: AdaptConfig) -> Answering:
         """Return loss and measures for this data. Args: adapt: the default where it is only measured."""
 
-    def begin(self, model: Headed, setup: Setup) -> list[Sentence]:
+    def begin(self, model: EncoderWithHead, setup: Setup) -> list[Sentence]:
         """Give a new head its first values, where random ones will not do; return what to say of that."""
         return []
 
-    def go_on(self, model: Headed, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+    def go_on(self, model: EncoderWithHead, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
         """Make the head of the model to start from fit the data; return what to say of that.
 
         Args: info: the model's cloze.json.
         """
         return []
 
-    def attach(self, model: Headed, setup: Setup) -> None:
+    def attach(self, model: EncoderWithHead, setup: Setup) -> None:
         """Let a model in training know what its result has to know of the data."""
         return
 

@@ -18,7 +18,7 @@ from app.pages.attention.ablation import digits_for
 from app.pages.attention.captions import EffectRow
 from app.pages.attention.compare import CompareDialog
 from app.pages.attention.page import AttentionPage
-from app.pages.attention.state import Chosen, Comparison
+from app.pages.attention.state import AttentionChoice, AttentionComparison
 from app.session import Session
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.bert import Bert
@@ -122,26 +122,26 @@ def choose(page: AttentionPage, qtbot: QtBot, name: str, value: object) -> None:
 
 
 def test_behind_the_last_head_of_a_layer_comes_the_next_layer_and_behind_all_the_first() -> None:
-    chosen = Chosen(shape=(2, 3), heads=((0, 2),))
+    chosen = AttentionChoice(shape=(2, 3), heads=((0, 2),))
     assert chosen.step(heads=1).current == (1, 0)
     assert chosen.step(layers=1, heads=1).current == (0, 0)
     assert chosen.step(layers=-1).current == (1, 2)
 
 
 def test_the_last_of_several_heads_cannot_be_taken_away() -> None:
-    chosen = Chosen(shape=(2, 3)).add(1, 1)
+    chosen = AttentionChoice(shape=(2, 3)).add(1, 1)
     assert chosen.heads == ((0, 0), (1, 1)) and not chosen.is_single
     assert chosen.add(0, 0).add(1, 1).heads == ((1, 1),)
 
 
 def test_a_smaller_model_keeps_of_a_choice_what_it_has() -> None:
-    chosen = Chosen(shape=(12, 12), heads=((11, 3), (1, 2)), off=frozenset({(0, 1), (5, 5)}))
+    chosen = AttentionChoice(shape=(12, 12), heads=((11, 3), (1, 2)), off=frozenset({(0, 1), (5, 5)}))
     fitted = chosen.fitted((2, 3))
     assert fitted.heads == ((1, 2),) and fitted.off == {(0, 1)}
 
 
 def test_switching_heads_that_are_all_off_switches_them_on() -> None:
-    chosen = Chosen(shape=(2, 3)).switch(((0, 0),))
+    chosen = AttentionChoice(shape=(2, 3)).switch(((0, 0),))
     assert chosen.switch(((0, 0), (0, 1))).off == {(0, 0), (0, 1)}
     assert chosen.switch(((0, 0),)).off == frozenset()
 
@@ -268,7 +268,7 @@ def test_the_detail_is_of_the_locked_token(looking: AttentionPage, qtbot: QtBot)
 
 @pytest.mark.slow
 def test_the_difference_from_another_head_is_signed(looking: AttentionPage, qtbot: QtBot) -> None:
-    looking.compare(Comparison("head", (1, 2)))
+    looking.compare(AttentionComparison("head", (1, 2)))
     settle(looking, qtbot)
     expected = weights(looking, 0, 0) - weights(looking, 1, 2)
     np.testing.assert_allclose(shown(looking), expected, atol=1e-6)
@@ -296,7 +296,7 @@ def test_a_model_without_the_chosen_head_is_refused_in_words(
     small = tiny_pretraining(num_hidden_layers=1)
     save_model(tmp_path / "small", small, tiny_wordpiece(), {})
     looking.choose_head(1, 1)
-    looking.compare(Comparison("model", folder=tmp_path / "small", name="small"))
+    looking.compare(AttentionComparison("model", folder=tmp_path / "small", name="small"))
     settle(looking, qtbot)
     assert looking.banner.isVisible() and "no layer 2, head 2" in looking.banner.text()
     looking.choose_head(0, 1)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.advice.table import on_table
 from app.pages.finetune import model as finetune_model
 from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
@@ -409,7 +409,7 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
 
 def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
     advice = FineTuneAdvice()
-    advice.before = [Remark("look", "4 texts carry more than one label.")]
+    advice.before = [AdviceLine("look", "4 texts carry more than one label.")]
     assert said(advice) == "look: 4 texts carry more than one label."
     note = Sentence("{leaks} of {total} rows for validation stand in training.", {"leaks": 3, "total": 20})
     started = InventedRun(("a", "b")).started(Path())

@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 from app import words
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
-from app.pages.attention.state import Comparison
+from app.pages.attention.state import AttentionComparison
 from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
@@ -204,7 +204,7 @@ def test_attention_shows_again_what_was_kept(
     assert kept.values["heads"] == [[3, 2], [1, 4]] and kept.values["off"] == [[1, 4], [3, 2]]
     is_robust(page, kept, rest)
 
-    page.compare(Comparison("model", folder=models[1], name="two"))
+    page.compare(AttentionComparison("model", folder=models[1], name="two"))
     assert comes_again(page, change, rest).models["other"] == models[1]
     page.end_comparison()
     page.show_picture("attribution")

@@ -60,8 +60,10 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     samples.mkdir()
     (samples / "films.csv").write_text("id,said,mood\n" + "7,a film,good\n8,another,bad\n" * 13)
     said = {"title": "Films", "words": "Good or bad", "licence": "CC BY 4.0"}
-    films = shipped.Sample(key="polarity", file="films.csv", roles=Roles(text="said", label="mood"), **said)
-    gone = shipped.Sample(key="gone", file="gone.csv", roles=Roles(text="said"), **said)
+    films = shipped.ShippedTable(
+        key="polarity", file="films.csv", roles=Roles(text="said", label="mood"), **said
+    )
+    gone = shipped.ShippedTable(key="gone", file="gone.csv", roles=Roles(text="said"), **said)
     sentences = (shipped.SampleText("a film & play", "two"), shipped.SampleText("a [MASK] film", "a gap"))
     monkeypatch.setattr(shipped, "TABLES", (films, gone))
     monkeypatch.setattr(shipped, "SENTENCES", sentences)

@@ -15,7 +15,7 @@ from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
 from app.plots.difference import DifferencePlot
 from app.plots.figure import Figure
-from app.plots.guesses import Guess, GuessesPlot
+from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.heatmap import HeatmapPlot
 from app.plots.histogram import HistogramPlot
 from app.plots.history import HistoryPlot
@@ -211,8 +211,8 @@ def bars() -> BarsPlot:
 
 def guesses() -> GuessesPlot:
     plot = GuessesPlot("Gap 1")
-    top = [Guess("river", 0.5, 1), Guess("bank", 0.25, 2, "original"), Guess("sea", 0.1, 3)]
-    plot.set_guesses(top, [Guess("lake", 0.001, 57, "yours")])
+    top = [GuessRow("river", 0.5, 1), GuessRow("bank", 0.25, 2, "original"), GuessRow("sea", 0.1, 3)]
+    plot.set_guesses(top, [GuessRow("lake", 0.001, 57, "yours")])
     return plot
 
 

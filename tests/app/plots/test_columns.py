@@ -10,11 +10,11 @@ from pytestqt.qtbot import QtBot
 from app.plots.answer_words import AnswerWordsPlot
 from app.plots.attribution import AttributedBars, ScoredWord
 from app.plots.bars import BarsPlot
-from app.plots.before_now import BeforeNow, Outcome
+from app.plots.before_now import AnswerBeforeNow, BeforeNow
 from app.plots.class_scores import ClassRow, ClassScoresPlot
 from app.plots.columns import ColumnsFigure
 from app.plots.figure import save_figure
-from app.plots.guesses import Guess, GuessesPlot
+from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.slice_rows import SliceRow, SliceRowsPlot
 from app.plots.tally import PlayedRound, TallyPlot
@@ -43,7 +43,7 @@ def bars() -> ColumnsFigure:
 
 def before_now() -> ColumnsFigure:
     plot = BeforeNow("Answers")
-    plot.set_outcomes((Outcome("bank", 0.5, 0.25), Outcome(LONG, 0.25, 0.5)), is_changed=True)
+    plot.set_outcomes((AnswerBeforeNow("bank", 0.5, 0.25), AnswerBeforeNow(LONG, 0.25, 0.5)), is_changed=True)
     return plot
 
 
@@ -56,7 +56,7 @@ def class_scores() -> ColumnsFigure:
 def guesses() -> ColumnsFigure:
     plot = GuessesPlot("Guesses")
     plot.hint = "puts it in"
-    plot.set_guesses([Guess("bank", 0.5, 1, "original")], [Guess(LONG, 0.001, 57, "yours")])
+    plot.set_guesses([GuessRow("bank", 0.5, 1, "original")], [GuessRow(LONG, 0.001, 57, "yours")])
     return plot
 
 

@@ -8,16 +8,24 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.plots.family_columns import LEAST, LEFT, NARROW, NARROW_LEFT, FamilyColumns
-from app.plots.member_column import Cell, Column, Entry, Labels
+from app.plots.member_column import Labels, MemberColumn, ScoreCell, WordEntry
 
 COLUMNS = (
-    Column(
-        "n-gram", "1995", "Counts", entries=(Entry("city", 0.02), Entry("river", 0.01, True)), rank="number 2"
+    MemberColumn(
+        "n-gram",
+        "1995",
+        "Counts",
+        entries=(WordEntry("city", 0.02), WordEntry("river", 0.01, True)),
+        rank="number 2",
     ),
-    Column(
-        "CBOW", "2013", "One vector", cannot="Reads a bag of words.", scores=(Cell("12.3", "± 1"), Cell(""))
+    MemberColumn(
+        "CBOW",
+        "2013",
+        "One vector",
+        cannot="Reads a bag of words.",
+        scores=(ScoreCell("12.3", "± 1"), ScoreCell("")),
     ),
-    Column("GPT", "2018", "A vector for each place", entries=(Entry("sea", 0.4),), rank="number 9"),
+    MemberColumn("GPT", "2018", "A vector for each place", entries=(WordEntry("sea", 0.4),), rank="number 9"),
 )
 LABELS = Labels(
     seen=("May see", ""), says=("Guesses", ""), rank="“river” is", cannot="Cannot", scores=(("Blanks", "%"),)

@@ -17,7 +17,7 @@ from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
 from engine.events import Evaluated, Noted, Progress, result_of
 from engine.inspect.predict import evaluate_file
-from engine.model.heads import Headed
+from engine.model.heads import EncoderWithHead
 from engine.model.info import read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
@@ -161,7 +161,7 @@ def test_questions_are_answered_from_the_threshold_on_that_is_kept(tmp_path: Pat
         assert len(said) > 4 and all(not answer for answer in said) == (threshold < 0)
 
 
-def other_weights(asked: list[str], model: Headed) -> Headed:
+def other_weights(asked: list[str], model: EncoderWithHead) -> EncoderWithHead:
     """Return a model of the same shape that was not trained, in a model's place."""
     asked.append(type(model).__name__)
     other = copy.deepcopy(model)

@@ -12,14 +12,14 @@ from scipy.stats import spearmanr
 from engine.errors import UserError
 from engine.events import result_of
 from engine.family.ask import Family, rank_of
-from engine.family.bert import Bert
+from engine.family.bert import BertMember
 from engine.family.claims import two_in_a_row
 from engine.family.limits import limits
 from engine.family.members import NUM_SPECIALS, SEP, HasVectors
 from engine.family.reached import correlations, perplexities, perplexity, rank_score, shares
 from engine.family.scores import draw_blanks, draw_pairs, known_log, pseudo_logs, scores, sentences
-from engine.family.senses import Senses, read_groups, senses, told_apart, turned
-from engine.family.tasks import Part, add_tuned_hits, frozen_hits
+from engine.family.senses import MemberSenses, read_groups, senses, told_apart, turned
+from engine.family.tasks import LabelledTexts, add_tuned_hits, frozen_hits
 from engine.family.train import read_report
 from engine.family.verdicts import BOTH_SIDES, IN_A_ROW, Claim, judged, judged_of
 from engine.family.words import analogies, nearest, similarities
@@ -107,10 +107,10 @@ def test_points_are_turned_so_that_a_word_moves_little_from_layer_to_layer() -> 
 def test_senses_are_told_apart_by_the_nearest_sentence() -> None:
     assert read_groups("\na\nb\n\n\nc\n") == [("a", 0), ("b", 0), ("c", 1)]
     last = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0], [1.0, 0.05]])
-    made = Senses(np.stack([last, last]), (1.0, 0.5), np.zeros((2, 5, 2)))
+    made = MemberSenses(np.stack([last, last]), (1.0, 0.5), np.zeros((2, 5, 2)))
     apart = told_apart(made, (0, 0, 1, 1, 1))
     assert apart is not None and apart.hits == (False, False, True, True, False)
-    assert told_apart(Senses(last[None], (1.0,), np.zeros((1, 5, 2))), (0, 0, 1, 1, 1)) is None
+    assert told_apart(MemberSenses(last[None], (1.0,), np.zeros((1, 5, 2))), (0, 0, 1, 1, 1)) is None
     assert told_apart(made, (0, 0, 0, 0, 0)) is None
 
 
@@ -147,7 +147,7 @@ def test_perplexity_is_exp_of_the_mean_and_sentences_are_drawn_anew_for_its_inte
 
 def test_pseudo_perplexity_hides_each_word_alone_as_the_rest_of_the_program_does(opened: Family) -> None:
     bert = opened.members["bert"]
-    assert isinstance(bert, Bert)
+    assert isinstance(bert, BertMember)
     text = "the cat eats fish and milk ."
     stream = np.array([*opened.words(text), SEP])
     logs, _ = pseudo_logs(bert, draw_blanks(stream))
@@ -266,7 +266,7 @@ def test_intervals_of_correlations_stay_within_one_and_cover() -> None:
 
 def test_two_blanks_in_a_row_are_asked_together_and_one_after_the_other(opened: Family) -> None:
     bert = opened.members["bert"]
-    assert isinstance(bert, Bert)
+    assert isinstance(bert, BertMember)
     blanks = draw_blanks(np.array([*opened.words("the cat eats fish and milk ."), SEP]))
     words, place = blanks[0].words, blanks[0].place
     claims = two_in_a_row(opened, blanks)
@@ -286,7 +286,7 @@ def test_the_same_task_is_learned_by_all_frozen_and_by_those_with_weights_fine_t
     ]
     labels = np.arange(60) % 2
     words = [tuple(int(one) for one in rng.choice(kinds[label], 4)) for label in labels]
-    learned, asked = Part(words[:40], labels[:40]), Part(words[40:], labels[40:])
+    learned, asked = LabelledTexts(words[:40], labels[:40]), LabelledTexts(words[40:], labels[40:])
     hits = result_of(frozen_hits(opened, learned, asked))
     for name in opened.members:
         result_of(add_tuned_hits(opened, hits, name, learned, asked))

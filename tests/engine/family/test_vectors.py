@@ -9,7 +9,7 @@ import pytest
 
 from engine.family import glove
 from engine.family.members import NUM_SPECIALS, SEP, UNK
-from engine.family.word2vec import NEGATIVES, WINDOW, Sample, Word2Vec
+from engine.family.word2vec import NEGATIVES, WINDOW, HeldOutPlaces, Word2Vec
 
 V, D = 20, 6
 
@@ -87,7 +87,7 @@ def test_the_held_out_loss_is_negative_samplings_on_one_fixed_sample(is_skipgram
     one = Word2Vec(*rng.normal(0, 0.5, (2, V, D)))
     text = words(400)
     counts = np.bincount(text, minlength=V)
-    sample = Sample.of(text, counts)
+    sample = HeldOutPlaces.of(text, counts)
 
     def log_sigma(x: float) -> float:
         return -float(np.log1p(np.exp(-x)))
@@ -103,7 +103,7 @@ def test_the_held_out_loss_is_negative_samplings_on_one_fixed_sample(is_skipgram
     assert sample.loss(one, is_skipgram) == pytest.approx(np.mean(each), rel=1e-6)
     assert sample.drawn.shape[1] == NEGATIVES and sample.around.shape[1] == 2 * WINDOW
     assert (sample.drawn >= NUM_SPECIALS).all() and (sample.words >= NUM_SPECIALS).all()
-    np.testing.assert_array_equal(Sample.of(text, counts).drawn, sample.drawn)
+    np.testing.assert_array_equal(HeldOutPlaces.of(text, counts).drawn, sample.drawn)
 
 
 @pytest.mark.parametrize("is_skipgram", [False, True])

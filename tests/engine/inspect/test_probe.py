@@ -18,7 +18,7 @@ from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
 from engine.inspect.masked.row_scores import result_of, score_rows
 from engine.inspect.masked.side_by_side import over_checkpoints, side_by_side
-from engine.inspect.passes import Row
+from engine.inspect.passes import InputRow
 from engine.model.weights import save_model
 from engine.text.wordpiece import WordPiece
 from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
@@ -125,7 +125,7 @@ def test_texts_of_all_lengths_together_equal_each_alone(
     rows = []
     for length in (3, 9, 9, 41, 5, 17):
         ids = (2, *rng.integers(5, 37, length - 2).tolist(), 3)
-        rows.append(Row(ids, (0,) * length, tuple(rng.permutation(length)[:2].tolist())))
+        rows.append(InputRow(ids, (0,) * length, tuple(rng.permutation(length)[:2].tolist())))
     candidates = [[(7, 8), (30, 11)] for _ in rows]
     together = result_of(score_rows(subject, rows, candidates))
     alone = [

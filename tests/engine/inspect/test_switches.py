@@ -11,7 +11,7 @@ import torch
 
 from engine.errors import ModelError, UserError
 from engine.events import Progress
-from engine.inspect.attention.ablation import Watched, all_on, effects, every_head, outcome
+from engine.inspect.attention.ablation import WatchedAnswer, all_on, effects, every_head, outcome
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
@@ -116,7 +116,9 @@ def test_effects_follow_the_same_answers_before_and_after(language: LoadedModel)
         assert effect.after == pytest.approx(shares[1][place][index], abs=1e-6)
         assert effect.watched.name == language.wordpiece.tokens[index]
     for guess in found.after.masked:  # what is first afterwards is among them
-        assert Watched("masked", guess.tokens[0], guess.position, guess.ids[0]) in [e.watched for e in masked]
+        assert WatchedAnswer("masked", guess.tokens[0], guess.position, guess.ids[0]) in [
+            e.watched for e in masked
+        ]
     assert found.effects[-1].watched.kind == "next_sentence"
     assert found.effects[-1].after == pytest.approx(found.after.next_sentence, abs=1e-6)
 
@@ -170,6 +172,6 @@ def test_a_text_with_nothing_to_answer_has_an_empty_outcome(language: LoadedMode
 
 def test_an_answer_that_the_model_cannot_give_is_refused(classifier: LoadedModel) -> None:
     with pytest.raises(ModelError, match="no trained masked-word head"):
-        drained(every_head(classifier, A, B, Watched("masked", "good", 2, 31)))
+        drained(every_head(classifier, A, B, WatchedAnswer("masked", "good", 2, 31)))
     with pytest.raises(UserError, match="no text"):
         outcome(classifier, "  ")

@@ -19,7 +19,7 @@ from transformers import BertForPreTraining
 from engine.commands.command_line import main
 from engine.errors import ModelError, UserError
 from engine.events import result_of
-from engine.model.convert import Converted, converting
+from engine.model.convert import Conversion, converting
 from engine.model.tensor_files import load_tensors
 from engine.model.tensorflow.checkpoint import is_checkpoint
 from engine.model.tensorflow.names import published
@@ -38,7 +38,7 @@ from tests.engine.model.checkpoints import (
 from tests.fakes import tiny_pretraining
 
 
-def converted(checkpoint: Path, out: Path) -> Converted:
+def converted(checkpoint: Path, out: Path) -> Conversion:
     return result_of(converting(checkpoint, out))
 
 

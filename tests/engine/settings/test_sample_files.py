@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.shipped import SENTENCES, TABLES, Sample
+from app.shipped import SENTENCES, TABLES, ShippedTable
 from assets.samples import make
 from engine.events import Finished, Step, result_of
 from engine.settings.config import with_values
@@ -47,7 +47,7 @@ def find(name: str) -> Path:
     return FOLDER / name
 
 
-def sample_of(key: str) -> Sample:
+def sample_of(key: str) -> ShippedTable:
     return next(sample for sample in TABLES if sample.key == key)
 
 

@@ -24,7 +24,7 @@ from engine.settings.pipeline import PipelineConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece
-from engine.train.gains import FineTuned, StageFound, gain, report_of, table
+from engine.train.gains import FineTuningResult, StageResult, gain, report_of, table
 from engine.train.metrics import wilson_interval
 from engine.train.pipeline import pipeline, resume
 from engine.train.prepare import Setup
@@ -249,27 +249,27 @@ def test_a_test_set_is_what_stages_are_compared_on(tmp_path: Path) -> None:
 
 
 def test_a_gain_is_the_mean_of_differences_seed_by_seed() -> None:
-    def stage(name: str, *values: float) -> StageFound:
+    def stage(name: str, *values: float) -> StageResult:
         rows = {"train": 80, "validation": 20, "test": 0}
         runs = [
-            FineTuned(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
+            FineTuningResult(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
             for seed, value in enumerate(values)
         ]
-        return StageFound(name, "", None, tuple(runs))
+        return StageResult(name, "", None, tuple(runs))
 
     found, error = gain(stage("task", 0.7, 0.9, 0.8), stage("base", 0.6, 0.8, 0.4))
     assert found == pytest.approx(0.2) and error == pytest.approx(math.sqrt(0.03) / math.sqrt(3))
     assert gain(stage("task", 0.7), stage("base", 0.6)) == (pytest.approx(0.1), None)
 
 
-def one_stage(metric: str, *values: float, split: str = "validation", **more: Any) -> StageFound:
+def one_stage(metric: str, *values: float, split: str = "validation", **more: Any) -> StageResult:
     """Return a base stage of so many seeds, measured on 50 rows."""
     rows = {"train": 80, "validation": 50, "test": 0}
     runs = [
-        FineTuned(f"base{seed}", seed, metric, split, value, value, rows, 3, 9, 1.0, **more)
+        FineTuningResult(f"base{seed}", seed, metric, split, value, value, rows, 3, 9, 1.0, **more)
         for seed, value in enumerate(values)
     ]
-    return StageFound("base", str(TINY), None, tuple(runs))
+    return StageResult("base", str(TINY), None, tuple(runs))
 
 
 def test_the_report_of_a_correlation_below_nothing_has_its_own_interval() -> None:
@@ -289,8 +289,8 @@ def test_the_interval_of_an_entity_f1_is_never_that_of_a_share_of_rows() -> None
 def test_seeds_that_tie_leave_a_gain_as_unsure_as_their_score_is_coarse() -> None:
     rows = {"train": 80, "validation": 100, "test": 0}
     stages = [
-        StageFound(name, str(TINY), None, tuple(
-            FineTuned(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
+        StageResult(name, str(TINY), None, tuple(
+            FineTuningResult(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
             for seed in range(3)
         ))
         for name, value in (("base", 0.80), ("task", 0.81))

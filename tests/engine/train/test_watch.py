@@ -10,7 +10,7 @@ import pytest
 from engine.events import Finished, Pinned, Step
 from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup
-from engine.train.pretraining.watch import Questions
+from engine.train.pretraining.watch import WatchQuestions
 from engine.train.run.records import event_from_record
 from engine.train.run.runs import read_metrics
 from tests.engine.tiny_texts import (
@@ -52,7 +52,7 @@ def test_pinned_sentences_are_answered_and_logged_from_the_first_step_to_the_las
 def test_asking_changes_nothing_of_what_is_learned(tmp_path: Path) -> None:
     settings = {"hidden_dropout": 0.2, "steps": 6}
     list(pretrain(text_config(tmp_path, **settings), tmp_path / "plain"))
-    questions = Questions()
+    questions = WatchQuestions()
     for event in pretrain(
         text_config(tmp_path, pins=PINS, **settings), tmp_path / "asked", questions=questions
     ):
@@ -64,7 +64,7 @@ def test_asking_changes_nothing_of_what_is_learned(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_questions_of_another_thread_are_answered_between_two_steps(tmp_path: Path) -> None:
-    questions = Questions(["the [cat] eats ."])
+    questions = WatchQuestions(["the [cat] eats ."])
     asking, asked = threading.Event(), threading.Event()
 
     def ask() -> None:
@@ -90,7 +90,7 @@ def test_questions_of_another_thread_are_answered_between_two_steps(tmp_path: Pa
 
 def test_a_sentence_that_cannot_be_asked_is_told_and_training_goes_on(tmp_path: Path) -> None:
     too_long = "the " * 60 + "[cat] eats ."
-    questions = Questions(["no gap", "the [cat] eats .", too_long])
+    questions = WatchQuestions(["no gap", "the [cat] eats .", too_long])
     questions.ask(too_long)
     questions.ask("")
     events = list(pretrain(text_config(tmp_path, steps=3), tmp_path / "run", questions=questions))

@@ -12,12 +12,12 @@ import numpy as np
 from app import words
 from app.pages.anatomy import vectors
 from app.pages.anatomy.pictures import StepRows, each_scale
-from app.pages.anatomy.requests import Found
+from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.steps.step import AnatomyStep
-from app.pages.anatomy.sums import Told, written
+from app.pages.anatomy.sums import StepSum, written
 from app.pages.anatomy.vectors import answer_words, quoted
-from app.plots.vector_rows import BAR, NUMBER, SHARE, Column, RowHead, VectorPicture
+from app.plots.vector_rows import BAR, NUMBER, SHARE, RowHead, VectorColumn, VectorPicture
 from app.plots.worked_sum import Sum
 from engine.inspect.anatomy.effect import MASKED, heads_of, largest, shares
 from engine.inspect.anatomy.vectors import Anatomy
@@ -54,7 +54,7 @@ class EndsStep(AnatomyStep):
     def usual(self, anatomy: Anatomy, walk: Walk) -> str:
         return "C" if walk.piece == 0 and "C" in anatomy else "T"
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         anatomy = rows.anatomy
         last = rows.vector("T", hint=words.translate("anatomy", "a vector for each piece"))
         if "C" in anatomy:
@@ -83,7 +83,7 @@ class OnTopStep(AnatomyStep):
             return Spot("masked_word.logits", vectors.answer_place(anatomy, walk), key=key)
         return Spot(f"{head}.logits", number=key)
 
-    def is_changed(self, found: Found, walk: Walk) -> bool:
+    def is_changed(self, found: ChangedAnatomy, walk: Walk) -> bool:
         return any(name.endswith("logits") for name in found.changed)
 
     def picture(self, anatomy: Anatomy, walk: Walk, most: int) -> VectorPicture:
@@ -101,13 +101,13 @@ class OnTopStep(AnatomyStep):
             said = words.translate("anatomy", "{count} others").format(count=words.number(others))
             rows.append(RowHead(said, -1, is_quiet=True))
         rest = max(0.0, float(1.0 - found[keys].sum()))
-        score = Column(
+        score = VectorColumn(
             words.translate("anatomy", "score"),
             BAR,
             "h · e + b" if head == MASKED else "C · w + b",
             values=np.array([*logits[keys], *([np.nan] if others else [])]),
         )
-        share = Column(
+        share = VectorColumn(
             words.translate("anatomy", "probability"),
             SHARE,
             words.translate("anatomy", "softmax, sums to 1"),
@@ -117,8 +117,8 @@ class OnTopStep(AnatomyStep):
         return VectorPicture(tuple(rows), columns, framed_row=keys.index(chosen))
 
     def answer_columns(
-        self, anatomy: Anatomy, walk: Walk, keys: Sequence[int], score: Column, share: Column
-    ) -> tuple[Column, ...]:
+        self, anatomy: Anatomy, walk: Walk, keys: Sequence[int], score: VectorColumn, share: VectorColumn
+    ) -> tuple[VectorColumn, ...]:
         """Return what is shown of the answers with these keys, and of all others below them."""
         raise NotImplementedError
 
@@ -147,8 +147,8 @@ class AnswerStep(OnTopStep):
         return self.formula if is_word else "<i>p</i> = softmax(<i>C</i> Wᵀ + <i>b</i>)"
 
     def answer_columns(
-        self, anatomy: Anatomy, walk: Walk, keys: Sequence[int], score: Column, share: Column
-    ) -> tuple[Column, ...]:
+        self, anatomy: Anatomy, walk: Walk, keys: Sequence[int], score: VectorColumn, share: VectorColumn
+    ) -> tuple[VectorColumn, ...]:
         return score, replace(share, sign="→")
 
     def choose_row(self, anatomy: Anatomy, walk: Walk, key: int) -> Walk:
@@ -186,10 +186,10 @@ class LossStep(OnTopStep):
             piece=quoted(anatomy, vectors.answer_place(anatomy, walk)),
         )
 
-    def tell(self, anatomy: Anatomy, walk: Walk) -> Told:
+    def tell(self, anatomy: Anatomy, walk: Walk) -> StepSum:
         sentence = self.sentence(anatomy, walk)
         if not self.head_on_top(anatomy, walk) or vectors.target_id(anatomy, walk) < 0:
-            return Told(sentence, self.formula)
+            return StepSum(sentence, self.formula)
         place, target = vectors.answer_place(anatomy, walk), vectors.target_id(anatomy, walk)
         share = float(shares(anatomy, MASKED, place)[target])
         loss = -math.log(share) if share > 0 else math.inf
@@ -202,18 +202,18 @@ class LossStep(OnTopStep):
         line = f"= −ln {written(share)} = {written(loss)}"
         of = words.translate("anatomy", "The loss")
         shown = Sum(ends=lines, has_total=False)
-        return Told(sentence, self.formula, line, of, shown, self.spot(anatomy, walk))
+        return StepSum(sentence, self.formula, line, of, shown, self.spot(anatomy, walk))
 
     def answer_columns(
-        self, anatomy: Anatomy, walk: Walk, keys: Sequence[int], score: Column, share: Column
-    ) -> tuple[Column, ...]:
+        self, anatomy: Anatomy, walk: Walk, keys: Sequence[int], score: VectorColumn, share: VectorColumn
+    ) -> tuple[VectorColumn, ...]:
         """Return the answers beside what is wanted."""
         assert share.values is not None
         target = vectors.target_id(anatomy, walk)
         wanted = np.array([float(key == target) for key in keys] + [0.0] * (len(share.values) - len(keys)))
         return (
             share,
-            Column(
+            VectorColumn(
                 words.translate("anatomy", "wanted"),
                 NUMBER,
                 words.translate("anatomy", "what stood there"),
@@ -221,7 +221,7 @@ class LossStep(OnTopStep):
                 texts=tuple("1" if one else "0" for one in wanted),
                 sign="−",
             ),
-            Column(
+            VectorColumn(
                 words.translate("anatomy", "slope"),
                 BAR,
                 words.translate("anatomy", "of the loss by the score"),

@@ -14,7 +14,7 @@ from app.pages.anatomy.state import Walk
 from app.pages.anatomy.steps.step import AnatomyStep, NormStep, ResidualStep
 from app.pages.anatomy.vectors import quoted
 from app.plots.layered import value_words
-from app.plots.vector_rows import BAR, NUMBER, SHARE, Column
+from app.plots.vector_rows import BAR, NUMBER, SHARE, VectorColumn
 from engine.inspect.anatomy.changes import ATTENTION
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.attention.weights import Floats
@@ -40,7 +40,7 @@ class QkvStep(AnatomyStep):
     def usual(self, anatomy: Anatomy, walk: Walk) -> str:
         return self.shown(anatomy, walk)[1]
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         taken, query, key, value = rows.vectors("", "→", "", "")
         return each_scale(replace(taken, stretch=1.3), query, key, value)
 
@@ -59,7 +59,7 @@ class ScoresStep(AnatomyStep):
             score=value_words(float(anatomy[f"layer.{walk.layer}.scores"][walk.head - 1, walk.piece, key])),
         )
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         anatomy, place = rows.anatomy, rows.walk.piece
         query = anatomy[f"{rows.own}query"][rows.head, place]
         key = rows.vector(f"{rows.own}key")
@@ -67,7 +67,7 @@ class ScoresStep(AnatomyStep):
         assert key.values is not None
         said = words.translate("anatomy", "q of {piece}").format(piece=anatomy.pieces[place])
         key = replace(key, name="", top=top, over=query, over_words=said)
-        product = Column(
+        product = VectorColumn(
             "q × k", values=key.values * query, sign="×", hint=words.translate("anatomy", "one by one")
         )
         product = replace(product, top=full_colour([product]))
@@ -83,10 +83,10 @@ class SoftmaxStep(AnatomyStep):
             "anatomy", "The scores become shares that add up to 1. {piece} looks at {shares}."
         ).format(piece=quoted(anatomy, walk.piece), shares=_looked_at(anatomy, walk))
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         scores = rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece].astype(np.float64)
         powers = np.exp(scores - scores.max())
-        power = Column(
+        power = VectorColumn(
             "e^s",
             NUMBER,
             words.translate("anatomy", "less the largest"),
@@ -115,7 +115,7 @@ class MixedStep(AnatomyStep):
             "anatomy", "{piece} takes {shares}; head {head} hands on their values, mixed."
         ).format(piece=quoted(anatomy, walk.piece), shares=_looked_at(anatomy, walk), head=walk.head)
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         anatomy, walk = rows.anatomy, rows.walk
         weights = anatomy[f"{rows.own}softmax"][rows.head, walk.piece]
         values = anatomy[f"{rows.own}value"][rows.head]
@@ -123,7 +123,7 @@ class MixedStep(AnatomyStep):
         shown = _with_others(rows, weights[:, None] * values * scale)
         mixed = anatomy[f"{rows.own}heads"][rows.head, walk.piece]
         times = "" if scale == 1.0 else f" × {scale:g}"
-        added = Column(
+        added = VectorColumn(
             f"a × v{times}",
             hint=words.translate("anatomy", "one scale with z"),
             name=f"{rows.own}heads",
@@ -148,15 +148,17 @@ def _looked_at(anatomy: Anatomy, walk: Walk, count: int = 3) -> str:
     return ", ".join(parts)
 
 
-def _score_column(rows: StepRows, sign: str = "") -> Column:
+def _score_column(rows: StepRows, sign: str = "") -> VectorColumn:
     size = rows.anatomy[f"{rows.own}query"].shape[-1]
     values = rows.of(rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece][rows.places])
-    return Column(words.translate("anatomy", "score"), BAR, f"q · k / √{size}", values=values, sign=sign)
+    return VectorColumn(
+        words.translate("anatomy", "score"), BAR, f"q · k / √{size}", values=values, sign=sign
+    )
 
 
-def _weight_column(rows: StepRows, *, is_summed: bool) -> Column:
+def _weight_column(rows: StepRows, *, is_summed: bool) -> VectorColumn:
     weights = rows.anatomy[f"{rows.own}softmax"][rows.head, rows.walk.piece]
-    return Column(
+    return VectorColumn(
         words.translate("anatomy", "weight a"),
         SHARE,
         words.translate("anatomy", "softmax, sums to 1"),
@@ -187,7 +189,7 @@ class HeadsStep(AnatomyStep):
         size, head = len(vector) // walk.shape[1], walk.head - 1
         return head * size + super().usual_number(vector[head * size : (head + 1) * size], walk)
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         count = rows.walk.shape[1]
         hint = words.translate("anatomy", "heads 1 to {count} side by side").format(count=count)
         return each_scale(rows.vector(f"{rows.own}joined", hint=hint, parts=count, part=rows.head))
@@ -201,7 +203,7 @@ class OutputStep(AnatomyStep):
             "anatomy", "One matrix mixes what all heads found: each number of o reads all {width} of z."
         ).format(width=anatomy.config.hidden_size)
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         joined, output = rows.vectors("", "→")
         return each_scale(replace(joined, parts=rows.walk.shape[1], part=rows.head), output)
 

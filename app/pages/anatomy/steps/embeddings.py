@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app import words
 from app.pages.anatomy.pictures import StepRows, one_scale
-from app.pages.anatomy.requests import Found
+from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.steps.step import AnatomyStep, NormStep
 from app.pages.anatomy.vectors import quoted
-from app.plots.vector_rows import TEXT, Column
+from app.plots.vector_rows import TEXT, VectorColumn
 from engine.inspect.anatomy.vectors import Anatomy
 
 
@@ -21,14 +21,14 @@ class TextStep(AnatomyStep):
         )
         return template.format(count=words.number(anatomy.num_tokens))
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         spans, segments = rows.anatomy.encoding.offsets, rows.anatomy.encoding.token_type_ids
         where = ["–" if _is_special(rows.anatomy, i) else f"{a}–{b}" for i, (a, b) in enumerate(spans)]
         which = ["AB"[segment] if segment < 2 else str(segment) for segment in segments]
         return [
             _in_text(rows),
-            Column(words.translate("anatomy", "characters"), TEXT, texts=rows.texts(where)),
-            Column(words.translate("anatomy", "which text"), TEXT, texts=rows.texts(which)),
+            VectorColumn(words.translate("anatomy", "characters"), TEXT, texts=rows.texts(where)),
+            VectorColumn(words.translate("anatomy", "which text"), TEXT, texts=rows.texts(which)),
         ]
 
 
@@ -37,14 +37,14 @@ def _is_special(anatomy: Anatomy, place: int) -> bool:
     return bool(anatomy.encoding.special_tokens_mask[place]) and start == stop
 
 
-def _in_text(rows: StepRows) -> Column:
+def _in_text(rows: StepRows) -> VectorColumn:
     anatomy = rows.anatomy
     texts = (anatomy.text, anatomy.text_pair or "")
     said = []
     for place, (start, stop) in enumerate(anatomy.encoding.offsets):
         own = texts[anatomy.encoding.token_type_ids[place]]
         said.append("" if _is_special(anatomy, place) else own[start:stop])
-    return Column(words.translate("anatomy", "in the text"), TEXT, texts=rows.texts(said))
+    return VectorColumn(words.translate("anatomy", "in the text"), TEXT, texts=rows.texts(said))
 
 
 class PiecesStep(AnatomyStep):
@@ -55,11 +55,11 @@ class PiecesStep(AnatomyStep):
             "first begin with ##. [CLS] and [SEP] are added.",
         )
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         pieces = rows.anatomy.pieces
         kinds = [_kind(piece, following) for piece, following in zip(pieces, [*pieces[1:], ""], strict=True)]
-        piece = Column(words.translate("anatomy", "piece"), TEXT, sign="→", texts=rows.texts(pieces))
-        kind = Column(words.translate("anatomy", "what it is"), TEXT, texts=rows.texts(kinds))
+        piece = VectorColumn(words.translate("anatomy", "piece"), TEXT, sign="→", texts=rows.texts(pieces))
+        kind = VectorColumn(words.translate("anatomy", "what it is"), TEXT, texts=rows.texts(kinds))
         return [_in_text(rows), piece, kind]
 
 
@@ -98,10 +98,10 @@ class IdsStep(AnatomyStep):
             position=anatomy.positions[place],
         )
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         anatomy = rows.anatomy
         return [
-            Column(title, TEXT, hint, texts=rows.texts([str(x) for x in one]))
+            VectorColumn(title, TEXT, hint, texts=rows.texts([str(x) for x in one]))
             for title, hint, one in (
                 (
                     words.translate("anatomy", "id"),
@@ -121,7 +121,7 @@ class IdsStep(AnatomyStep):
             )
         ]
 
-    def is_changed(self, found: Found, walk: Walk) -> bool:
+    def is_changed(self, found: ChangedAnatomy, walk: Walk) -> bool:
         return bool(found.now.changes.positions or found.now.changes.segments)
 
 
@@ -133,7 +133,7 @@ class VectorsStep(AnatomyStep):
             "each.",
         ).format(piece=quoted(anatomy, walk.piece), width=anatomy.config.hidden_size)
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         return one_scale(*rows.vectors("", "", ""))
 
 
@@ -141,7 +141,7 @@ class SumStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate("anatomy", "The three vectors are added, number by number.")
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         return one_scale(*rows.vectors("", "+", "+", "="))
 
 

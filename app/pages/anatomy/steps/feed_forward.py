@@ -10,7 +10,7 @@ from app.pages.anatomy import vectors
 from app.pages.anatomy.pictures import StepRows, each_scale
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.steps.step import AnatomyStep, NormStep, ResidualStep
-from app.plots.vector_rows import Column
+from app.plots.vector_rows import VectorColumn
 from engine.inspect.anatomy.changes import FEED_FORWARD
 from engine.inspect.anatomy.vectors import Anatomy
 
@@ -34,7 +34,7 @@ class FeedForwardStep(AnatomyStep):
             activation=vectors.activation_name(anatomy),
         )
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         taken, inner, active, out = rows.vectors("", "→", "→", "→")
         return each_scale(taken, replace(inner, stretch=1.3), replace(active, stretch=1.3), out)
 

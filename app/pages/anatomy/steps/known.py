@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app import words
-from app.pages.anatomy.requests import Found
+from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.steps.answer import ANSWER_STEPS
 from app.pages.anatomy.steps.attention import ATTENTION_STEPS
@@ -34,7 +34,7 @@ def title_of(walk: Walk) -> str:
     return words.translate("anatomy", "{step}, layer {layer}").format(step=step.name(), layer=walk.layer)
 
 
-def chips(walk: Walk, found: Found) -> tuple[StepChip, ...]:
+def chips(walk: Walk, found: ChangedAnatomy) -> tuple[StepChip, ...]:
     """Return all steps as they stand on the strip: what is off, and what is otherwise than before."""
     groups = {
         EMBEDDINGS: words.translate("anatomy", "Embeddings"),

@@ -14,10 +14,10 @@ import numpy as np
 from app import words
 from app.pages.anatomy import vectors
 from app.pages.anatomy.pictures import StepRows, each_scale, framed, one_scale
-from app.pages.anatomy.requests import Found
+from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
-from app.pages.anatomy.sums import Told, worked_out
-from app.plots.vector_rows import Column, VectorPicture
+from app.pages.anatomy.sums import StepSum, worked_out
+from app.plots.vector_rows import VectorColumn, VectorPicture
 from engine.inspect.anatomy.steps import STEPS
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import Spot, vector_of
@@ -49,7 +49,7 @@ class AnatomyStep:
         """Return what happens in it."""
         raise NotImplementedError
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         """Return what is calculated, from left to right."""
         raise NotImplementedError
 
@@ -92,18 +92,18 @@ class AnatomyStep:
             return formula
         return formula.replace("GELU", activation).partition(" = <i>f</i> · Φ")[0]
 
-    def tell(self, anatomy: Anatomy, walk: Walk) -> Told:
+    def tell(self, anatomy: Anatomy, walk: Walk) -> StepSum:
         """Return what is told of it."""
         spot = self.spot(anatomy, walk)
         sentence, formula = self.sentence(anatomy, walk), self.formula_of(anatomy, walk)
-        return Told(sentence, formula) if spot is None else worked_out(anatomy, spot, sentence, formula)
+        return StepSum(sentence, formula) if spot is None else worked_out(anatomy, spot, sentence, formula)
 
     def picture(self, anatomy: Anatomy, walk: Walk, most: int) -> VectorPicture:
         """Return what is painted. Args: most: rows that there is room for."""
         rows = StepRows(anatomy, walk, most, self.shown(anatomy, walk), self.spot(anatomy, walk))
         return framed(rows, self.columns(rows), self.is_straight)
 
-    def is_changed(self, found: Found, walk: Walk) -> bool:
+    def is_changed(self, found: ChangedAnatomy, walk: Walk) -> bool:
         """Return whether it shows what is otherwise than before the changes."""
         return any(name in found.changed for name in self.shown(found.now, walk)[-1:])
 
@@ -129,7 +129,7 @@ class NormStep(AnatomyStep):
             "its own, which were learned.",
         )
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         return each_scale(*rows.vectors("", "→"))
 
 
@@ -159,7 +159,7 @@ class ResidualStep(AnatomyStep):
             return self.formula.partition("=")[0] + "= " + self.formula.rpartition("+ ")[2]
         return self.formula
 
-    def columns(self, rows: StepRows) -> list[Column]:
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
         is_off = (rows.walk.layer, self.which) in rows.anatomy.changes.no_residual
         went_in, found, total = rows.vectors("", "" if is_off else "+", "=")
         if is_off:

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.widgets import button
 from app.pages.attention.head_pictures.head_picture import MatrixPicture
-from app.pages.attention.requests import Drawn
-from app.pages.attention.state import Chosen
+from app.pages.attention.requests import AttentionDrawing
+from app.pages.attention.state import AttentionChoice
 from app.plots.arcs import ArcsPlot
 
 
@@ -53,13 +53,13 @@ class Arcs(MatrixPicture):
         self.figure.set_layout("line" if self.is_line else "columns")
         self.layout_link.setText(self.tr("Columns") if self.is_line else self.tr("One line"))
 
-    def show_answer(self, answer: Drawn, chosen: Chosen) -> None:
+    def show_answer(self, answer: AttentionDrawing, chosen: AttentionChoice) -> None:
         self.drawn = answer
         if answer.cells is not None:
             self.figure.set_arcs(answer.shown, answer.cells)
         self.figure.set_locked(self.row_of(chosen.locked))
 
-    def show_chosen(self, chosen: Chosen, title: str) -> None:
+    def show_chosen(self, chosen: AttentionChoice, title: str) -> None:
         self.figure.set_title(title)
         self.figure.set_locked(self.row_of(chosen.locked))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.pages.attention.head_pictures.head_picture import HeadPicture
-from app.pages.attention.state import Chosen
+from app.pages.attention.state import AttentionChoice
 
 
 class AttributionPicture(HeadPicture):
@@ -28,5 +28,5 @@ class AttributionPicture(HeadPicture):
     def tip(self) -> str:
         return self.tr("Which words an answer rests on, by its gradient")
 
-    def title(self, chosen: Chosen) -> str:
+    def title(self, chosen: AttentionChoice) -> str:
         return self.label

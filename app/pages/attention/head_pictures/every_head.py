@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.pages.attention.head_pictures.head_picture import HeadPicture
-from app.pages.attention.state import Chosen
+from app.pages.attention.state import AttentionChoice
 from app.plots.attention_image import MosaicPicture
 from app.plots.mosaic import MosaicPlot
 
@@ -31,14 +31,14 @@ class EveryHeadPicture(HeadPicture):
     def tip(self) -> str:
         return self.tr("Every head of every layer, large")
 
-    def title(self, chosen: Chosen) -> str:
+    def title(self, chosen: AttentionChoice) -> str:
         return self.label
 
-    def show_answer(self, answer: MosaicPicture, chosen: Chosen) -> None:
+    def show_answer(self, answer: MosaicPicture, chosen: AttentionChoice) -> None:
         self.figure.set_mosaic(answer)
         self.show_chosen(chosen, "")
 
-    def show_chosen(self, chosen: Chosen, title: str) -> None:
+    def show_chosen(self, chosen: AttentionChoice, title: str) -> None:
         self.figure.set_chosen(chosen.heads)
         self.figure.set_off(chosen.off)
 

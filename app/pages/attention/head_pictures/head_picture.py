@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.pages.attention import captions, requests
-from app.pages.attention.requests import Drawn
-from app.pages.attention.state import Chosen
+from app.pages.attention.requests import AttentionDrawing
+from app.pages.attention.state import AttentionChoice
 from app.plots.buttons import yield_to_layout
 from app.plots.figure import Figure
 from app.work.models import OpenModels
@@ -34,7 +34,7 @@ class PictureSource:
     """What a picture may be made from. other: what is compared with, once it is there."""
 
     maps: AttentionMaps
-    chosen: Chosen
+    chosen: AttentionChoice
     other: AttentionMaps | None
     models: OpenModels
 
@@ -52,7 +52,7 @@ class HeadPicture(QObject):
     fills_page = False  # nothing stands beside it
     is_mosaic = False  # every head, beside which the heads are a list
 
-    changed = Signal(str, object)  # a field of Chosen
+    changed = Signal(str, object)  # a field of AttentionChoice
     locked = Signal(int)  # the token's place in the encoding, -1 for none
     head_chosen = Signal(int, int)
     head_added = Signal(int, int)
@@ -86,7 +86,7 @@ class HeadPicture(QObject):
         """What stands below it, while it is shown."""
         return None
 
-    def title(self, chosen: Chosen) -> str:
+    def title(self, chosen: AttentionChoice) -> str:
         """Return the title over it: whose attention it shows."""
         return captions.title(chosen)
 
@@ -94,10 +94,10 @@ class HeadPicture(QObject):
         """Return what it asks of its own; None: nothing, or not yet."""
         return None
 
-    def show_answer(self, answer: Any, chosen: Chosen) -> None:
+    def show_answer(self, answer: Any, chosen: AttentionChoice) -> None:
         """Paint what was answered."""
 
-    def show_chosen(self, chosen: Chosen, title: str) -> None:
+    def show_chosen(self, chosen: AttentionChoice, title: str) -> None:
         """Show which heads are chosen, and which token's row."""
 
     def clear(self, why: str) -> None:
@@ -108,8 +108,8 @@ class MatrixPicture(HeadPicture):
     """A picture of one matrix, or of the difference of two; a row of it can be locked."""
 
     is_matrix = True
-    takes = Drawn
-    drawn: Drawn | None = None
+    takes = AttentionDrawing
+    drawn: AttentionDrawing | None = None
 
     def question(self, seen: PictureSource) -> PictureQuestion | None:
         chosen, other = replace(seen.chosen, locked=-1, off=frozenset()), None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.pages.attention.head_pictures.head_picture import MatrixPicture
-from app.pages.attention.requests import Drawn
-from app.pages.attention.state import Chosen
+from app.pages.attention.requests import AttentionDrawing
+from app.pages.attention.state import AttentionChoice
 from app.plots.heatmap import HeatmapPlot
 
 
@@ -27,12 +27,12 @@ class Heatmap(MatrixPicture):
     def tip(self) -> str:
         return self.tr("Rows look at columns")
 
-    def show_answer(self, answer: Drawn, chosen: Chosen) -> None:
+    def show_answer(self, answer: AttentionDrawing, chosen: AttentionChoice) -> None:
         self.drawn = answer
         self.figure.set_picture(answer.picture, answer.shown)
         self.figure.set_locked(self.row_of(chosen.locked))
 
-    def show_chosen(self, chosen: Chosen, title: str) -> None:
+    def show_chosen(self, chosen: AttentionChoice, title: str) -> None:
         self.figure.set_title(title)
         self.figure.set_locked(self.row_of(chosen.locked))
 

@@ -11,7 +11,7 @@ from app.look.widgets import button
 from app.pages.attention import captions
 from app.pages.attention.head_pictures.head_picture import HeadPicture, PictureQuestion, PictureSource
 from app.pages.attention.requests import explain_row, explained
-from app.pages.attention.state import Chosen
+from app.pages.attention.state import AttentionChoice
 from app.plots.query_key import QueryKeyPlot
 from engine.inspect.attention.weights import Detail
 
@@ -49,7 +49,7 @@ class QueryKey(HeadPicture):
     def link(self) -> QWidget:
         return self.anatomy_link
 
-    def title(self, chosen: Chosen) -> str:
+    def title(self, chosen: AttentionChoice) -> str:
         return captions.title(replace(chosen, heads=(chosen.current,), of="heads"))
 
     def question(self, seen: PictureSource) -> PictureQuestion:
@@ -58,7 +58,7 @@ class QueryKey(HeadPicture):
             (seen.maps, head, place), partial(explain_row, seen.models, seen.maps, head, place)
         )
 
-    def show_answer(self, answer: Detail, chosen: Chosen) -> None:
+    def show_answer(self, answer: Detail, chosen: AttentionChoice) -> None:
         self.figure.set_detail(answer)
 
     def clear(self, why: str) -> None:

@@ -9,17 +9,26 @@ from app import words
 from app.pages.family.kinds.kind import (
     ANSWER,
     GAP,
-    Example,
     FamilyAnswer,
+    FamilyKind,
     GivenQuestion,
-    Kind,
+    TypedExample,
     TypedQuestion,
     bars,
     bold_note,
     cannot,
     unable,
 )
-from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, UNSEEN, Column, Entry, Labels
+from app.plots.member_column import (
+    BLANK,
+    OTHER_SIDE,
+    SEEN_BAG,
+    SEEN_FILL,
+    UNSEEN,
+    Labels,
+    MemberColumn,
+    WordEntry,
+)
 from app.words import tr_engine, translate
 from engine.family.card import ON_BLANKS, Line, lines
 from engine.family.members import ALL, LEFT, LIKENESS, NEAR, SIDES, About
@@ -41,7 +50,7 @@ BLANKS = {  # by whether a family is Chinese: sentences and the right word
 }
 
 
-class BlankKind(Kind[BlankGuesses]):
+class BlankKind(FamilyKind[BlankGuesses]):
     """A sentence with a blank, and the right word."""
 
     key = "fill"
@@ -58,8 +67,8 @@ class BlankKind(Kind[BlankGuesses]):
     def begun(self, is_chinese: bool) -> TypedQuestion:
         return BLANKS[is_chinese][0]
 
-    def examples(self, is_chinese: bool) -> tuple[Example, ...]:
-        return tuple(Example(one.question, one) for one in BLANKS[is_chinese])
+    def examples(self, is_chinese: bool) -> tuple[TypedExample, ...]:
+        return tuple(TypedExample(one.question, one) for one in BLANKS[is_chinese])
 
     def taken(self, question: str, word: str) -> str:
         """Return the sentence with a guess in its blank; it then ends with the next one."""
@@ -85,15 +94,17 @@ class BlankKind(Kind[BlankGuesses]):
     def lines(self, answer: FamilyAnswer[BlankGuesses]) -> list[Line]:
         return [line for line in lines(answer.report) if line.name in ON_BLANKS]
 
-    def column(self, answer: FamilyAnswer[BlankGuesses], about: About, head: Mapping[str, Any]) -> Column:
+    def column(
+        self, answer: FamilyAnswer[BlankGuesses], about: About, head: Mapping[str, Any]
+    ) -> MemberColumn:
         found, right = answer.value, _right(answer)
         filled, shown = found.filled[about.name], found.limits.get(about.name)
-        return Column(
+        return MemberColumn(
             **head,
             seen=tr_engine(about.seen),
             blocks=_blocks(about, found.words, found.place),
             entries=tuple(
-                Entry(one.word, one.value, bool(right) and one.word == right) for one in filled.guesses
+                WordEntry(one.word, one.value, bool(right) and one.word == right) for one in filled.guesses
             ),
             is_likeness=about.says == LIKENESS,
             rank="" if filled.rank is None else _ordinal(filled.rank),

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, Offer
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer
 from app.words import tr_engine, translate
 from engine.family.card import ONE_TRAINING, p_words, starts
 from engine.family.questions.claims import Claims
-from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, Claim, Judged, judged_of
+from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, Claim, JudgedClaim, judged_of
 
 NewClaims = list[Claim]
 
 
-class ClaimsKind(Kind[NewClaims]):
+class ClaimsKind(FamilyKind[NewClaims]):
     """The claims of a family's training, and those on a table of pairs of sentences."""
 
     key = "claims"
@@ -60,7 +60,7 @@ class ClaimsKind(Kind[NewClaims]):
         return "\n\n".join([*map(_said, found), tr_engine(ONE_TRAINING), *first, last])
 
 
-def _said(told: Judged) -> str:
+def _said(told: JudgedClaim) -> str:
     verdicts = {
         HOLDS: translate("family", "Holds"),
         DOES_NOT: translate("family", "Expected, and does not hold"),

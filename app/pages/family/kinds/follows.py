@@ -9,21 +9,21 @@ from typing import Any
 from app.pages.family.kinds.kind import (
     SECOND,
     FamilyAnswer,
+    FamilyKind,
     GivenQuestion,
-    Kind,
     TypedQuestion,
     bars,
     cannot,
     unable,
 )
-from app.plots.member_column import Column, Entry, Labels
+from app.plots.member_column import Labels, MemberColumn, WordEntry
 from app.words import translate
 from engine.family.card import NEXT_SENTENCE, Line, lines
 from engine.family.members import About
 from engine.family.questions.follows import FollowsSentence, Probabilities
 
 
-class FollowsKind(Kind[Probabilities]):
+class FollowsKind(FamilyKind[Probabilities]):
     """Two sentences."""
 
     key = "follows"
@@ -57,12 +57,16 @@ class FollowsKind(Kind[Probabilities]):
     def lines(self, answer: FamilyAnswer[Probabilities]) -> list[Line]:
         return [line for line in lines(answer.report) if line.name == NEXT_SENTENCE]
 
-    def column(self, answer: FamilyAnswer[Probabilities], about: About, head: Mapping[str, Any]) -> Column:
+    def column(
+        self, answer: FamilyAnswer[Probabilities], about: About, head: Mapping[str, Any]
+    ) -> MemberColumn:
         p = answer.value.get(about.name)
         if p is None:
-            return Column(**head, cannot=translate("family", "Never learned which sentence follows another."))
+            return MemberColumn(
+                **head, cannot=translate("family", "Never learned which sentence follows another.")
+            )
         does, does_not = translate("family", "follows"), translate("family", "does not")
-        return Column(**head, entries=(Entry(does, p), Entry(does_not, 1.0 - p)))
+        return MemberColumn(**head, entries=(WordEntry(does, p), WordEntry(does_not, 1.0 - p)))
 
     def labels(self, answer: FamilyAnswer[Probabilities]) -> Labels:
         says = (translate("family", "Says"), bars())

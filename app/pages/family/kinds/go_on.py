@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, TypedQuestion, cannot, unable
-from app.plots.member_column import Column, Labels
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, TypedQuestion, cannot, unable
+from app.plots.member_column import Labels, MemberColumn
 from app.words import translate
 from engine.family.members import About
 from engine.family.questions.go_on import GoOn, Written
 
 
-class GoOnKind(Kind[Written]):
+class GoOnKind(FamilyKind[Written]):
     """The beginning of a text."""
 
     key = "write"
@@ -29,11 +29,11 @@ class GoOnKind(Kind[Written]):
     def question(self, given: GivenQuestion) -> GoOn:
         return GoOn(given.folder, given.typed.text)
 
-    def column(self, answer: FamilyAnswer[Written], about: About, head: Mapping[str, Any]) -> Column:
+    def column(self, answer: FamilyAnswer[Written], about: About, head: Mapping[str, Any]) -> MemberColumn:
         text = answer.value.get(about.name)
         if text is None:
-            return Column(**head, cannot=translate("family", "Does not write from left to right."))
-        return Column(**head, text=text or translate("family", "(ends the sentence)"))
+            return MemberColumn(**head, cannot=translate("family", "Does not write from left to right."))
+        return MemberColumn(**head, text=text or translate("family", "(ends the sentence)"))
 
     def labels(self, answer: FamilyAnswer[Written]) -> Labels:
         return Labels(says=(translate("family", "Goes on"), ""), cannot=cannot(), unable=unable())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from app.pages.family.scores import cell, said
-from app.plots.member_column import Cell, Column, Labels
+from app.plots.member_column import Labels, MemberColumn, ScoreCell
 from app.words import tr_engine, translate
 from engine.family.card import Line
 from engine.family.members import ABOUT, CAPTIONS, About
@@ -72,14 +72,14 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TypedExample:
     """What a menu of examples shows, and what is typed then."""
 
     title: str
     typed: TypedQuestion
 
 
-class Kind(Generic[T]):
+class FamilyKind(Generic[T]):
     """One kind. A class of its own says what differs."""
 
     key: str  # in scenes
@@ -122,7 +122,7 @@ class Kind(Generic[T]):
         """Return the same in the other language, where nobody has changed the question."""
         return self.begun(not was_chinese) if typed.question == self.begun(was_chinese).question else typed
 
-    def examples(self, is_chinese: bool) -> tuple[Example, ...]:
+    def examples(self, is_chinese: bool) -> tuple[TypedExample, ...]:
         """Return what can be asked by a choice."""
         return ()
 
@@ -164,11 +164,11 @@ class Kind(Generic[T]):
         """Return the questions whose scores stand in rows."""
         return []
 
-    def column(self, answer: FamilyAnswer[T], about: About, head: Mapping[str, Any]) -> Column:
+    def column(self, answer: FamilyAnswer[T], about: About, head: Mapping[str, Any]) -> MemberColumn:
         """Return what a member answers. Args: head: what stands in any of its columns."""
-        return Column(**head)
+        return MemberColumn(**head)
 
-    def columns(self, answer: FamilyAnswer[T]) -> tuple[Column, ...]:
+    def columns(self, answer: FamilyAnswer[T]) -> tuple[MemberColumn, ...]:
         """Return a column for each member of the family, the oldest first."""
         lines = self.lines(answer)
         return tuple(self.column(answer, ABOUT[name], _head(ABOUT[name], lines)) for name in answer.names)
@@ -183,7 +183,7 @@ class Kind(Generic[T]):
 
 
 def _head(about: About, lines: list[Line]) -> dict[str, Any]:
-    scores: tuple[Cell, ...] = tuple(cell(line, about.name) for line in lines)
+    scores: tuple[ScoreCell, ...] = tuple(cell(line, about.name) for line in lines)
     caption = tr_engine(CAPTIONS[about.age])
     return {"name": about.said, "year": str(about.year), "caption": caption, "scores": scores}
 

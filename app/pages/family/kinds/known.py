@@ -9,14 +9,14 @@ from app.pages.family.kinds.blank import BlankKind
 from app.pages.family.kinds.claims import ClaimsKind
 from app.pages.family.kinds.follows import FollowsKind
 from app.pages.family.kinds.go_on import GoOnKind
-from app.pages.family.kinds.kind import Kind
+from app.pages.family.kinds.kind import FamilyKind
 from app.pages.family.kinds.nearest import NearestKind
 from app.pages.family.kinds.results import ResultsKind
 from app.pages.family.kinds.senses import SensesKind
 from app.pages.family.kinds.task import TaskKind
 from app.pages.family.kinds.word_tests import WordTestsKind
 
-KINDS: tuple[Kind[Any], ...] = (
+KINDS: tuple[FamilyKind[Any], ...] = (
     *(BlankKind(), GoOnKind(), NearestKind(), SensesKind(), AnalogyKind()),
     *(WordTestsKind(), FollowsKind(), TaskKind(), ResultsKind(), ClaimsKind()),
 )

@@ -7,21 +7,21 @@ from typing import Any
 
 from app.pages.family.kinds.kind import (
     FamilyAnswer,
+    FamilyKind,
     GivenQuestion,
-    Kind,
     TypedQuestion,
     bars,
     cannot,
     no_vectors,
     unable,
 )
-from app.plots.member_column import Column, Entry, Labels
+from app.plots.member_column import Labels, MemberColumn, WordEntry
 from app.words import translate
 from engine.family.members import COUNTS, About
 from engine.family.questions.nearest import Near, NearestWords
 
 
-class NearKind(Kind[Near]):
+class NearKind(FamilyKind[Near]):
     """A kind that words answer, each with its likeness."""
 
     @property
@@ -29,9 +29,9 @@ class NearKind(Kind[Near]):
         """What stands before the words."""
         raise NotImplementedError
 
-    def column(self, answer: FamilyAnswer[Near], about: About, head: Mapping[str, Any]) -> Column:
-        entries = tuple(Entry(one.word, one.value) for one in answer.value.get(about.name, ()))
-        return Column(
+    def column(self, answer: FamilyAnswer[Near], about: About, head: Mapping[str, Any]) -> MemberColumn:
+        entries = tuple(WordEntry(one.word, one.value) for one in answer.value.get(about.name, ()))
+        return MemberColumn(
             **head, entries=entries, is_likeness=True, cannot=no_vectors() if about.age == COUNTS else ""
         )
 

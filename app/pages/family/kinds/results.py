@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, bold_note, unable
-from app.plots.member_column import Cell, Column, Labels
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, bold_note, unable
+from app.plots.member_column import Labels, MemberColumn, ScoreCell
 from app.words import translate
 from engine.family.card import Line, lines
 from engine.family.members import About
@@ -16,7 +16,7 @@ from engine.family.questions.results import Results
 Report = Mapping[str, Any]
 
 
-class ResultsKind(Kind[Report]):
+class ResultsKind(FamilyKind[Report]):
     """What a family's training told of it."""
 
     key = "results"
@@ -33,14 +33,14 @@ class ResultsKind(Kind[Report]):
     def lines(self, answer: FamilyAnswer[Report]) -> list[Line]:
         return lines(answer.report)
 
-    def column(self, answer: FamilyAnswer[Report], about: About, head: Mapping[str, Any]) -> Column:
+    def column(self, answer: FamilyAnswer[Report], about: About, head: Mapping[str, Any]) -> MemberColumn:
         one = answer.report["reached"][about.name]
         facts = (
             words.number(one["weights"]),
             words.number(one["words_read"]),
             translate("family", "{number} s").format(number=words.number(round(one["seconds"]))),
         )
-        return Column(**{**head, "scores": (*map(Cell, facts), *head["scores"])})
+        return MemberColumn(**{**head, "scores": (*map(ScoreCell, facts), *head["scores"])})
 
     def labels(self, answer: FamilyAnswer[Report]) -> Labels:
         facts = (

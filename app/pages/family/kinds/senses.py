@@ -10,22 +10,22 @@ import numpy as np
 from app import words
 from app.pages.family.kinds.kind import (
     SENTENCES,
-    Example,
     FamilyAnswer,
+    FamilyKind,
     GivenQuestion,
-    Kind,
+    TypedExample,
     TypedQuestion,
     cannot,
     no_vectors,
     unable,
 )
 from app.pages.family.scores import cell, shares_line
-from app.plots.member_column import Cell, Column, Entry, Labels
+from app.plots.member_column import Labels, MemberColumn, ScoreCell, WordEntry
 from app.plots.sense_planes import Dot
 from app.words import translate
 from engine.family import senses
 from engine.family.members import PLACE_VECTORS, About
-from engine.family.questions.senses import SensesFound, WordSenses
+from engine.family.questions.senses import SensesAnswer, WordSenses
 from engine.family.reached import share
 
 WORDS: dict[bool, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
@@ -39,7 +39,7 @@ WORDS: dict[bool, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 
 
-class SensesKind(Kind[SensesFound]):
+class SensesKind(FamilyKind[SensesAnswer]):
     """A word and its sentences."""
 
     key = "senses"
@@ -56,20 +56,24 @@ class SensesKind(Kind[SensesFound]):
     def begun(self, is_chinese: bool) -> TypedQuestion:
         return self.examples(is_chinese)[0].typed
 
-    def examples(self, is_chinese: bool) -> tuple[Example, ...]:
+    def examples(self, is_chinese: bool) -> tuple[TypedExample, ...]:
         return tuple(
-            Example(word, TypedQuestion(word, sentences="\n\n".join("\n".join(group) for group in groups)))
+            TypedExample(
+                word, TypedQuestion(word, sentences="\n\n".join("\n".join(group) for group in groups))
+            )
             for word, groups in WORDS[is_chinese].items()
         )
 
     def question(self, given: GivenQuestion) -> WordSenses:
         return WordSenses(given.folder, given.typed.text, tuple(senses.read_groups(given.typed.sentences)))
 
-    def column(self, answer: FamilyAnswer[SensesFound], about: About, head: Mapping[str, Any]) -> Column:
+    def column(
+        self, answer: FamilyAnswer[SensesAnswer], about: About, head: Mapping[str, Any]
+    ) -> MemberColumn:
         told = answer.value
         found = told.senses.get(about.name)
         if found is None:
-            return Column(**head, cannot=no_vectors())
+            return MemberColumn(**head, cannot=no_vectors())
         planes = tuple(
             tuple(
                 Dot(float(x), float(y), group, text)
@@ -78,15 +82,15 @@ class SensesKind(Kind[SensesFound]):
             for points in found.points
         )
         one_point = translate("family", "One point: the sentence changes nothing.")
-        return Column(
+        return MemberColumn(
             **{**head, "scores": _cells(told, about.name)},
-            entries=tuple(Entry(_layer(number), one) for number, one in enumerate(found.likeness)),
+            entries=tuple(WordEntry(_layer(number), one) for number, one in enumerate(found.likeness)),
             is_likeness=True,
             planes=planes,
             cannot="" if about.age == PLACE_VECTORS else one_point,
         )
 
-    def labels(self, answer: FamilyAnswer[SensesFound]) -> Labels:
+    def labels(self, answer: FamilyAnswer[SensesAnswer]) -> Labels:
         told = answer.value
         layers = max((len(one.likeness) for one in told.senses.values()), default=0)
         rows = (
@@ -105,16 +109,16 @@ class SensesKind(Kind[SensesFound]):
         )
 
 
-def _is_apart(told: SensesFound) -> bool:
+def _is_apart(told: SensesAnswer) -> bool:
     return any(one is not None for one in told.apart.values())
 
 
-def _cells(told: SensesFound, name: str) -> tuple[Cell, ...]:
+def _cells(told: SensesAnswer, name: str) -> tuple[ScoreCell, ...]:
     apart = told.apart.get(name)
     if apart is None:
-        return (Cell(""), Cell(""), Cell("")) if _is_apart(told) else ()
+        return (ScoreCell(""), ScoreCell(""), ScoreCell("")) if _is_apart(told) else ()
     ways = (words.decimal(one, 2) for one in (apart.within, apart.between))
-    return (*map(Cell, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
+    return (*map(ScoreCell, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
 
 
 def _layer(number: int) -> str:

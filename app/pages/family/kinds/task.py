@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
 from app.pages.family.scores import cell, shares_line
-from app.plots.member_column import Cell, Column, Labels
+from app.plots.member_column import Labels, MemberColumn, ScoreCell
 from app.words import translate
 from engine.family.members import COUNTS, PLACE_VECTORS, About
 from engine.family.questions.task import SameTask, SameTaskScores
@@ -16,7 +16,7 @@ from engine.family.questions.task import SameTask, SameTaskScores
 PENDING = "…"
 
 
-class TaskKind(Kind[SameTaskScores]):
+class TaskKind(FamilyKind[SameTaskScores]):
     """The open table."""
 
     key = "task"
@@ -52,15 +52,17 @@ class TaskKind(Kind[SameTaskScores]):
         is_tuned = answer.value.fine_tuned is not None
         return Offer(said, "" if is_tuned else translate("family", "Fine-tune all as well"))
 
-    def column(self, answer: FamilyAnswer[SameTaskScores], about: About, head: Mapping[str, Any]) -> Column:
+    def column(
+        self, answer: FamilyAnswer[SameTaskScores], about: About, head: Mapping[str, Any]
+    ) -> MemberColumn:
         found, name = answer.value, about.name
         cells = [cell(shares_line(found.frozen), name)]
         if found.fine_tuned is not None:
             done = cell(shares_line(found.fine_tuned), name)
-            cells.append(done if name in found.fine_tuned else Cell(PENDING))
+            cells.append(done if name in found.fine_tuned else ScoreCell(PENDING))
         if found.naive_bayes:
             cells.append(cell(shares_line(found.naive_bayes), name))
-        return Column(**{**head, "scores": tuple(cells)}, text=_how(about))
+        return MemberColumn(**{**head, "scores": tuple(cells)}, text=_how(about))
 
     def labels(self, answer: FamilyAnswer[SameTaskScores]) -> Labels:
         found = answer.value

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.pages.family.kinds.kind import FamilyAnswer, GivenQuestion, Kind, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
 from app.plots.member_column import Labels
 from app.words import translate
 from engine.family.card import Line
-from engine.family.exam import Row
+from engine.family.exam import ExamRow
 from engine.family.questions.word_files import WordFiles
 
-Rows = tuple[Row, ...]
+Rows = tuple[ExamRow, ...]
 
 
-class WordTestsKind(Kind[Rows]):
+class WordTestsKind(FamilyKind[Rows]):
     """Files, and a row of scores for each."""
 
     key = "files"

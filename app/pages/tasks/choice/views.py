@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.choice.scores import EndingScores
 from app.pages.tasks.classification.remarks import accuracy_words, on_chance
 from app.pages.tasks.views import RowViews
@@ -48,7 +48,7 @@ class ChoiceViews(RowViews):
     def score_words(self, event: Evaluated) -> str:
         return accuracy_words(event)
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         yield from on_chance(event)
 
     def bars(self, summary: Summary) -> list[tuple[str, int]]:

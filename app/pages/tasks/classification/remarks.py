@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QCoreApplication
 
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.words import number, share, shorten, with_interval
 from engine.events import Evaluated
 from engine.train.metrics import wilson_interval
@@ -24,7 +24,7 @@ def accuracy_words(evaluated: Evaluated) -> str:
     return with_interval(float(evaluated.metrics["accuracy"]), rows)
 
 
-def on_predictions(event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+def on_predictions(event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
     """Say which labels are never predicted, then what chance could do. Args: is_over: it is trained."""
     assert event.confusion is not None
     true, predicted = event.confusion.sum(axis=1), event.confusion.sum(axis=0)
@@ -38,24 +38,24 @@ def on_predictions(event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
         if is_over:
             text = translate("scores", "It always answers {name}: it does not tell the labels apart.")
         only = event.labels[int(predicted.argmax())]
-        yield Remark("look", text.format(name=shorten(only, 30)))
+        yield AdviceLine("look", text.format(name=shorten(only, 30)))
         return
     if len(never) == 1:
         text = translate("scores", "{name} is never predicted, though {rows} validation rows carry it.")
         rows = int(true[event.labels.index(never[0])])
-        yield Remark("look", text.format(name=shorten(never[0], 30), rows=number(rows)))
+        yield AdviceLine("look", text.format(name=shorten(never[0], 30), rows=number(rows)))
     elif never:
         text = translate("scores", "{count} labels are never predicted: {names}.")
-        yield Remark("look", text.format(count=number(len(never)), names=_names_words(never)))
+        yield AdviceLine("look", text.format(count=number(len(never)), names=_names_words(never)))
     elif len(event.labels) == 2:
-        yield Remark("fine", translate("scores", "Both labels are being predicted."))
+        yield AdviceLine("fine", translate("scores", "Both labels are being predicted."))
     else:
         text = translate("scores", "All {count} labels are being predicted.")
-        yield Remark("fine", text.format(count=number(len(event.labels))))
+        yield AdviceLine("fine", text.format(count=number(len(event.labels))))
     yield from on_chance(event)
 
 
-def on_chance(event: Evaluated) -> Iterator[Remark]:
+def on_chance(event: Evaluated) -> Iterator[AdviceLine]:
     """Say where an accuracy may be no better than one answer for all rows."""
     accuracy, confusion = event.metrics.get("accuracy"), event.confusion
     if accuracy is None or confusion is None or not confusion.sum():
@@ -84,7 +84,7 @@ def on_chance(event: Evaluated) -> Iterator[Remark]:
                 "interval of its accuracy reaches down to {low}.",
             )
     most = shorten(event.labels[int(true.argmax())], 30)
-    yield Remark("look", text.format(name=most, share=share(chance), low=share(low)))
+    yield AdviceLine("look", text.format(name=most, share=share(chance), low=share(low)))
 
 
 def _names_words(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.classification.remarks import accuracy_words, on_chance, on_predictions
 from app.pages.tasks.classification.scores import ScoresCard
 from app.pages.tasks.views import RowViews
@@ -51,7 +51,7 @@ class ClassificationViews(RowViews):
     def score_words(self, event: Evaluated) -> str:
         return accuracy_words(event)
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         if event.split == "test":
             yield from on_chance(event)
         elif event.confusion is not None:

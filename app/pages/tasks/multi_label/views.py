@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.multi_label.scores import MultiLabelScores
 from app.pages.tasks.views import FEW_LABELS, RowViews
 from app.plots.bars import BarsPlot
@@ -51,12 +51,12 @@ class MultiLabelViews(RowViews):
             "F1 over all labels together appears here, on training and validation rows.",
         )
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         from engine.train.tasks.multi_label.task import MultiLabel  # here: it brings torch with it
 
         for sentence, level in MultiLabel(event.labels).remarks(event, event.split):
             if level != "fine":
-                yield Remark(level if is_over else "look", words.say(sentence))
+                yield AdviceLine(level if is_over else "look", words.say(sentence))
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         pairs = [(name, float(value)) for name, value in zip(labels, values, strict=True)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.questions.answers import QuestionAnswers
 from app.pages.tasks.questions.preview import QuestionPreview
 from app.pages.tasks.questions.scores import QuestionScores
@@ -47,12 +47,12 @@ class QuestionViews(FileViews):
             "no_answer_exact_match": translate("QuestionViews", "exact match where there is none"),
         }
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         if count_of(event.details, "num_examples") and not count_of(event.details, "answered"):
             text = translate(
                 "QuestionViews", "It answers no question: of each it says that there is no answer."
             )
-            yield Remark("look", text)
+            yield AdviceLine("look", text)
         threshold = threshold_in(event.details)
         if is_over and threshold and threshold["value"]:
             text = translate(
@@ -67,7 +67,7 @@ class QuestionViews(FileViews):
                 f1=words.share(threshold["reported"]),
                 zero=words.share(threshold["at_zero"]),
             )
-            yield Remark("fine", said)
+            yield AdviceLine("fine", said)
 
     def mark_words(self, mark: tuple[str, ...]) -> str:
         kind, value = mark

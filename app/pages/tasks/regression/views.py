@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.regression.scores import RegressionScores, correlation_words
 from app.pages.tasks.views import RowViews
 from app.plots.bars import BarsPlot
@@ -55,11 +55,11 @@ class RegressionViews(RowViews):
     def score_words(self, event: Evaluated) -> str:
         return correlation_words(event, "pearson")
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         from engine.train.tasks.regression.task import Regression  # here: it brings torch with it
 
         for sentence, level in Regression(event.labels).remarks(event, event.split):
-            yield Remark(level if is_over else "look", words.say(sentence))
+            yield AdviceLine(level if is_over else "look", words.say(sentence))
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         bars.clear()

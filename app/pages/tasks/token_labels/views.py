@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from app import words
-from app.pages.advice.remark import Remark
+from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.token_labels.answers import TokenAnswers
 from app.pages.tasks.token_labels.preview import TokenPreview
 from app.pages.tasks.token_labels.scores import TokenScores, kind_words
@@ -50,7 +50,7 @@ class TokenViews(FileViews):
         value = event.metrics.get(self.main_metric, event.metrics.get("token_accuracy"))
         return "" if value is None else words.score(value)
 
-    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[Remark]:
+    def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         occur = [kind for kind, figures in event.per_label.items() if figures[3]]
         never = [kind for kind in occur if not event.per_label[kind][1]]
         if not never or "entity_f1" not in event.metrics:
@@ -61,11 +61,11 @@ class TokenViews(FileViews):
             )
             if is_over:
                 text = translate("TokenViews", "No entity is found. Train longer, or at a higher rate.")
-            yield Remark("wrong" if is_over else "look", text)
+            yield AdviceLine("wrong" if is_over else "look", text)
             return
         text = translate("TokenViews", "Types that occur and of which none is found: {types}.")
         shown = [words.shorten(kind, 40) for kind in never[:5]] + ["…"] * bool(never[5:])
-        yield Remark("look", text.format(types=", ".join(shown)))
+        yield AdviceLine("look", text.format(types=", ".join(shown)))
 
     def mark_words(self, mark: tuple[str, ...]) -> str:
         kind, *names = mark

@@ -11,7 +11,7 @@ from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.questions.reading import looks_like_questions
-from engine.train.learned import Apart
+from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
@@ -42,7 +42,7 @@ class AnsweringQuestions(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, Apart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
         return (yield from hashes_of_parts(parts)), about_split(config.data, places)
 

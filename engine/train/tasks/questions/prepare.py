@@ -19,7 +19,7 @@ from engine.text.questions.question import Questions
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
-from engine.train.learned import AT_ONCE, Apart, Block, hashes_of, telling_start
+from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, check_fit, on_ignored, starting
 from engine.train.tasks.questions.kept import QuestionSet
 from engine.train.tasks.questions.reading import (
@@ -135,11 +135,11 @@ def reading_parts(
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Questions]) -> Steps[dict[str, Apart]]:
+def hashes_of_parts(parts: Mapping[str, Questions]) -> Steps[dict[str, HashedPart]]:
     """Return what tells the questions of each part again, each with its passage."""
     found = {}
     for name, part in parts.items():
-        found[name] = Apart((yield from hashes_of(blocks_of_questions(part))), part.sha256)
+        found[name] = HashedPart((yield from hashes_of(blocks_of_questions(part))), part.sha256)
     return found
 
 

@@ -13,7 +13,7 @@ import torch
 
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Noted, Steps
-from engine.model.heads import PLAIN, Headed, SequenceClassifier, Unit
+from engine.model.heads import PLAIN, EncoderWithHead, SequenceClassifier, Unit
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.numbers import are_numbers, figure
@@ -99,7 +99,7 @@ class Regressing(OfRows):
         unit, data = unit_in(setup.about), setup.sets[split]
         return Regression(setup.labels), replace(data, targets=data.targets * unit.sd + unit.mean)
 
-    def begin(self, model: Headed, setup: Setup) -> list[Sentence]:
+    def begin(self, model: EncoderWithHead, setup: Setup) -> list[Sentence]:
         """Let a new head begin at the mean of the numbers to learn."""
         assert isinstance(model, SequenceClassifier)
         with torch.no_grad():
@@ -108,7 +108,7 @@ class Regressing(OfRows):
         unit = unit_in(setup.about)
         return [Sentence(template, {"mean": figure(unit.mean, unit.sd)})]
 
-    def go_on(self, model: Headed, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+    def go_on(self, model: EncoderWithHead, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
         """Take the head as it answers in the table's unit; one that has learned in another unit as it answers
         in standard deviations.
         """
@@ -127,7 +127,7 @@ class Regressing(OfRows):
         values = {"before": figure(before.mean, before.sd), "mean": figure(unit.mean, unit.sd)}
         return [Sentence(template, values)]
 
-    def attach(self, model: Headed, setup: Setup) -> None:
+    def attach(self, model: EncoderWithHead, setup: Setup) -> None:
         assert isinstance(model, SequenceClassifier)
         model.unit = unit_in(setup.about)
 

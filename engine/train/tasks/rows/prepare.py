@@ -18,7 +18,7 @@ from engine.text.roles import Roles
 from engine.text.table import Table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.learned import AT_ONCE, Apart, hashes_of, telling_start
+from engine.train.learned import AT_ONCE, HashedPart, hashes_of, telling_start
 from engine.train.prepare import (
     SPLITS,
     about_data,
@@ -78,12 +78,12 @@ class AllRows:
     places: Sequence[Indices]
     parts: Mapping[str, _Part]
 
-    def hashes(self) -> Steps[dict[str, Apart]]:
+    def hashes(self) -> Steps[dict[str, HashedPart]]:
         """Return what tells the texts of each part again."""
         found = {}
         for name, part in self.parts.items():
             blocks = ((some.texts(), some.pairs()) for some in part.examples.blocks(AT_ONCE))
-            found[name] = Apart((yield from hashes_of(blocks)), part.table.sha256)
+            found[name] = HashedPart((yield from hashes_of(blocks)), part.table.sha256)
         return found
 
 

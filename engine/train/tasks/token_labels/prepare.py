@@ -21,7 +21,7 @@ from engine.text.tagged.texts import TaggedTexts
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
-from engine.train.learned import Apart, Block, hashes_of, telling_start
+from engine.train.learned import Block, HashedPart, hashes_of, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, split_of, starting
 from engine.train.tasks.token_labels.cutting import Codes, cutting
 from engine.train.tasks.token_labels.kept import TaggedSet
@@ -190,11 +190,11 @@ def reading_parts(
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Part]) -> Steps[dict[str, Apart]]:
+def hashes_of_parts(parts: Mapping[str, Part]) -> Steps[dict[str, HashedPart]]:
     """Return what tells the texts of each part again."""
     found = {}
     for name, part in parts.items():
-        found[name] = Apart((yield from hashes_of(part.blocks())), part.texts.sha256)
+        found[name] = HashedPart((yield from hashes_of(part.blocks())), part.texts.sha256)
     return found
 
 
