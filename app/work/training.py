@@ -40,7 +40,7 @@ else:
     fine_tune = later("engine.train.finetune", "fine_tune")
     pretrain = later("engine.train.pretrain", "pretrain")
     resume = later("engine.train.resume", "resume")
-    WatchQuestions = later("engine.train.pretraining.watch", "Questions")
+    WatchQuestions = later("engine.train.pretraining.watch", "WatchQuestions")
 
 CALM_MS = 250
 

@@ -11,10 +11,11 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ElidedBox
+from app.look.inputs import PushButton
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, Item, row
 from app.look.widgets import button
@@ -78,7 +79,7 @@ class _ColumnBox(ListBox):
         return Qt.TextElideMode.ElideMiddle  # "column 1" and "column 2" differ at the end
 
 
-class SeveralBox(QPushButton):
+class SeveralBox(PushButton):
     """Several columns of one role: its words are their names, its menu says for each whether it is one."""
 
     asked = Signal(str, bool)  # a column, and whether it is to have the role
@@ -89,7 +90,7 @@ class SeveralBox(QPushButton):
 
     def show_columns(self, columns: Sequence[str], chosen: Sequence[str], empty: str) -> None:
         """Show which of some columns are chosen. Args: empty: what stands there where none is."""
-        self.setText(words.shorten(joined_names(chosen), 22) or empty)
+        self.setText(words.shorten(joined_names(chosen), 22).replace("&", "&&") or empty)
         self.setToolTip(tip(joined_names(chosen) or empty))
         if [action.data() for action in self.menu().actions()] != list(columns):
             self._fill(columns)
@@ -99,7 +100,8 @@ class SeveralBox(QPushButton):
     def _fill(self, columns: Sequence[str]) -> None:
         self.menu().clear()
         for name in columns:
-            action = self.menu().addAction(words.shorten(name, 60))
+            action = self.menu().addAction(words.shorten(name, 60).replace("&", "&&"))
+            action.setToolTip(tip(name))
             action.setCheckable(True)
             action.setData(name)
             action.triggered.connect(lambda wanted, name=name: self.asked.emit(name, wanted))
