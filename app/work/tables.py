@@ -21,7 +21,7 @@ from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
-from engine.text.examples import Examples, doubt_about_header
+from engine.text.examples import Examples, LabelRules, doubt_about_header
 from engine.text.inside_texts import labels_inside
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
@@ -203,7 +203,8 @@ def summary(
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
     roles = reading.with_label(table, roles.only(reading.roles))
-    finding = partial(reading.finding, merge=merge_labels, whole_labels=whole_labels, max_labels=max_labels)
+    rules = LabelRules(None, merge_labels, whole_labels, max_labels)
+    finding = partial(reading.finding, rules=rules)
     found, refusal = yield from _examples(finding, table, roles)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     leaking = yield from _count_leaking(found, reading, table.together)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Beat, Steps, result_of
-from engine.settings.finetune import ALL_LABELS, USUAL_LABELS
+from engine.settings.finetune import ALL_LABELS, USUAL_LABELS, DataConfig
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.label_kinds import check_label_kind
 from engine.text.labels import Answers, Spelling, shown_pair, spellings_in, spellings_of
@@ -104,6 +104,30 @@ class Examples:
     def targets(self, examples: ExampleRows) -> npt.NDArray[Any]:
         """Return (E, ...), what is right for some of the examples; -1 where nothing is known."""
         return examples.labels.astype(np.int64) if self.values is None else self.values[examples.labels]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRules:
+    """What labels rows may have.
+
+    known: those of a trained model, or None to collect them: stripped, sorted, as numbers if all are
+    integers. merge: a label that is nearly equal to a commoner one, or to a known one, is read as that one.
+    whole: labels that look like several in one, or like tags of words, are classes all the same. most: how
+    many are collected at most.
+    """
+
+    known: Sequence[str] | None = None
+    merge: bool = False
+    whole: bool = False
+    most: int = USUAL_LABELS
+
+    @classmethod
+    def of(cls, data: DataConfig) -> LabelRules:
+        """Return how the settings say that labels are collected."""
+        return cls(None, data.merge_labels, data.whole_labels, data.max_labels)
+
+
+COLLECTED = LabelRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,48 +231,27 @@ def doubt_about_header(table: Table, roles: Roles) -> Sentence | None:
     return Sentence(template, {"called": called, "label": roles.label, "count": of_label.num_values})
 
 
-def examples_from(
-    table: Table,
-    roles: Roles,
-    labels: Sequence[str] | None = None,
-    *,
-    merge: bool = False,
-    whole_labels: bool = False,
-    max_labels: int = USUAL_LABELS,
-) -> Examples:
+def examples_from(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Examples:
     """Return the rows that can be used, at once: see `finding_examples`."""
-    return result_of(
-        finding_examples(table, roles, labels, merge=merge, whole_labels=whole_labels, max_labels=max_labels)
-    )
+    return result_of(finding_examples(table, roles, rules))
 
 
-def finding_examples(
-    table: Table,
-    roles: Roles,
-    labels: Sequence[str] | None = None,
-    *,
-    merge: bool = False,
-    whole_labels: bool = False,
-    max_labels: int = USUAL_LABELS,
-) -> Steps[Examples]:
+def finding_examples(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
     """Return the rows that can be used, step by step.
 
-    Args:   roles: columns by name or 1-based number; without a label column every label is None. labels:
-        those of a trained model, or None to collect them: stripped, sorted, as numbers if all are integers.
-        merge: a label that is nearly equal to a commoner one, or to one of `labels`, is read as that one.
-        whole_labels: labels that look like several in one, or like tags of words, are classes all the same.
-        max_labels: how many are collected at most.
+    Args:   roles: columns by name or 1-based number; without a label column every label is None. rules: what
+        labels they may have.
     Returns: rows with an empty text or label, or an unknown label, are reported by their line.
     Raises: DataError for a missing column, one column in two roles, no usable row; when labels are collected,
         for one class only, or labels that look like free text or numbers.
     """
     texts, label_columns = _resolve(table, roles, roles.get("label", ()))
     problems, answers = yield from _look_through(table, texts, label_columns)
-    spellings: tuple[Spelling, ...] = ()
+    labels, spellings = rules.known, tuple[Spelling, ...]()
     if label_columns:
-        if labels is None or merge:
+        if labels is None or rules.merge:
             spellings = spellings_in(answers, labels)
-        if merge:
+        if rules.merge:
             answers = answers.merged(spellings)
         if labels is not None:
             answers = _find_unknown(problems, answers, labels)
@@ -257,16 +260,16 @@ def finding_examples(
     notes: tuple[Sentence, ...] = ()
     if labels is None and label_columns:
         found, (column,) = answers.counts(), label_columns
-        if not whole_labels:
+        if not rules.whole:
             check_label_kind(column, found)
-        _check_labels(table, texts, column, found, len(rows), max_labels)
-        notes = notes_on_rare(found, {} if merge else {each.label: each.seen[0] for each in spellings})
+        _check_labels(table, texts, column, found, len(rows), rules.most)
+        notes = notes_on_rare(found, {} if rules.merge else {each.label: each.seen[0] for each in spellings})
         labels = in_order(found)
     labels = labels or ()
     places = {label: place for place, label in enumerate(labels)} if label_columns else {}
     place_of = np.array([places.get(name, -1) for name in answers.names], np.int32)
     made = _rows_of(table, texts, rows, place_of[answers.codes[rows]])
-    return Examples(made, tuple(labels), reported, notes, spellings, merge)
+    return Examples(made, tuple(labels), reported, notes, spellings, rules.merge)
 
 
 def finding_values(

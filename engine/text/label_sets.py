@@ -15,11 +15,12 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Steps
-from engine.settings.finetune import USUAL_LABELS
 from engine.text.examples import (
     BETWEEN,
+    COLLECTED,
     Cells,
     Examples,
+    LabelRules,
     finding_values,
     guess_roles,
     in_order,
@@ -82,28 +83,20 @@ def switch_columns(table: Table, taken: Collection[str] = ()) -> tuple[str, ...]
     return tuple(name for name, found in cells.items() if {cell.strip() for cell in found} <= {"0", "1", ""})
 
 
-def finding_sets(
-    table: Table,
-    roles: Roles,
-    labels: Sequence[str] | None = None,
-    *,
-    merge: bool = False,
-    max_labels: int = USUAL_LABELS,
-) -> Steps[Examples]:
+def finding_sets(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
     """Return the rows that can be used, and the labels of each, step by step: `Examples.values` is (K, C).
 
-    Args:   roles: `label` as `label_columns` takes it; "" for rows without labels. labels: those of a trained
-        model, or None to collect them. merge: a label that is nearly equal to another is read as that one.
-        max_labels: how many are collected at most.
+    Args:   roles: `label` as `label_columns` takes it; "" for rows without labels. rules: what labels
+        they may have.
     Returns: rows with an empty text or label, or a label that is not known, are reported by their line.
     Raises: DataError as `finding_examples`.
     """
     columns = label_columns(table, roles.label) if roles.label else ()
     if len(columns) > 1:
-        read = partial(_of_columns, table, columns, labels)
+        read = partial(_of_columns, table, columns, rules.known)
     else:
-        read = partial(_of_cells, columns[0] if columns else "", labels, merge, max_labels)
-    return (yield from finding_values(table, roles, columns, read, is_merged=merge))
+        read = partial(_of_cells, columns[0] if columns else "", rules)
+    return (yield from finding_values(table, roles, columns, read, is_merged=rules.merge))
 
 
 def _of_columns(table: Table, columns: Sequence[str], known: Sequence[str] | None, answers: Answers) -> Cells:
@@ -167,8 +160,9 @@ class _Parted:
         return _Parted(parts, self.refused)
 
 
-def _of_cells(column: str, known: Sequence[str] | None, merge: bool, most: int, answers: Answers) -> Cells:
+def _of_cells(column: str, rules: LabelRules, answers: Answers) -> Cells:
     """Read cells that hold all labels of their row. Raises: DataError: too many labels, nothing to learn."""
+    known, merge, most = rules.known, rules.merge, rules.most
     if len(answers.names) > _MOST_CELLS:
         raise too_many_labels(column, len(answers.names), len(answers.codes), most)
     counts = answers.counts()

@@ -11,7 +11,7 @@ from engine.errors import DataError, marked
 from engine.events import Noted, Steps
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.example_rows import Example, ExampleRows
-from engine.text.examples import finding_examples
+from engine.text.examples import LabelRules, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.wordpiece import Encoding
@@ -46,7 +46,9 @@ def finding_texts(
     """
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
     labels = subject.labels if roles.label else None
-    found = yield from finding_examples(table, roles if labels else roles.with_columns(label=""), labels)
+    found = yield from finding_examples(
+        table, roles if labels else roles.with_columns(label=""), LabelRules(labels)
+    )
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
     texts = [Text(example, encoding) for example, encoding in _encoded(subject, found.examples, limit)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +12,9 @@ from engine.errors import marked
 from engine.events import Steps
 from engine.model.heads import MultipleChoice
 from engine.model.info import temperature_in
-from engine.settings.finetune import USUAL_LABELS
 from engine.text.choices import finding_choices, likely_choices
 from engine.text.example_rows import ExampleRows
-from engine.text.examples import Examples
+from engine.text.examples import COLLECTED, Examples, LabelRules
 from engine.text.roles import OF_CHOICES, Roles
 from engine.text.table import Table
 from engine.text.wordpiece import WordPiece
@@ -46,16 +45,7 @@ class RightEnding(RowReading):
         found = likely_choices(table)
         return roles if "choices" in roles or not found else found
 
-    def finding(
-        self,
-        table: Table,
-        roles: Roles,
-        labels: Sequence[str] | None = None,
-        *,
-        merge: bool = False,
-        whole_labels: bool = False,
-        max_labels: int = USUAL_LABELS,
-    ) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
         return finding_choices(table, roles.only(self.roles))
 
     def encode(

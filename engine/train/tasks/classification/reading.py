@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from engine.events import Steps
 from engine.model.info import temperature_in
-from engine.settings.finetune import USUAL_LABELS
-from engine.text.examples import Examples, finding_examples
+from engine.text.examples import COLLECTED, Examples, LabelRules, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.train.tasks.classification.task import Classification
@@ -20,19 +19,8 @@ class OneLabel(RowReading):
 
     name = Classification.name
 
-    def finding(
-        self,
-        table: Table,
-        roles: Roles,
-        labels: Sequence[str] | None = None,
-        *,
-        merge: bool = False,
-        whole_labels: bool = False,
-        max_labels: int = USUAL_LABELS,
-    ) -> Steps[Examples]:
-        return finding_examples(
-            table, roles, labels, merge=merge, whole_labels=whole_labels, max_labels=max_labels
-        )
+    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+        return finding_examples(table, roles, rules)
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:
         return Classification(labels, temperature=temperature_in(info))

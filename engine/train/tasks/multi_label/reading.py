@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from engine.events import Steps
-from engine.settings.finetune import USUAL_LABELS, DataConfig
+from engine.settings.finetune import DataConfig
 from engine.text.example_rows import Indices
-from engine.text.examples import Examples
+from engine.text.examples import COLLECTED, Examples, LabelRules
 from engine.text.label_sets import finding_sets, label_columns, switch_columns
 from engine.text.roles import Roles, joined_names
 from engine.text.table import Table
@@ -44,17 +44,8 @@ class SeveralLabels(RowReading):
     def label(self, table: Table, named: str) -> str:
         return joined_names(label_columns(table, named))
 
-    def finding(
-        self,
-        table: Table,
-        roles: Roles,
-        labels: Sequence[str] | None = None,
-        *,
-        merge: bool = False,
-        whole_labels: bool = False,
-        max_labels: int = USUAL_LABELS,
-    ) -> Steps[Examples]:
-        return finding_sets(table, roles, labels, merge=merge, max_labels=max_labels)
+    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+        return finding_sets(table, roles, rules)
 
     def strata(self, found: Examples) -> Indices:
         """Return the rarest label of each row, so that every label has its share; C where it has none."""

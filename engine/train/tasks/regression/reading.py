@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from engine.events import Steps
-from engine.settings.finetune import USUAL_LABELS
 from engine.text.example_rows import Indices
-from engine.text.examples import Examples
+from engine.text.examples import COLLECTED, Examples, LabelRules
 from engine.text.numbers import finding_numbers
 from engine.text.roles import Roles
 from engine.text.table import Table
@@ -25,17 +24,8 @@ class OneNumber(RowReading):
     name = Regression.name
     contradicting = data_notes.UNLIKE_NUMBERS
 
-    def finding(
-        self,
-        table: Table,
-        roles: Roles,
-        labels: Sequence[str] | None = None,
-        *,
-        merge: bool = False,
-        whole_labels: bool = False,
-        max_labels: int = USUAL_LABELS,
-    ) -> Steps[Examples]:
-        return finding_numbers(table, roles, is_learned=labels is None)
+    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+        return finding_numbers(table, roles, is_learned=rules.known is None)
 
     def strata(self, found: Examples) -> Indices:
         """Draw the parts of the data from all rows alike."""

@@ -23,7 +23,7 @@ from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import DataConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedSet, collate
-from engine.text.examples import Examples, guess_roles
+from engine.text.examples import Examples, LabelRules, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, reading_table, write_csv
@@ -144,7 +144,7 @@ class Predictor:
     def examples(self, table: Table, roles: Roles) -> Steps[Examples]:
         """Return the rows that it can answer, or be measured on; near spellings as in training."""
         merge = bool(self.info.get("merge_labels"))
-        return (yield from self.reading.finding(table, roles, self.labels, merge=merge))
+        return (yield from self.reading.finding(table, roles, LabelRules(self.labels, merge=merge)))
 
     def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
         """Cut examples as in training, and say how many texts were not read to their end; a generator whose
@@ -290,7 +290,8 @@ def predict_file(
     predictor = predictor.over_columns(roles)
     _check_columns(table, predictor.task)
     yield from _about_pair(predictor, roles)
-    found = yield from predictor.reading.finding(table, roles.with_columns(label=""), predictor.labels)
+    rules = LabelRules(predictor.labels)
+    found = yield from predictor.reading.finding(table, roles.with_columns(label=""), rules)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
     stage = marked("engine", "Predicting")

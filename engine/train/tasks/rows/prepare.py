@@ -12,7 +12,7 @@ from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import Examples
+from engine.text.examples import Examples, LabelRules
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, reported_note
@@ -95,13 +95,7 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
     data = config.data
     table = yield from opening_table(data, data.data, "data")
     roles = reading.named(data, table)
-    found = yield from reading.finding(
-        table,
-        roles,
-        merge=data.merge_labels,
-        whole_labels=data.whole_labels,
-        max_labels=data.max_labels,
-    )
+    found = yield from reading.finding(table, roles, LabelRules.of(data))
     yield from _report(found, table)
     labels = reading.head_labels(found)
     together = None if table.together is None else table.together[found.examples.rows]
@@ -163,7 +157,8 @@ def _apart(
     try:
         table = yield from opening_table(data, path, field)
         roles = reading.named(data, table)
-        return table, (yield from reading.finding(table, roles, labels, merge=data.merge_labels))
+        rules = LabelRules(labels, merge=data.merge_labels)
+        return table, (yield from reading.finding(table, roles, rules))
     except DataError as error:
         template = marked("engine", "{field}: {reason}")
         raise ConfigError(template, field=field, reason=error.sentence) from error

@@ -6,17 +6,17 @@ All else about rows (columns of text, parts kept apart, remarks on repeats) is t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from engine.events import Steps
 from engine.model.heads import SequenceClassifier
-from engine.settings.finetune import USUAL_LABELS, DataConfig
+from engine.settings.finetune import DataConfig
 from engine.text.batch import EncodedSet
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import Examples
+from engine.text.examples import COLLECTED, Examples, LabelRules
 from engine.text.label_sets import likely_roles
 from engine.text.roles import USUAL, Role, Roles
 from engine.text.table import Table
@@ -81,16 +81,7 @@ class RowReading(ABC):
         return table.column(named)
 
     @abstractmethod
-    def finding(
-        self,
-        table: Table,
-        roles: Roles,
-        labels: Sequence[str] | None = None,
-        *,
-        merge: bool = False,
-        whole_labels: bool = False,
-        max_labels: int = USUAL_LABELS,
-    ) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
         """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
 
     def encode(
