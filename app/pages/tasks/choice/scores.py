@@ -9,11 +9,9 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.columns import of
 from app.look.rows_model import TableColumn
-from app.pages.tasks.classification.scores import LabelScores, LabelView
-from app.pages.tasks.scores import LabelledScores
+from app.pages.tasks.classification.scores import ConfusionScores, LabelScores, LabelView
 from app.pages.tasks.tile import ScoreTile
 from app.plots.confusion import ConfusionPlot
-from app.work.text_filter import ANSWER
 from engine.events import Evaluated
 from engine.train.metrics import ClassScores, scores_of
 
@@ -40,7 +38,7 @@ class PositionScores(LabelScores):
         self.put(self.columns, self._ordered())
 
 
-class EndingScores(LabelledScores):
+class EndingScores(ConfusionScores):
     """The scores of one evaluation, or of the two of a run: on validation and on test rows."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -61,21 +59,8 @@ class EndingScores(LabelledScores):
         self.chance, self.baseline = ScoreTile("score_chance"), ScoreTile("score_baseline")
         self.add_tiles(self.accuracy, self.loss, self.chance, self.baseline, gap=16)
         self.add_views(self.confusion, self.labels)
-        self.confusion.chosen.connect(self._cell_chosen)
-        self.labels.row_wanted.connect(self._row_chosen)
+        self.make_doors()
         self.clear()
-
-    def set_door(self, is_door: bool) -> None:
-        self.confusion.is_door = is_door
-        self.labels.set_door(is_door)
-
-    def _cell_chosen(self, right: int, chosen: int) -> None:
-        self.want_texts(ANSWER, right, chosen)
-
-    def _row_chosen(self, row: int) -> None:
-        place = self.labels.scores.place_at(row)
-        if place >= 0:
-            self.want_texts(ANSWER, place, -1)
 
     def show_evaluation(self, shown: Evaluated | None) -> None:
         scores = scores_of(shown, shown.labels) if shown is not None else None

@@ -252,7 +252,31 @@ class LabelView(TableView):
         self.setColumnWidth(LABEL, max(least, room - sum(widths.values())))
 
 
-class ScoresCard(LabelledScores):
+class ConfusionScores(LabelledScores):
+    """A card with a matrix of true and predicted labels, and a table of the labels beside it."""
+
+    confusion: ConfusionPlot
+    labels: LabelView
+
+    def make_doors(self) -> None:
+        """Let a cell of the matrix and a row of the table lead to the texts they count."""
+        self.confusion.chosen.connect(self._cell_chosen)
+        self.labels.row_wanted.connect(self._row_chosen)
+
+    def set_door(self, is_door: bool) -> None:
+        self.confusion.is_door = is_door
+        self.labels.set_door(is_door)
+
+    def _cell_chosen(self, true: int, predicted: int) -> None:
+        self.want_texts(ANSWER, true, predicted)
+
+    def _row_chosen(self, row: int) -> None:
+        place = self.labels.scores.place_at(row)
+        if place >= 0:
+            self.want_texts(ANSWER, place, -1)
+
+
+class ScoresCard(ConfusionScores):
     """The scores of one evaluation, or of the two of a run: on validation and on test rows."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -277,21 +301,8 @@ class ScoresCard(LabelledScores):
         tiles = (self.accuracy, self.macro_f1, self.loss, self.baseline)
         self.add_tiles(*tiles, gap=12, longest=self.baseline)  # its name may be long
         self.add_views(self.confusion, self.labels)
-        self.confusion.chosen.connect(self._cell_chosen)
-        self.labels.row_wanted.connect(self._row_chosen)
+        self.make_doors()
         self.clear()
-
-    def set_door(self, is_door: bool) -> None:
-        self.confusion.is_door = is_door
-        self.labels.set_door(is_door)
-
-    def _cell_chosen(self, true: int, predicted: int) -> None:
-        self.want_texts(ANSWER, true, predicted)
-
-    def _row_chosen(self, row: int) -> None:
-        place = self.labels.scores.place_at(row)
-        if place >= 0:
-            self.want_texts(ANSWER, place, -1)
 
     def be_part(self) -> None:
         """Stand inside another card, which chooses the view: without a border and a title of its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,17 +48,10 @@ class Choosing(OfRows):
     def predictor(self, folder: Path, device: str = "auto") -> EndingPredictor:
         return EndingPredictor.from_folder(self.reading, folder, device)
 
-    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        return self.answering_by(self.predictor(folder, device))
-
-    @staticmethod
-    def answering_by(predictor: Predictor) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
-            text = text_in(document, "text")
-            assert text is not None and isinstance(predictor, EndingPredictor)
-            return predictor.choose(text, _endings(document))
-
-        return answer
+    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+        text = text_in(document, "text")
+        assert text is not None and isinstance(predictor, EndingPredictor)
+        return predictor.choose(text, _endings(document))
 
 
 def _endings(document: Mapping[str, Any]) -> tuple[str, ...]:

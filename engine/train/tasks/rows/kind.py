@@ -58,17 +58,16 @@ class OfRows(Kind):
     def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         return self.answering_by(self.predictor(folder, device))
 
-    @staticmethod
-    def answering_by(predictor: Predictor) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    def answering_by(self, predictor: Predictor) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """Return what answers by a model that is open, as `answering`."""
+        return partial(self.answer, predictor)
 
-        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
-            text = text_in(document, "text")
-            assert text is not None
-            pair = text_in(document, "text_pair", required=predictor.wants_pair)
-            return predictor.task.said(predictor.predict(text, pair))
-
-        return answer
+    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a model answers to a document, both as JSON has them. Raises: UserError."""
+        text = text_in(document, "text")
+        assert text is not None
+        pair = text_in(document, "text_pair", required=predictor.wants_pair)
+        return predictor.task.said(predictor.predict(text, pair))
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
