@@ -1,44 +1,17 @@
-"""A page whose state can be kept: one value says all that it shows, and one way leads back to it.
+"""A page whose state can be kept as a scene, with the pictures that say what it shows.
 
 Whoever has a page show something as a whole, such as a lecture, calls `show_state`.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Generic
-
-from PySide6.QtWidgets import QWidget
-
-from app.look.widgets import Page
+from app.pages.stated_page import StatedPage
 from app.plots.figure import Figure
-from app.work.page_state import PageState, SceneValues, State, state_of, values_of
-from engine.errors import UserError
+from app.work.page_state import SceneValues, State, state_of, values_of
 
 
-class KeptPage(Page, Generic[State]):
-    """The base of pages that have a state, of the class `state_kind` in the page's `state.py`.
-
-    A page says what it shows (`state`), has opened what a state is of (`open_state`), says whether that is
-    there (`is_open`), and shows the rest of it then (`take_state`). It calls `take_up` whenever something has
-    come that a state may have waited for.
-    """
-
-    state_kind: ClassVar[type[PageState]]
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
-        self._to_show: State | None = None  # until what it is of is open
-
-    @property
-    def state(self) -> State:
-        """What the page shows. Raises: UserError: there is nothing yet, or nothing that can be kept."""
-        raise NotImplementedError
-
-    def show_state(self, state: State) -> None:
-        """Show this, as soon as the models it is of are open. It is the only way in."""
-        self._to_show = state
-        self.open_state(state)
-        self.take_up()
+class KeptPage(StatedPage[State]):
+    """The base of pages whose state a lecture can keep."""
 
     def as_scene(self) -> SceneValues:
         """Return what the page shows as a scene holds it. Raises: UserError: as `state`."""
@@ -48,39 +21,6 @@ class KeptPage(Page, Generic[State]):
         """Show what a scene holds. Raises: UserError: it is not what this page keeps."""
         self.show_state(state_of(self.state_kind, scene))  # type: ignore[arg-type]  # of this page's kind
 
-    @property
-    def is_state_shown(self) -> bool:
-        """Whether what was to be shown has been taken up, or was refused."""
-        return self._to_show is None
-
-    def take_up(self) -> None:
-        """Show what is still to be shown, where it can be now."""
-        state = self._to_show
-        if state is None or not self.isVisible() or not self.is_open(state):
-            return
-        self._to_show = None
-        try:
-            self.take_state(state)
-        except UserError as error:
-            self.refuse(error)
-
     def figures_shown(self) -> tuple[Figure, ...]:
         """Return the pictures that say what the page shows, the first first."""
         return tuple(one for one in self.findChildren(Figure) if one.isVisible() and not one.is_empty)
-
-    # ---- for the page
-
-    def open_state(self, state: State) -> None:
-        """Choose the models and texts of a state."""
-
-    def is_open(self, state: State) -> bool:
-        """Whether the models and texts of a state are there; asked while the page is on screen."""
-        return True
-
-    def take_state(self, state: State) -> None:
-        """Show a state whose models and texts are there. Raises: UserError: it does not fit them."""
-        raise NotImplementedError
-
-    def refuse(self, error: BaseException) -> None:
-        """Say in place why something cannot be shown."""
-        raise NotImplementedError

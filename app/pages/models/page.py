@@ -19,7 +19,7 @@ from app.look import theme
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
 from app.look.layout import column, row
-from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button
+from app.look.widgets import GAP, SETTINGS_WIDTH, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.export.dialog import export_model
 from app.pages.models.folder import FolderView
@@ -33,7 +33,9 @@ from app.pages.models.requests import (
     count_weights,
     read_detail,
 )
+from app.pages.models.state import TABS, ModelsState, PlannedModel
 from app.pages.models.weights import ParametersView
+from app.pages.stated_page import StatedPage
 from app.session import Session
 from app.work.library import ORIGINS, CheckpointRefusal, ModelEntry
 from app.work.titles import model_title
@@ -46,11 +48,13 @@ from engine.model.convert import Conversion
 from engine.model.inventory import Inventory
 
 
-class ModelsPage(Page):
+class ModelsPage(StatedPage[ModelsState]):
     """The list and the sizes at the left; at the right what is known of one model, listed or planned."""
 
+    state_kind = ModelsState
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.setObjectName("models_page")
         self.header.title_label.setText(self.tr("Models"))
         self.header.set_sentence(self.tr("What is here, what it holds, and where its weights are."))
@@ -117,7 +121,7 @@ class ModelsPage(Page):
         self.session.hub.fetched.connect(self._take_fetched)
         self.question = FolderQuestion(self.session, self, name="model_dialog")
         self.question.chosen.connect(self._take_opened)
-        self.question.refused.connect(self._refuse)
+        self.question.refused.connect(self.refuse)
         self.session.library.changed.connect(self._show_list)
         self.plan_card.planned.connect(self.show_plan)
         self.heads.count_wanted.connect(self._count_cut)
@@ -148,6 +152,7 @@ class ModelsPage(Page):
             self._list_models()
             self.views.setCurrentIndex(shown)  # what is found here leads nobody away from what he gets
             self._show_state()
+            self.take_up()
 
     def _list_models(self) -> None:
         library = self.session.library
@@ -210,6 +215,46 @@ class ModelsPage(Page):
         self.show_models()
         self._news = (path, "\n".join(said))
         self._take_opened(str(path))
+
+    # ---- what is looked at, as a value
+
+    @property
+    def state(self) -> ModelsState:
+        if self.entry is None and not self._is_planned:
+            return ModelsState(is_getting=self.views.currentWidget() is self.get_view)
+        planned = PlannedModel.of(self.plan_card.config, self.plan_card.heads)
+        return ModelsState(
+            model=None if self.entry is None else self.entry.path,
+            plan=planned if self._is_planned else None,
+            tab=TABS[self.tabs.currentIndex()],
+            is_getting=self.views.currentWidget() is self.get_view,
+        )
+
+    def open_state(self, state: ModelsState) -> None:
+        if state.model is None or self.is_open(state):
+            return
+        listed = next((one for one in self.list_card.entries if one.path == state.model), None)
+        if listed is None:
+            self.open_folder(str(state.model))
+        else:
+            self.show_entry(listed)
+
+    def is_open(self, state: ModelsState) -> bool:
+        if state.model is None:
+            return self.session.library.is_complete
+        return self.entry is not None and self.entry.path == state.model
+
+    def take_state(self, state: ModelsState) -> None:
+        if state.plan is not None:
+            self.plan_card.put(state.plan.config, state.plan.heads)
+            self.show_plan()
+        place = TABS.index(state.tab)
+        if self.tabs.isTabVisible(place) and self.tabs.isTabEnabled(place):
+            self.tabs.setCurrentIndex(place)
+        if state.is_getting:
+            self.show_get()
+        else:
+            self.show_models()
 
     # ---- a checkpoint of TensorFlow
 
@@ -381,6 +426,11 @@ class ModelsPage(Page):
             refused=self._refuse,
             again=True,
         )
+
+    def refuse(self, error: BaseException) -> None:
+        """Say in place why something cannot be shown or done."""
+        self._to_show = None
+        self._refuse(error)
 
     def _refuse(self, error: BaseException) -> None:
         actions = []

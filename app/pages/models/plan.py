@@ -12,19 +12,12 @@ from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
 from app.look.widgets import Card, tidy_spin
+from app.pages.models.state import FIELDS
 from engine.errors import ModelError
 from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
 from engine.model.config import PRESETS, BertConfig
 
 SETTLE_MS = 200  # after the last key
-FIELDS = {  # letter -> the largest that is offered, and the step of an arrow key
-    "L": (96, 1),
-    "H": (8_192, 64),
-    "A": (512, 1),
-    "V": (2_000_000, 1_000),
-    "P": (65_536, 128),
-    "C": (100_000, 1),
-}
 NONE, PRETRAINING, CLASSIFIER, OWN = "none", "pretraining", "classifier", "own"
 USUAL_LABELS = 2
 

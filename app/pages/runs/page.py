@@ -23,7 +23,7 @@ from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.pending import Pending
-from app.look.widgets import GAP, Card, EmptyState, Page, button, named
+from app.look.widgets import GAP, Card, EmptyState, button, named
 from app.pages.runs.actions import RunActions
 from app.pages.runs.better import BetterCard
 from app.pages.runs.curves import CurvesCard
@@ -39,6 +39,7 @@ from app.pages.runs.requests import (
 from app.pages.runs.rows import RunRow, RunRows, column_words, data_name, measure_words, name_of, shown
 from app.pages.runs.state import RunsState
 from app.pages.runs.table import RunsTable
+from app.pages.stated_page import StatedPage
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import RunError, marked
@@ -52,21 +53,22 @@ WATCH_MS = 2000  # between two looks at the folders while a run is under way som
 LOWER, LEAST_LOWER, MOST_LOWER = 0.39, 244, 340  # of the height, that what is ticked may take; px
 
 
-class RunsPage(Page):
+class RunsPage(StatedPage[RunsState]):
     """Filters, the table, and below it what is said of the ticked lines."""
 
+    state_kind = RunsState
     run_wanted = Signal(object, object)  # RunInfo, its settings
     texts_wanted = Signal(
         object, str, object
     )  # a model folder, a part of its run's data, another model folder
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.setObjectName("runs_page")
         self.header.title_label.setText(self.tr("Runs"))
         self.header.set_sentence(self.tr("Every training so far: which is best, and is that sure?"))
         self.session = session
-        self.state = RunsState()
+        self._state = RunsState()
         self.runs: tuple[ListedRun, ...] = ()
         self.shown = RunRows()
         self._is_read = False
@@ -152,7 +154,7 @@ class RunsPage(Page):
         acting.run_wanted.connect(self.run_wanted)
         acting.changed.connect(self.refresh)
         acting.done.connect(self._tell)
-        acting.refused.connect(self._refuse)
+        acting.refused.connect(self.refuse)
         session.training.started.connect(self.refresh)
         session.training.ended.connect(self.refresh)
         self.search.textChanged.connect(self._search)
@@ -204,7 +206,7 @@ class RunsPage(Page):
             partial(read_runs, root),
             heard=self._take_runs,
             progress=self._show_progress,
-            refused=self._refuse,
+            refused=self.refuse,
             again=True,
         )
 
@@ -221,6 +223,7 @@ class RunsPage(Page):
             self._show()
         under_way = [run.facts for run in runs if run.facts.state == "running"]
         self._show_elsewhere(under_way)
+        self.take_up()
         if self.isVisible() and under_way:
             self._again.start()
 
@@ -250,24 +253,20 @@ class RunsPage(Page):
         named_data = {one.data: data_name(one) for one in facts}
         for place, name in sorted(named_data.items(), key=lambda pair: pair[1].casefold()):
             self.data.add_choice(name, place, place)
-        if self.state.data not in named_data:
-            self.state = replace(self.state, data="")
         self.measure.clear()
-        found = measures_of(facts) or [ScoreChoice()]
-        for measure in found:
+        for measure in measures_of(facts) or [ScoreChoice()]:
             self.measure.add_choice(measure_words(measure), measure)
-        if self.state.measure not in found:
-            self.state = replace(self.state, measure=found[0])
+        self._state = self._fitted(self.state)
         self._show_boxes()
 
     # what is looked at
 
     def _search(self, text: str) -> None:
-        self.show_state(replace(self.state, search=text))
+        self._look(replace(self.state, search=text))
 
     def _filter(self) -> None:
         measure = self.measure.currentData()
-        self.show_state(
+        self._look(
             replace(
                 self.state,
                 data=self.data.currentData() or "",
@@ -277,23 +276,43 @@ class RunsPage(Page):
         )
 
     def _show_all(self) -> None:
-        self.show_state(replace(self.state, search="", data=""))
+        self._look(replace(self.state, search="", data=""))
 
     def _tick(self, key: str) -> None:
-        self.show_state(self.state.tick(key))
+        self._look(self.state.tick(key))
 
     def _fold(self, key: str, is_open: bool) -> None:
-        self.show_state(self.state.fold(key, is_open))
+        self._look(self.state.fold(key, is_open))
 
     def _sort(self, column: str) -> None:
-        self.show_state(self.state.sort_by(column))
+        self._look(self.state.sort_by(column))
 
-    def show_state(self, state: RunsState) -> None:
-        """Look at the runs this way; it is the only way in."""
+    @property
+    def state(self) -> RunsState:
+        return self._state
+
+    def is_open(self, state: RunsState) -> bool:
+        return self._is_read
+
+    def take_state(self, state: RunsState) -> None:
+        self._look(self._fitted(state))
+
+    def _fitted(self, state: RunsState) -> RunsState:
+        """Return the same of the runs there are: data and scores that none of them has give way."""
+        facts = [run.facts for run in self.runs]
+        found = measures_of(facts) or [ScoreChoice()]
+        return replace(
+            state,
+            data=state.data if state.data in {one.data for one in facts} else "",
+            measure=state.measure if state.measure in found else found[0],
+        )
+
+    def _look(self, state: RunsState) -> None:
+        """Look at the runs this way."""
         if state == self.state:
             return
         are_ticks = replace(state, ticked=self.state.ticked) == self.state
-        self.state = state
+        self._state = state
         self._show_boxes()
         if are_ticks:
             self.table.set_ticks(state)
@@ -317,7 +336,7 @@ class RunsPage(Page):
     def _show(self) -> None:
         """Show the table as it is looked at, and what is ticked in it."""
         self.shown = shown(self.runs, self.state)
-        self.state = self.state.keep({one.key for one in self.shown.rows})
+        self._state = self.state.keep({one.key for one in self.shown.rows})
         self.table.put(self.shown, self.state)
         self.filters.setVisible(bool(self.runs))
         of = self.tr("{shown} of {total} runs")
@@ -406,7 +425,7 @@ class RunsPage(Page):
         if all((model / "config.json").is_file() for model in models):
             self.texts_wanted.emit(models[0], self.state.measure.split, models[1])
         else:
-            self._refuse(RunError(marked("engine", "One of the two runs has left no model to be asked.")))
+            self.refuse(RunError(marked("engine", "One of the two runs has left no model to be asked.")))
 
     # what can be done
 
@@ -461,5 +480,7 @@ class RunsPage(Page):
     def _tell(self, text: str) -> None:
         self.banner.show_text("fine", text)
 
-    def _refuse(self, error: BaseException) -> None:
+    def refuse(self, error: BaseException) -> None:
+        """Say in place why something cannot be shown or done."""
+        self._to_show = None
         self.banner.show_text("look", words.say_error(error))

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from app.work.page_state import PageState, limited
 from engine.runs.groups import ScoreChoice
 
 MOST_TICKED = 6
+LONGEST = 10_000  # characters of a search, a path or the key of a line
 OWN_SCORE = ScoreChoice()  # of each run, on validation rows
 DESCENDING = ("score", "time", "size", "when", "seeds")  # what is looked at from its largest
 
 
 @dataclass(frozen=True, slots=True)
-class RunsState:
+class RunsState(PageState):
     """data: a path; "" for all. sort: the key of a column. ticked: keys of lines, A first."""
 
-    search: str = ""
-    data: str = ""
+    search: str = limited("", longest=LONGEST)
+    data: str = limited("", longest=LONGEST)
     is_grouped: bool = True
     measure: ScoreChoice = OWN_SCORE
-    sort: str = "score"
+    sort: str = limited("score", longest=LONGEST)
     is_descending: bool = True
-    unfolded: frozenset[str] = frozenset()
-    ticked: tuple[str, ...] = ()
+    unfolded: frozenset[str] = limited(frozenset(), longest=LONGEST)
+    ticked: tuple[str, ...] = limited((), longest=LONGEST, most=MOST_TICKED)
+
+    def misfit(self) -> str:
+        return "ticked" if len(set(self.ticked)) < len(self.ticked) else ""
 
     def sort_by(self, column: str) -> RunsState:
         """Order by a column; by the one there is, the other way round."""

@@ -24,17 +24,25 @@ from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
+from app.pages.models.page import ModelsPage
+from app.pages.models.state import TABS, ModelsState, PlannedModel
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
+from app.pages.runs.page import RunsPage
+from app.pages.runs.state import RunsState
+from app.pages.stated_page import StatedPage
 from app.pages.tokenizer.page import TokenizerPage
 from app.pages.tokenizer.state import TokenizerState
 from app.plots.figure_files import picture_bytes
 from app.session import Session
 from app.shipped import shipped_family
-from app.work.page_state import SceneValues
+from app.work.page_state import SceneValues, state_of, values_of
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
+from engine.model.arithmetic import Heads
+from engine.model.config import BertConfig
 from tests.app.hand import ShowPage, come_to_rest
+from tests.engine.made_runs import made_run
 from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
 
 JUNK: tuple[Any, ...] = (
@@ -367,3 +375,128 @@ def test_a_state_waits_for_its_page_to_be_seen(
     page.show()
     rest()
     assert page.is_state_shown and page.walk.step == "sum" and isinstance(page.rows, QWidget)
+
+
+# --- pages that no lecture keeps
+
+
+def stays_itself(page: StatedPage[Any], rest: Callable[[], None]) -> None:
+    """Show what is shown through JSON after a blank state, then a stranger's states: the same, or refused."""
+    kept = values_of(page.state)
+    written = replace(kept, values=json.loads(json.dumps(dict(kept.values))))
+    page.show_state(page.state_kind())
+    rest()
+    page.show_state(state_of(page.state_kind, written))
+    rest()
+    assert page.is_state_shown and values_of(page.state) == kept
+    for name in written.values:
+        missing = {key: value for key, value in written.values.items() if key != name}
+        with pytest.raises(UserError, match=f"“{name}”"):
+            state_of(page.state_kind, replace(written, values=missing))
+        for junk in JUNK:
+            try:
+                page.show_state(
+                    state_of(page.state_kind, replace(written, values={**written.values, name: junk}))
+                )
+            except UserError as error:
+                assert words.say_error(error).endswith(".")
+        rest()
+    page.show_state(state_of(page.state_kind, written))
+    rest()
+    assert values_of(page.state) == kept
+
+
+def look_at_runs(page: RunsPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    for number in range(4):
+        films = {"seed": number % 2, "num_epochs": 2 + number // 2}
+        made_run(page.session.runs.root, "films", number=number, rows=200, right=150 + number, **films)
+    page.refresh()
+    rest()
+    first, second = page.shown.rows[:2]
+    page.show_state(
+        RunsState(
+            search="films",
+            data=first.facts.data,
+            sort="time",
+            is_descending=False,
+            unfolded=frozenset({second.key}),
+            ticked=(second.key, first.key),
+        )
+    )
+    rest()
+    assert page.state.ticked == (second.key, first.key) and page.search.text() == "films"
+
+
+def look_at_weights(page: ModelsPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    page.open_folder(str(language_model(tmp_path / "here")))
+    rest()
+    page.tabs.setCurrentIndex(TABS.index("heads"))
+    assert page.state == ModelsState(model=tmp_path / "here", tab="heads")
+
+
+def plan_a_model(page: ModelsPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    page.plan_card.plan("small")
+    page.plan_card.fields["V"].setValue(8_000)
+    page.plan_card.recount()
+    page.show_get()
+    rest()
+    assert page.state.plan is not None and page.state.plan.config.vocab_size == 8_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "look"),
+    [(RunsPage, look_at_runs), (ModelsPage, look_at_weights), (ModelsPage, plan_a_model)],
+    ids=["runs", "models", "models-planned"],
+)
+def test_a_page_is_its_state(
+    kind: Callable[[Session], Any],
+    look: Callable[[Any, Callable[[], None], Path], None],
+    show_page: ShowPage[Any],
+    rest: Callable[[], None],
+    tmp_path: Path,
+) -> None:
+    page = show_page(kind)
+    rest()
+    blank = page.state
+    page.show_state(page.state_kind())
+    rest()
+    assert page.is_state_shown and page.state == blank
+    look(page, rest, tmp_path)
+    stays_itself(page, rest)
+
+
+def test_runs_that_are_still_to_be_read_are_waited_for(
+    session: Session, qtbot: QtBot, rest: Callable[[], None]
+) -> None:
+    for number in range(2):
+        made_run(session.runs.root, "films", number=number, learning_rate=1e-3 * (number + 1))
+    page = RunsPage(session)
+    qtbot.addWidget(page)
+    page.show()
+    rest()
+    keys = tuple(one.key for one in page.shown.rows)
+    again = RunsPage(session)
+    qtbot.addWidget(again)
+    again.show_state(RunsState(ticked=keys, data="of another computer"))
+    assert not again.is_state_shown
+    again.show()
+    rest()
+    assert again.is_state_shown and again.state == RunsState(ticked=keys)
+
+
+def test_a_model_that_is_not_here_is_refused_in_place(
+    show_page: ShowPage[ModelsPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(ModelsPage)
+    rest()
+    before = page.state
+    page.show_state(ModelsState(model=tmp_path / "gone"))
+    rest()
+    assert page.is_state_shown and page.state == before and page.banner.text().endswith(".")
+
+
+def test_nothing_larger_is_planned_than_can_be_typed() -> None:
+    config = replace(BertConfig.preset("tiny"), num_hidden_layers=97)
+    state = ModelsState(plan=PlannedModel.of(config, Heads()), tab="weights")
+    with pytest.raises(UserError, match="“plan”"):
+        state_of(ModelsState, values_of(state))

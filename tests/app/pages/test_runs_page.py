@@ -178,7 +178,7 @@ def test_a_stopped_run_with_a_score_says_so_and_that_its_test_part_was_not_score
     click(page, qtbot, "as shipped", TICK)
     click(page, qtbot, "half", TICK)
     assert "B: stopped at step 12 of 30." in page.better.remarks.texts()
-    page.show_state(replace(page.state, measure=ScoreChoice("test")))
+    page._look(replace(page.state, measure=ScoreChoice("test")))
     said = table.index(lines(page).index("half"), table.columns.index(PICTURE)).data()
     assert said == "stopped at step 12 of 30 · its test part was never scored"
 

@@ -1,0 +1,73 @@
+"""A page with a state: one value says what a person looks at there, and one way leads back to it.
+
+Whoever has a page show something as a whole, such as a link from another page, calls `show_state`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic
+
+from PySide6.QtWidgets import QWidget
+
+from app.look.widgets import Page
+from app.work.page_state import PageState, State
+from engine.errors import UserError
+
+
+class StatedPage(Page, Generic[State]):
+    """The base of pages that have a state, of the class `state_kind` in the page's `state.py`.
+
+    A page says what it shows (`state`), has opened what a state is of (`open_state`), says whether that is
+    there (`is_open`), and shows the rest of it then (`take_state`). It calls `take_up` whenever something has
+    come that a state may have waited for.
+    """
+
+    state_kind: ClassVar[type[PageState]]
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", "", parent)
+        self._to_show: State | None = None  # until what it is of is open
+
+    @property
+    def state(self) -> State:
+        """What the page shows. Raises: UserError: there is nothing yet, or nothing that can be kept."""
+        raise NotImplementedError
+
+    def show_state(self, state: State) -> None:
+        """Show this, as soon as the models it is of are open. It is the only way in."""
+        self._to_show = state
+        self.open_state(state)
+        self.take_up()
+
+    @property
+    def is_state_shown(self) -> bool:
+        """Whether what was to be shown has been taken up, or was refused."""
+        return self._to_show is None
+
+    def take_up(self) -> None:
+        """Show what is still to be shown, where it can be now."""
+        state = self._to_show
+        if state is None or not self.isVisible() or not self.is_open(state):
+            return
+        self._to_show = None
+        try:
+            self.take_state(state)
+        except UserError as error:
+            self.refuse(error)
+
+    # ---- for the page
+
+    def open_state(self, state: State) -> None:
+        """Choose the models and texts of a state."""
+
+    def is_open(self, state: State) -> bool:
+        """Whether the models and texts of a state are there; asked while the page is on screen."""
+        return True
+
+    def take_state(self, state: State) -> None:
+        """Show a state whose models and texts are there. Raises: UserError: it does not fit them."""
+        raise NotImplementedError
+
+    def refuse(self, error: BaseException) -> None:
+        """Say in place why something cannot be shown."""
+        raise NotImplementedError
