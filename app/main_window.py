@@ -37,6 +37,7 @@ from app.session import Session
 from app.status_bar import StatusBar
 from app.work.job import Job
 from app.work.later import later
+from app.work.page_state import PageState
 from app.work.titles import run_title
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Event
@@ -256,10 +257,12 @@ class MainWindow(QMainWindow):
         """Return a page by its key, one of `PAGES`."""
         return self._pages.page(key)
 
-    def show_page(self, key: str) -> None:
-        """Open a page."""
+    def show_page(self, key: str, state: PageState | None = None) -> None:
+        """Open a page. Args: state: what to show there; None: what it shows already."""
         if key in PAGES:
             self._pages.show_page(key)
+            if state is not None:
+                self._pages.when_made(key, lambda page: page.show_state(state))
 
     def _show_place(self, key: str) -> None:
         self.rail.set_current(key)
@@ -276,7 +279,7 @@ class MainWindow(QMainWindow):
     def open_file(self, path: Path | str) -> None:
         """Open a table on the Data page, or choose a model when it is a model's folder."""
         if (Path(path) / "config.json").is_file():
-            self.session.page_requested.emit("finetune")
+            self.session.show_page("finetune")
             self.session.model.choose(str(path))
             return
         self.show_page("data")
@@ -406,6 +409,7 @@ class MainWindow(QMainWindow):
         settings.last_page = self.current_page
         keep_table(self.session)
         keep_model(self.session)
+        self._pages.keep_states()
         settings.sync()
         self.hide()  # a worker may be importing torch, and is waited for
         self.session.close()

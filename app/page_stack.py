@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, cast
@@ -22,9 +22,12 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.look.labels import label
+from app.pages.stated_page import StatedPage
+from app.remembered import keep_state, kept_state
 from app.session import Session
 from app.work import garbage
 from app.work.job import Job
+from engine.errors import UserError
 from engine.events import Beat, Event
 from engine.settings.family import FamilyConfig
 from engine.settings.pretrain import PretrainConfig
@@ -107,6 +110,7 @@ class PageStack(QStackedWidget):
         if key not in self._pages:
             made = cast(QWidget, getattr(import_module(module_of(key)), PAGES[key])(self._session))
             self._pages[key] = made
+            self._restore(key, made)
             self._ready.add(key)
             self.addWidget(made)
             self.made.emit(key, made)
@@ -134,6 +138,19 @@ class PageStack(QStackedWidget):
         else:
             self._wanted.append(key)
             self._waiting.append((key, call))
+
+    def keep_states(self) -> None:
+        """Keep what each page that was visited shows, for the next start."""
+        for key, page in self._pages.items():
+            if isinstance(page, StatedPage):
+                with suppress(UserError):  # there is nothing yet: what was kept before stays
+                    keep_state(self._session.settings, key, page.state)
+
+    def _restore(self, key: str, page: QWidget) -> None:
+        if isinstance(page, StatedPage):
+            kept = kept_state(self._session.settings, key, page.state_kind)
+            if kept is not None:
+                page.restore_state(kept)
 
     def close_imports(self) -> None:
         """Import nothing more."""

@@ -1,5 +1,5 @@
 """What was open when the window closed, kept for the next start: the table, how it was read and what it was
-compared with, the model, and the form for a run.
+compared with, the model, the form for a run, and what each page showed.
 
 A settings file may hold anything: what does not fit is left out, never raised.
 """
@@ -15,14 +15,16 @@ from typing import Any
 
 from app.session import Session
 from app.settings import AppSettings
+from app.work.inspector import LONGEST_KEPT
 from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES, OVERRIDES
+from app.work.page_state import TEXTS, PageState, SceneValues, State, state_of, values_of
 from engine.errors import UserError
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.setting import settings_of
 from engine.text.roles import EVERY, Roles
 
-TABLE, MODEL, FORM = "open_table", "open_model", "finetune/form"
+TABLE, MODEL, FORM, STATE = "open_table", "open_model", "finetune/form", "state"
 MOST_COMPARED = 8  # files
 MOST_HEADS = 64
 _HEAD = re.compile(r"([1-9]\d{0,2})\.([1-9]\d{0,2})")  # layer.head, both from 1
@@ -110,6 +112,27 @@ def reopen_table(session: Session) -> None:
         session.data.open(path, roles=roles, label_choices=choices, task=task, said=said, **overrides)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
         return
+
+
+def keep_state(settings: AppSettings, key: str, state: PageState) -> None:
+    """Keep what a page shows. Args: key: of the page."""
+    scene = values_of(state)
+    models = {role: str(path) for role, path in scene.models.items()}
+    kept = {"values": scene.values, "models": models, "text": scene.text, "text_pair": scene.text_pair}
+    settings.set_value(f"{key}/{STATE}", json.dumps(kept, ensure_ascii=False))
+
+
+def kept_state(settings: AppSettings, key: str, kind: type[State]) -> State | None:
+    """Return what a page showed when the last window closed, if all models that it is of are still there."""
+    try:
+        kept = json.loads(settings.value(f"{key}/{STATE}", ""))
+        models = {role: Path(path) for role, path in kept["models"].items()}
+        texts = {name: str(kept[name])[:LONGEST_KEPT] for name in TEXTS}
+        if all(path.is_absolute() and path.exists() for path in models.values()):
+            return state_of(kind, SceneValues(dict(kept["values"]), models, **texts))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
+        pass
+    return None
 
 
 def known_tasks() -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from app.work.known_runs import KnownRuns
 from app.work.library import ModelLibrary
 from app.work.model_choice import ModelChoice
 from app.work.open_data import OpenData
+from app.work.page_state import PageState
 from app.work.queue import QueueWatch
 from app.work.text_filter import Filter
 from app.work.training import TrainingJob
@@ -29,7 +30,7 @@ from engine.errors import UserError
 class Session(QObject):
     """The parts of a window, and which page leads where."""
 
-    page_requested = Signal(str)
+    page_requested = Signal(str, object)  # its key, and the state to show there: None: as it stands
     evaluation_wanted = Signal()
 
     def __init__(self, settings: AppSettings | None = None, parent: QObject | None = None) -> None:
@@ -56,6 +57,10 @@ class Session(QObject):
         """Return the settings of a run that are known here, flat."""
         return {**self.data.values(), **self.model.values()}
 
+    def show_page(self, key: str, state: PageState | None = None) -> None:
+        """Lead to a page, and to what is to be looked at there; without a state, to the page as it stands."""
+        self.page_requested.emit(key, state)
+
     def want_evaluation(self, model: Path, part: str = "", behind: Filter | None = None) -> None:
         """Show how good a model is on the Evaluate page, which takes the wish up when it is there.
 
@@ -63,7 +68,7 @@ class Session(QObject):
         """
         self.wanted_evaluation = (model, part, behind)
         self.evaluation_wanted.emit()
-        self.page_requested.emit("evaluate")
+        self.show_page("evaluate")
 
     def close(self) -> None:
         """End all asking and join the workers; not the training, which is asked about first."""

@@ -27,6 +27,7 @@ class StatedPage(Page, Generic[State]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
         self._to_show: State | None = None  # until what it is of is open
+        self._is_kept = False  # whether that was kept by a window of before, and nobody has asked for it
 
     @property
     def state(self) -> State:
@@ -35,9 +36,15 @@ class StatedPage(Page, Generic[State]):
 
     def show_state(self, state: State) -> None:
         """Show this, as soon as the models it is of are open. It is the only way in."""
-        self._to_show = state
+        self._to_show, self._is_kept = state, False
         self.open_state(state)
         self.take_up()
+
+    def restore_state(self, state: State) -> None:
+        """Show what the page showed when the last window closed, as far as it is still there."""
+        if self.goes_on_with(state):
+            self.show_state(state)
+            self._is_kept = self._to_show is not None
 
     @property
     def is_state_shown(self) -> bool:
@@ -53,9 +60,14 @@ class StatedPage(Page, Generic[State]):
         try:
             self.take_state(state)
         except UserError as error:
-            self.refuse(error)
+            if not self._is_kept:
+                self.refuse(error)
 
     # ---- for the page
+
+    def goes_on_with(self, state: State) -> bool:
+        """Whether a state that was kept at the last close is of the model and text that are in hand now."""
+        return True
 
     def open_state(self, state: State) -> None:
         """Choose the models and texts of a state."""

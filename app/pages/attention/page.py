@@ -424,7 +424,7 @@ class AttentionPage(LookingPage[AttentionState]):
             layer, head = self.chosen.current
             place = AnatomyPlace("mixed", layer + 1, head + 1, requests.explained(self.maps, self.chosen))
             self.inspector.want_anatomy(place)
-            self.session.page_requested.emit("anatomy")
+            self.session.show_page("anatomy")
 
     def _take_picture(self, answer: object) -> None:
         self.picture.show_answer(answer, self.chosen)

@@ -324,7 +324,7 @@ class DataPage(Page):
                 said = self.tr("Merge {label}").format(label=words.shorten(step.label, 24))
             found.append((said, partial(self._mend, step)))
         if remark.page:
-            lead = partial(self.session.page_requested.emit, remark.page)
+            lead = partial(self.session.show_page, remark.page)
             found.append((self.tr("Get a model…"), lambda: lead()))
         if remark.taken is not None:
             found.append((self.tr("Undo"), partial(self._take_back, remark.taken)))
@@ -504,11 +504,11 @@ class DataPage(Page):
         menu.addSeparator()
         menu.addAction(self.tr("Choose a folder…"), self.model_question.ask)
         new = menu.addAction(self.tr("New model, from random weights…"))
-        new.triggered.connect(lambda: self.session.page_requested.emit("finetune"))
+        new.triggered.connect(lambda: self.session.show_page("finetune"))
         menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))
 
     def _go_on(self) -> None:
-        self.session.page_requested.emit("finetune")
+        self.session.show_page("finetune")
 
 
 def _example() -> int:

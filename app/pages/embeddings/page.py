@@ -279,7 +279,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             self.views.compare(TextSource(TYPED, lines=topics.sentences, words=self.tr("bundled sentences")))
 
     def _open_table(self) -> None:
-        self.session.page_requested.emit("data")
+        self.session.show_page("data")
 
     def _offer_command(self) -> None:
         """Let the line be copied where a command makes the vectors on screen."""

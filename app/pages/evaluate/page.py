@@ -173,7 +173,7 @@ class EvaluatePage(Page):
         self.texts.wanted.connect(self._list)
         self.reading.told.connect(self.state.setText)
         self.texts.export_wanted.connect(self._ask_export)
-        self.no_model.activated.connect(partial(self.session.page_requested.emit, "finetune"))
+        self.no_model.activated.connect(partial(self.session.show_page, "finetune"))
         self.no_texts.activated.connect(self.part_box.choose_file)
         self.newer.clicked.connect(self._take_newer)
         self.session.training.result_changed.connect(self._result_changed)

@@ -126,4 +126,4 @@ class TextFollower(QObject):
         inspector.set_text(*(read or whole))
         if where == "attribution":
             inspector.want_explanation()
-        self._session.page_requested.emit("attention" if where == "attribution" else where)
+        self._session.show_page("attention" if where == "attribution" else where)

@@ -338,7 +338,7 @@ class FamilyPage(KeptPage[FamilyState]):
         """Whether there is what the question is about; else say what is missing."""
         lacks = self.kind.lacks(question)
         if lacks:
-            lead = partial(self.session.page_requested.emit, "data")
+            lead = partial(self.session.show_page, "data")
             self.banner.show_text("look", lacks, [(self.tr("Open a table"), lead)], closable=False)
         elif lacks is not None:
             self.banner.hide()

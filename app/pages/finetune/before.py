@@ -90,7 +90,7 @@ class BeforeFineTuning(EmptyState):
         if self.missing() == "model":
             self._chooser.browse()
         else:
-            self._session.page_requested.emit("data")
+            self._session.show_page("data")
 
     def _data_failed(self, error: BaseException) -> None:
         if self._session.data.path is not None and self._session.data.summary is None:

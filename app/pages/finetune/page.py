@@ -134,7 +134,7 @@ class FineTunePage(TrainingPage):
         return facts_of(config, started)
 
     def use_model(self) -> None:
-        self.session.page_requested.emit("predict")
+        self.session.show_page("predict")
 
     def set_for_one_training(self, values: dict[str, Any]) -> None:
         """Put other settings into the form for one training; the person's own come back with its end."""

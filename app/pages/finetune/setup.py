@@ -414,7 +414,7 @@ class FineTuneSetup(SetupCard):
         self.data_box.setCurrentIndex(0 if shown is not None else -1)
 
     def _lead_to_data(self) -> None:
-        self._session.page_requested.emit("data")
+        self._session.show_page("data")
 
     def _form_changed(self) -> None:
         length = self.form.values().get("max_length")

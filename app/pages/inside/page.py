@@ -94,6 +94,12 @@ class LookingPage(KeptPage[State]):
     def is_state_shown(self) -> bool:
         return super().is_state_shown or bool(self._lacking())
 
+    def goes_on_with(self, state: State) -> bool:
+        inspector = self.inspector
+        texts = (getattr(state, "text", inspector.text), getattr(state, "text_pair", inspector.text_pair))
+        is_in_hand = inspector.folder in (None, state.model)  # type: ignore[attr-defined]  # every page has one
+        return is_in_hand and texts == (inspector.text, inspector.text_pair)
+
     def open_state(self, state: State) -> None:
         model: Path = state.model  # type: ignore[attr-defined]  # every page of these has one
         if model != self.inspector.folder or self.inspector.refusal is not None:
@@ -176,4 +182,4 @@ class LookingPage(KeptPage[State]):
         self._stack.setCurrentIndex(0 if lacking or is_first else 1)
 
     def _lead_to_training(self) -> None:
-        self.session.page_requested.emit("finetune" if self._needs == "labels" else "pretrain")
+        self.session.show_page("finetune" if self._needs == "labels" else "pretrain")

@@ -451,13 +451,13 @@ class ModelsPage(StatedPage[ModelsState]):
         answers = self._detail.answers if self._detail is not None else entry.inventory.answers
         can_guess = bool({"masked_words", "next_sentence"} & set(answers))
         self.inspector.choose(entry.path)
-        self.session.page_requested.emit("probe" if can_guess else "attention")
+        self.session.show_page("probe" if can_guess else "attention")
 
     def finetune(self) -> None:
         """Make it the model to fine-tune."""
         if self.entry is not None and self.entry.problem is None:
             self.session.model.choose(str(self.entry.path))
-            self.session.page_requested.emit("finetune")
+            self.session.show_page("finetune")
 
     def export(self) -> None:
         """Offer to take it to another tool."""
@@ -472,7 +472,7 @@ class ModelsPage(StatedPage[ModelsState]):
             self.banner.show_text("note", text.format(path=entry.path))
 
     def _pretrain(self) -> None:
-        self.session.page_requested.emit("pretrain")
+        self.session.show_page("pretrain")
 
     def _show_state(self) -> None:
         """Show the actions that fit what is shown."""

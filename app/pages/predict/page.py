@@ -317,7 +317,7 @@ class PredictPage(Page):
             self._session.inspector.choose(self._folder)
             self._session.inspector.set_text(*self.text_card.texts())
             self._session.inspector.want_explanation()
-            self._session.page_requested.emit("attention")
+            self._session.show_page("attention")
 
     # ---- a whole file
 
@@ -449,7 +449,7 @@ class PredictPage(Page):
             self.copy_button.copy(self._card.question(ModelName(self._folder), out).command())
 
     def _lead_to_finetune(self) -> None:
-        self._session.page_requested.emit("finetune")
+        self._session.show_page("finetune")
 
 
 def main() -> int:

@@ -181,7 +181,7 @@ class PretrainPage(TrainingPage):
         """Take the model to where it learns labels."""
         if self.model_folder is not None:
             self.session.model.choose(str(self.model_folder))
-        self.session.page_requested.emit("finetune")
+        self.session.show_page("finetune")
 
     def show_config(self, config: PretrainConfig) -> None:
         self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]

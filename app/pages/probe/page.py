@@ -373,4 +373,4 @@ class ProbePage(LookingPage[ProbeState]):
             self.inspector.choose(starter)
 
     def _lead_to_pretrain(self) -> None:
-        self.session.page_requested.emit("pretrain")
+        self.session.show_page("pretrain")

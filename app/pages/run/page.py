@@ -281,7 +281,7 @@ class TrainingPage(Page):
         else:
             if is_second:
                 said = self.tr("It is in the queue, and begins when the training under way has ended.")
-                show = partial(self.session.page_requested.emit, "runs")
+                show = partial(self.session.show_page, "runs")
                 self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
     def _go_on(self) -> None:
@@ -396,7 +396,7 @@ class TrainingPage(Page):
         self._set_failure(None)
         self.refresh()
 
-    def _page_requested(self, key: str) -> None:
+    def _page_requested(self, key: str, _state: object) -> None:
         """Show the form to who comes with data or a model to train: an ended run is not what they want."""
         if key == self.key and self._has_run and not self.is_running:
             self.leave_run()
@@ -547,7 +547,7 @@ class TrainingPage(Page):
         """Open the model that the shown run has left on the pages that look inside."""
         if self.model_folder is not None:
             self.session.inspector.choose(self.model_folder)
-            self.session.page_requested.emit(self.inside)
+            self.session.show_page(self.inside)
 
     def open_folder(self) -> None:
         """Show the model, or else the run, among the computer's files."""

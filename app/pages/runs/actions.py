@@ -208,7 +208,7 @@ class RunActions(QObject):
         except UserError as error:
             self.refused.emit(error)
             return
-        self.session.page_requested.emit("pretrain" if runs[0].kind == "pretrain" else "finetune")
+        self.session.show_page("pretrain" if runs[0].kind == "pretrain" else "finetune")
 
     def repeat(self) -> None:
         """Ask how many seeds the chosen lines are to have."""

@@ -161,7 +161,7 @@ class RunsPage(StatedPage[RunsState]):
         self.data.activated.connect(self._filter)
         self.grouping.activated.connect(self._filter)
         self.measure.activated.connect(self._filter)
-        self.empty.activated.connect(partial(session.page_requested.emit, "finetune"))
+        self.empty.activated.connect(partial(session.show_page, "finetune"))
         self.nothing.activated.connect(self._show_all)
         self.table.ticked.connect(self._tick)
         self.table.folded.connect(self._fold)

@@ -271,7 +271,7 @@ class TableTokensView(QWidget):
 
     def _connect(self) -> None:
         session = self._session
-        self.empty.activated.connect(partial(session.page_requested.emit, "data"))
+        self.empty.activated.connect(partial(session.show_page, "data"))
         self.stop_button.clicked.connect(self.stop)
         self.again_button.clicked.connect(self.measure_again)
         self.max_length.valueChanged.connect(self._length_changed)

@@ -204,7 +204,7 @@ class TextView(QWidget):
         if first.path != self._inspector.folder:
             self._inspector.choose(first.path)
         self._inspector.want_anatomy(AnatomyPlace("sum", piece=max(0, self._row)))
-        self._session.page_requested.emit("anatomy")
+        self._session.show_page("anatomy")
 
     def _hover(self, row: int) -> None:
         self._mark(row if row >= 0 else self._row)

@@ -354,7 +354,7 @@ class WelcomePage(Page):
     # ---- ways in
 
     def _lead(self, page: str, _checked: bool = False) -> None:
-        self.session.page_requested.emit(page)
+        self.session.show_page(page)
 
     def _look(self, folder: Path, text: str, pair: str, page: str) -> None:
         """Open a model and a text on a page that looks inside."""

@@ -473,13 +473,13 @@ def test_who_comes_with_data_or_a_model_finds_the_form_and_not_the_run_that_ende
 ) -> None:
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
-    page.session.page_requested.emit("finetune")
+    page.session.show_page("finetune")
     assert page.run_card.isVisible()  # it is under way
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.training.is_running)
-    page.session.page_requested.emit("data")
+    page.session.show_page("data")
     assert page.run_card.isVisible()
-    page.session.page_requested.emit("finetune")
+    page.session.show_page("finetune")
     assert page.setup.isVisible() and page.charts.loss.num_points == 0
 
 
