@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.pages.attention.state import AttentionState
 from app.pages.probe.page import NEXT, WORDS
-from app.remembered import FORM, MODEL, TABLE, kept_form, kept_heads, reopen_model, reopen_table
+from app.remembered import FORM, MODEL, STATE, TABLE, kept_form, kept_state, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
@@ -89,6 +90,9 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     window.page("attention").show_picture("arcs")
     looks(window, qtbot, "probe")
     window.page("probe").tabs.setCurrentIndex(NEXT)
+    looks(window, qtbot, "embeddings")
+    window.page("embeddings").compute()
+    qtbot.waitUntil(lambda: window.page("embeddings").vectors is not None)
     window.page("embeddings").views.setCurrentIndex(2)
 
     window = opened()
@@ -96,10 +100,11 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     assert (session.inspector.text, session.inspector.text_pair) == ("good film, playing", "bad [MASK]!")
     qtbot.waitUntil(lambda: session.data.table is not None)
     assert session.data.table.path == table and session.data.roles == Roles(text="said", label="kind")
+    for key in ("probe", "embeddings", "attention"):
+        looks(window, qtbot, key)
+    assert session.inspector.folder == tmp_path / "lm"
     assert window.page("probe").tabs.currentIndex() == NEXT
     assert window.page("embeddings").views.currentIndex() == 2
-    session.inspector.choose(tmp_path / "lm")
-    looks(window, qtbot, "attention")
     page = window.page("attention")
     qtbot.waitUntil(lambda: page.has_maps)
     assert page.chosen.current == (1, 2) and page.chosen.picture == "arcs"
@@ -171,14 +176,12 @@ def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_p
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
-def test_what_is_no_head_and_no_table_is_passed_over(value: object, qtbot: QtBot, tmp_path: Path) -> None:
+def test_what_is_no_state_and_no_table_is_passed_over(value: object, qtbot: QtBot, tmp_path: Path) -> None:
     settings = AppSettings(tmp_path / "settings.ini")
-    settings.set_value("heads", value)
-    for key in (TABLE, MODEL, FORM):
+    for key in (TABLE, MODEL, FORM, f"attention/{STATE}"):
         settings.set_value(key, value)
     settings.sync()
-    found = kept_heads(settings, "heads")
-    assert all(0 <= number < 999 for head in found for number in head)
+    assert kept_state(settings, "attention", AttentionState) is None
     session = Session(settings)
     reopen_table(session)
     reopen_model(session)
@@ -195,8 +198,8 @@ def test_no_settings_file_keeps_the_window_from_opening(
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     keys = (
-        *("open_table", "looking/text", "looking/text_pair", "attention/view", "attention/heads"),
-        *("probe/tab", "embeddings/tab"),
+        *("open_table", "looking/text", "looking/text_pair"),
+        *(f"{key}/{STATE}" for key in ("attention", "probe", "embeddings")),
     )
     for place, key in enumerate(keys):
         store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])

@@ -6,6 +6,7 @@ import csv
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.look.widgets import LevelMark
+from app.pages.attention.state import AttentionState
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.requests import choose
 from app.pages.evaluate.state import FILE, Listing
@@ -245,12 +247,13 @@ def test_an_open_text_shows_what_its_answer_rests_on_and_leads_on(
     place = page.texts.rows.place(page.texts.rows.opened)
     text = scored_of(page).listed.texts[place]
     assert [one.text for one in detail.words.words] == text.split()
-    asked: list[str] = []
-    page.session.page_requested.connect(asked.append)
+    asked: list[tuple[str, Any]] = []
+    page.session.page_requested.connect(lambda *led: asked.append(led))
     for name in ("attention", "tokenizer", "embeddings", "attribution"):
         hand.click(f"evaluate_to_{name}")
-    assert asked == ["attention", "tokenizer", "embeddings", "attention"]
-    assert page.session.inspector.text == text and page.session.inspector.is_explanation_wanted
+    places = ["attention", "tokenizer", "embeddings", "attention"]
+    assert [key for key, _state in asked] == places and page.session.inspector.text == text
+    assert asked[-1][1] == AttentionState.why(page.folder, text)
     assert page.session.inspector.folder == page.folder
     row = page.texts.rows.opened
     qtbot.keyClick(page.texts.view, Qt.Key.Key_Return)
