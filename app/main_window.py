@@ -32,6 +32,7 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
 from app.page_stack import PAGES, PageStack, training_page
+from app.places import Places
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
@@ -77,6 +78,7 @@ class MainWindow(QMainWindow):
         if warm_up:
             self.session.workers.hold()
         self._pages = PageStack(self.session, ahead=warm_up)
+        self._places = Places(self._pages, self)
         theme.dress(self)
         self._build_rail()
         self._lay_out()
@@ -145,6 +147,8 @@ class MainWindow(QMainWindow):
             (QKeySequence(QKeySequence.StandardKey.Open), self._choose_file),
             (QKeySequence(QKeySequence.StandardKey.Quit), self.close),
             (QKeySequence(QKeySequence.StandardKey.HelpContents), self._show_help),
+            (QKeySequence(QKeySequence.StandardKey.Back), self._places.go_back),
+            (QKeySequence(QKeySequence.StandardKey.Forward), self._places.go_forward),
         ):
             self._add_action(keys, call)
         for number, key in enumerate([*PAGES][:NUM_KEYS], start=1):
@@ -242,6 +246,7 @@ class MainWindow(QMainWindow):
 
     def set_bare(self, bare: bool) -> None:
         """Show the open page alone, without rail and status bar, or all of the window again."""
+        self._places.is_held = bare
         self.rail.setVisible(not bare)
         self.status.setVisible(not bare)
         self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
@@ -260,9 +265,7 @@ class MainWindow(QMainWindow):
     def show_page(self, key: str, state: PageState | None = None) -> None:
         """Open a page. Args: state: what to show there; None: what it shows already."""
         if key in PAGES:
-            self._pages.show_page(key)
-            if state is not None:
-                self._pages.when_made(key, lambda page: page.show_state(state))
+            self._places.go(key, state)
 
     def _show_place(self, key: str) -> None:
         self.rail.set_current(key)

@@ -121,6 +121,10 @@ class PageStack(QStackedWidget):
                 self.when_made(wanted, call)
         return self._pages[key]
 
+    def page_made(self, key: str) -> QWidget | None:
+        """Return a page that was visited; None for one that is not made yet."""
+        return self._pages.get(key)
+
     def show_page(self, key: str) -> None:
         """Show a page, or a word in its place until it can be made."""
         self.current = key
