@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if reason:
         print(reason, file=sys.stderr)
         return 2
-    return or_what_is_missing(lambda: _open_window(chosen.file))
+    return or_what_is_missing(lambda: _open_window(chosen.file, chosen.page, parser))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,6 +44,13 @@ def _parser() -> argparse.ArgumentParser:
         help="a table to open (CSV, TSV, JSON lines), or a model folder; "
         "demo: train a small model on sample data, with a window or without one",
     )
+    parser.add_argument(
+        "--page",
+        metavar="NAME",
+        default="",
+        help="open this page: start, data, label, fine-tune, evaluate, predict, tokenizer, masked-words, "
+        "attention, embeddings, step-by-step, lectures, family, models, runs or pretrain",
+    )
     parser.add_argument("--version", action="version", version=f"Cloze {_version()}")
     return parser
 
@@ -55,7 +62,7 @@ def _version() -> str:
         return "(not installed)"
 
 
-def _open_window(file: str | None) -> int:
+def _open_window(file: str | None, page: str, parser: argparse.ArgumentParser) -> int:
     import engine  # noqa: F401  # before torch, which reads how its threads wait
 
     if sys.platform == "win32":
@@ -66,13 +73,18 @@ def _open_window(file: str | None) -> int:
     from app.application import make_application
     from app.look.error_dialog import install_excepthook
     from app.main_window import MainWindow
+    from app.rail import NAMES
 
+    if page and page not in NAMES:
+        parser.error(f"there is no page {page}. Pages: {', '.join(NAMES)}")
     application = make_application(sys.argv[:1])
     window = MainWindow()
     if file:
         window.open_file(file)
     else:
         window.reopen()
+    if page:
+        window.show_page(NAMES[page])
     window.show()
     install_excepthook()  # not before: what fails until here belongs on the terminal
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it; a run that trains can be resumed

@@ -40,7 +40,7 @@ class SettingsButton(ToolButton):
         self._session = session
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumHeight(30)
+        self.setFixedHeight(28)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_role(self, "nav")
         theme.on_theme_change(self, self._draw)
@@ -161,7 +161,7 @@ class HelpDialog(QDialog):
         way = self.tr(
             "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
             "then use it on the Predict page. The Pretrain page makes a model from plain text. "
-            "Tokenizer, Probe, Attention and Embeddings show what happens inside any model. "
+            "Tokenizer, Masked words, Attention and Embeddings show what happens inside any model. "
             "Rest the pointer on a setting to read what it does."
         )
         sentence = label(way, wrap=True)
@@ -192,7 +192,11 @@ class HelpDialog(QDialog):
                 self.tr("Ctrl+O"),
                 self.tr("Open a table; dropping a file anywhere on the window does the same"),
             ),
-            (self.tr("Ctrl+1 to Ctrl+9, Ctrl+0"), self.tr("The pages, in the order of the rail")),
+            (
+                self.tr("Ctrl+1 to Ctrl+9, Ctrl+0"),
+                self.tr("The five steps to a model, then the pages that look inside"),
+            ),
+            (self.tr("Alt+←, Alt+→"), self.tr("Back to the place before, and forward again")),
             (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
             (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
             (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),
@@ -200,11 +204,11 @@ class HelpDialog(QDialog):
                 self.tr("Arrows, Enter"),
                 self.tr("In a picture or sentence: from part to part; choose or hide it"),
             ),
-            (self.tr("[ ], PgUp, PgDn"), self.tr("Attention, Anatomy: the next head, the next layer")),
-            (self.tr("← → ↑ ↓, Shift+← →"), self.tr("Anatomy: step, piece; the number worked out")),
+            (self.tr("[ ], PgUp, PgDn"), self.tr("Attention, Step by step: the next head, the next layer")),
+            (self.tr("← → ↑ ↓, Shift+← →"), self.tr("Step by step: step, piece; the number worked out")),
             (self.tr("O, Shift+O, Shift+A"), self.tr("Attention: head off or on, layer off or on, all on")),
             (self.tr("F8, Ctrl+F, Ctrl+Z"), self.tr("Data: to the next remark; search; take a mend back")),
-            (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Probe: take a step back, make it again")),
+            (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Masked words: take a step back, make it again")),
             (self.tr("Ctrl+K, Ctrl+L, F5"), self.tr("Keep as a scene, edit the lecture, show it")),
             (self.tr("F1"), self.tr("This help")),
             (self.tr("Ctrl+Q"), self.tr("Close")),

@@ -30,9 +30,10 @@ from app.look.banner import Banner
 from app.look.error_dialog import show_error
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, PAGE_MARGIN, Rail, set_role
+from app.look.widgets import GAP, PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.places import Places
+from app.rail import LABEL, LECTURES, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
@@ -91,45 +92,14 @@ class MainWindow(QMainWindow):
     # ---- building
 
     def _build_rail(self) -> None:
-        self.rail = Rail()
-        self.rail.setObjectName("rail")
         name = label(self.tr("Cloze"), "card-title")
-        name.setContentsMargins(10, 0, 0, 0)
-        self.rail.add_widget(name)
-        for group, pages in self._groups():
-            if group:
-                self.rail.add_group(group)
-            for key, title in pages.items():
-                self.rail.add_page(key, title, icon_name=key)
-        self.rail.add_stretch()
+        name.setContentsMargins(10, 0, 0, 4)
         self._lecture_button = LectureButton(lambda: self.lectures)
-        self.rail.add_widget(self._lecture_button)
         settings = SettingsButton(self.session)
         settings.help_wanted.connect(self._show_help)
-        self.rail.add_widget(settings)
+        self.rail = Rail(name, self._lecture_button, settings)
+        self.rail.setObjectName("rail")
         self.rail.chosen.connect(self.show_page)
-
-    def _groups(self) -> list[tuple[str, dict[str, str]]]:
-        """Return the headings of the rail, each with the keys and titles of its pages."""
-        return [
-            ("", {"welcome": self.tr("Welcome")}),
-            (self.tr("Data"), {"data": self.tr("Data"), "tokenizer": self.tr("Tokenizer")}),
-            (self.tr("Train"), {"pretrain": self.tr("Pretrain"), "finetune": self.tr("Fine-tune")}),
-            (self.tr("Use"), {"predict": self.tr("Predict"), "evaluate": self.tr("Evaluate")}),
-            (
-                self.tr("Look inside"),
-                {
-                    "probe": self.tr("Probe"),
-                    "attention": self.tr("Attention"),
-                    "embeddings": self.tr("Embeddings"),
-                    "anatomy": self.tr("Anatomy"),
-                },
-            ),
-            (
-                self.tr("Library"),
-                {"models": self.tr("Models"), "runs": self.tr("Runs"), "family": self.tr("Family")},
-            ),
-        ]
 
     def _lay_out(self) -> None:
         centre = QWidget()
@@ -151,7 +121,10 @@ class MainWindow(QMainWindow):
             (QKeySequence(QKeySequence.StandardKey.Forward), self._places.go_forward),
         ):
             self._add_action(keys, call)
-        for number, key in enumerate([*PAGES][:NUM_KEYS], start=1):
+        numbered = [key for key in RAIL_PAGES if key != START.key][
+            :NUM_KEYS
+        ]  # the steps first, by their numbers
+        for number, key in enumerate(numbered, start=1):
             self._add_action(QKeySequence(f"Ctrl+{number % 10}"), partial(self._go_to, key))  # the tenth: 0
         self.addActions(self._lecture_button.actions_of_window)
 
@@ -164,6 +137,8 @@ class MainWindow(QMainWindow):
         session = self.session
         session.page_requested.connect(self.show_page)
         session.data.opened.connect(self._show_title)
+        session.data.roles_changed.connect(self._show_steps)
+        session.training.changed.connect(self._show_steps)
         session.workers.problem.connect(self.show_problem)
         session.queue.refused.connect(self.show_problem)
         session.training.failed.connect(self._training_failed)
@@ -237,7 +212,7 @@ class MainWindow(QMainWindow):
     @property
     def titles(self) -> dict[str, str]:
         """What the pages are called, by their keys."""
-        return {key: title for _group, pages in self._groups() for key, title in pages.items()}
+        return {key: title_of(page) for key, page in RAIL_PAGES.items()}
 
     @property
     def pages(self) -> QWidget:
@@ -264,7 +239,12 @@ class MainWindow(QMainWindow):
 
     def show_page(self, key: str, state: PageState | None = None) -> None:
         """Open a page. Args: state: what to show there; None: what it shows already."""
-        if key in PAGES:
+        if key == LABEL:
+            self._places.go("data")
+            self._pages.when_made("data", lambda page: page.begin_review())
+        elif key == LECTURES:
+            QTimer.singleShot(0, self._lecture_button, self._lecture_button.open_menu)
+        elif key in PAGES:
             self._places.go(key, state)
 
     def _show_place(self, key: str) -> None:
@@ -328,6 +308,17 @@ class MainWindow(QMainWindow):
         path = self.session.data.path
         name = self.tr("Cloze")
         self.setWindowTitle(f"{words.shorten(path.name, 80)} – {name}" if path else name)
+
+    def _show_steps(self) -> None:
+        """Say in the rail how far each step is."""
+        table, training = self.session.data.table, self.session.training
+        one, many = self.tr("{count} row"), self.tr("{count} rows")
+        self.rail.set_state("data", "" if table is None else words.counted(table.num_rows, one, many))
+        step = training.state.step if training.is_running else None
+        for key in ("finetune", "pretrain"):
+            is_here = step is not None and training_page(training.config) == key
+            said = self.tr("step {step}").format(step=words.number(step.step)) if is_here and step else ""
+            self.rail.set_state(key, said, is_running=True)
 
     def show_problem(self, error: BaseException) -> None:
         """Show an error in the one dialog."""

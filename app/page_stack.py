@@ -35,18 +35,18 @@ from engine.settings.pretrain import PretrainConfig
 PAGES = {  # folder in app/pages -> class in its page.py; in the order of the rail
     "welcome": "WelcomePage",
     "data": "DataPage",
-    "tokenizer": "TokenizerPage",
-    "pretrain": "PretrainPage",
     "finetune": "FineTunePage",
-    "predict": "PredictPage",
     "evaluate": "EvaluatePage",
+    "predict": "PredictPage",
+    "tokenizer": "TokenizerPage",
     "probe": "ProbePage",
     "attention": "AttentionPage",
     "embeddings": "EmbeddingsPage",
     "anatomy": "AnatomyPage",
+    "family": "FamilyPage",
     "models": "ModelsPage",
     "runs": "RunsPage",
-    "family": "FamilyPage",
+    "pretrain": "PretrainPage",
 }
 START_MS = 150  # after the first paint began: what is on screen comes first
 AT_ONCE = "welcome"  # stands on nothing that takes long to import

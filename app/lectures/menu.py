@@ -32,7 +32,7 @@ class LectureButton(ToolButton):
         self.setObjectName("rail_lectures")
         self.setToolButtonStyle(self.toolButtonStyle().ToolButtonTextBesideIcon)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumHeight(30)
+        self.setFixedHeight(28)
         self.setFocusPolicy(self.focusPolicy().StrongFocus)
         set_role(self, "nav")
         theme.on_theme_change(self, self._draw)
@@ -84,8 +84,7 @@ class LectureButton(ToolButton):
             action.setToolTip(tip(str(path)))
             action.triggered.connect(partial(self._open, path))
             self._recent.append(action)
-        height = self._menu.sizeHint().height()
-        self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
+        self._menu.popup(self.mapToGlobal(QPoint(self.width() + 4, 0)))
 
     def _add(self, name: str, text: str, keys: str, call: Callable[[Any], object]) -> QAction:
         action = self._menu.addAction(text)

@@ -332,12 +332,18 @@ def icon(name: str, color: str = "text", room: int = 0) -> QIcon:
 
     Args: room: px that stay empty at the right of an icon of 16, which is then that much broader.
     """
-    return _icon(name, color, room, current())
+    return _icon((ICONS / f"{name}.svg").read_text(encoding="utf-8"), color, room, current())
+
+
+def digit_icon(digit: int) -> QIcon:
+    """Return a digit in the place of an icon: which step something is."""
+    text = f'<text x="8" y="12.5" font-size="13" text-anchor="middle" fill="{ICON_INK}">{digit}</text>'
+    box = 'xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 16 16"'
+    return _icon(f"<svg {box}>{text}</svg>", "text", 0, current())
 
 
 @cache
-def _icon(name: str, color: str, room: int, theme: Theme) -> QIcon:
-    drawing = (ICONS / f"{name}.svg").read_text(encoding="utf-8")
+def _icon(drawing: str, color: str, room: int, theme: Theme) -> QIcon:
     result = QIcon()
     for mode_, state, token in (
         (QIcon.Mode.Normal, QIcon.State.Off, color),

@@ -21,13 +21,12 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.look import theme
-from app.look.inputs import PushButton, ToolButton
+from app.look.inputs import PushButton
 from app.look.labels import ElidedLabel, label
 from app.look.layout import STRETCH, column, row
 
@@ -413,73 +412,6 @@ class Pane(QScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()  # Qt's would scroll by the arrow keys
-
-
-class Rail(QFrame):
-    """The list of pages at the left edge, which scrolls in a low window; arrow keys move within it."""
-
-    chosen = Signal(str)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        set_role(self, "rail")
-        self.setFixedWidth(176)
-        self._buttons: dict[str, QToolButton] = {}
-        inner = QWidget()
-        self._layout = column(gap=2, margins=(10, 16, 10, 10), parent=inner)
-        self._pane = Pane(inner)
-        column(self._pane, gap=0, parent=self)
-
-    def add_group(self, caption: str) -> None:
-        """Add a caption above the pages that follow."""
-        words = label(caption.upper(), "caption")
-        words.setContentsMargins(10, 12, 0, 2)
-        self._layout.addWidget(words)
-
-    def add_page(self, key: str, text: str, icon_name: str) -> None:
-        """Add a page's button; its object name is rail_<key>."""
-        entry = ToolButton()
-        entry.setText(f"\u2002{text}")  # a style sheet has no word for the room between icon and text
-        entry.setAccessibleName(text)
-        entry.setObjectName(f"rail_{key}")
-        entry.setCheckable(True)
-        entry.setAutoExclusive(True)
-        entry.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        entry.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        entry.setIconSize(QSize(16, 16))
-        entry.setMinimumHeight(30)
-        set_role(entry, "nav")
-        theme.on_theme_change(entry, lambda: entry.setIcon(theme.icon(icon_name)))
-        entry.clicked.connect(lambda: self.chosen.emit(key))
-        self._buttons[key] = entry
-        self._layout.addWidget(entry)
-
-    def add_stretch(self) -> None:
-        """Push what follows to the bottom."""
-        self._layout.addStretch(1)
-
-    def add_widget(self, widget: QWidget) -> None:
-        """Add a widget of any kind."""
-        self._layout.addWidget(widget)
-
-    def set_current(self, key: str) -> None:
-        """Show which page is open; emits nothing. The keyboard goes along if it is here, or nowhere."""
-        self._buttons[key].setChecked(True)
-        self._pane.ensureWidgetVisible(self._buttons[key])
-        held = self.window().focusWidget()  # also while the window is not the active one, or not shown yet
-        if held is None or held in self._buttons.values():
-            self._buttons[key].setFocus()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        entries = list(self._buttons.values())
-        here = next((i for i, entry in enumerate(entries) if entry.hasFocus()), -1)
-        move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
-        if here >= 0 and move:
-            entries[(here + move) % len(entries)].setFocus(Qt.FocusReason.TabFocusReason)
-            self._pane.ensureWidgetVisible(entries[(here + move) % len(entries)])
-        else:
-            super().keyPressEvent(event)
 
 
 def tidy_spin(spin: QAbstractSpinBox, width: int = 0) -> None:

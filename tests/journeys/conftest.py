@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QSize
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
@@ -20,5 +21,5 @@ __all__ = ["no_models_ship", "nothing_is_left", "qapp_args", "qtbot", "settings"
 @pytest.fixture
 def window(settings: AppSettings, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     settings.set_value("vocabularies", [str(write_vocabulary(tmp_path / "vocab.txt", 2))])
-    with whole_window(settings, qtbot) as made:
+    with whole_window(settings, qtbot, QSize(1280, 800)) as made:
         yield made

@@ -70,7 +70,7 @@ def test_the_keyboard_alone_walks_from_the_score_to_a_sentence(
     window: MainWindow, run: Path, hand: LookingHand, qtbot: QtBot, no_models_ship: None
 ) -> None:
     window.session.runs.find()
-    qtbot.keyClick(window, Qt.Key.Key_7, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(window, Qt.Key.Key_4, Qt.KeyboardModifier.ControlModifier)
     page = window.page("evaluate")
     hand.wait(lambda: page.opened is not None and not page.is_asking)
     page.confusion.setFocus()

@@ -63,7 +63,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
         self.setObjectName("anatomy_page")
-        self.header.title_label.setText(self.tr("Anatomy"))
+        self.header.title_label.setText(self.tr("Step by step"))
         self.header.set_sentence(
             self.tr(
                 "One text through BERT, every number real. Keys: ← → step · ↑ ↓ piece · PgUp PgDn layer · "

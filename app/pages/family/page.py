@@ -66,7 +66,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("family_page")
-        self.header.title_label.setText(self.tr("Family"))
+        self.header.title_label.setText(self.tr("BERT’s family"))
         self.header.set_sentence(
             self.tr("One question to several generations of language models, all trained on the same text.")
         )

@@ -121,7 +121,8 @@ class FolderView(QScrollArea):
             "stored", stored.format(kinds=", ".join(found.kinds), size=words.file_size(found.num_bytes))
         )
         kept = self.tr(
-            "{count} copies of its weights along its run: a slider on Probe and Attention leads through them"
+            "{count} copies of its weights along its run: a slider on Masked words and Attention leads "
+            "through them"
         )
         self._show("kept", kept.format(count=words.number(detail.num_kept)) if detail.num_kept > 1 else "")
         self._show("notes", "\n".join(map(words.say, self._notes(detail))))

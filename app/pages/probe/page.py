@@ -70,7 +70,7 @@ class ProbePage(LookingPage[ProbeState]):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent=parent)
         self.setObjectName("probe_page")
-        self.header.title_label.setText(self.tr("Probe"))
+        self.header.title_label.setText(self.tr("Masked words"))
         self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
         self.draft = ProbeDraft(self.inspector, self)
         self._history: QuestionHistory | None = None

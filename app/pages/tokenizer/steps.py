@@ -126,7 +126,9 @@ class StepCard(Card):
             self.tr("On to the sum of the embeddings"),
             "link",
             name="tokenizer_to_anatomy",
-            tool_tip=self.tr("What the model makes of this row first, number by number, on Anatomy"),
+            tool_tip=self.tr(
+                "What the model makes of this row first, number by number, on the page Step by step"
+            ),
         )
         self.anatomy_link.clicked.connect(self.anatomy_wanted)
         self.anatomy_link.hide()  # until there are pieces

@@ -57,7 +57,7 @@ class WelcomePage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
         self.setObjectName("welcome_page")
-        self.header.title_label.setText(self.tr("Welcome"))
+        self.header.title_label.setText(self.tr("Start"))
         self.header.set_sentence(
             self.tr("A workbench for BERT. Everything runs on this computer; nothing is sent anywhere.")
         )
@@ -301,7 +301,7 @@ class WelcomePage(Page):
                 count=words.number(len(shipped.sample_sentences()))
             ),
             icon="probe",
-            tooltip=self.tr("Choose one; Probe or Attention opens with it"),
+            tooltip=self.tr("Choose one; Masked words or Attention opens with it"),
             call=self._offer_sentences,
         )
         run = self._found.kept_run

@@ -322,7 +322,7 @@ def test_a_page_without_a_state_says_which_pages_have_one(
 ) -> None:
     window = open_window(settings)
     window.show_page("runs")
-    said = "Turn to Tokenizer, Probe, Attention, Embeddings, Anatomy or Family."
+    said = "Turn to Tokenizer, Masked words, Attention, Embeddings, Step by step or BERT’s family."
     with pytest.raises(UserError, match=said):
         _ = window.lectures.page_here
 

@@ -33,7 +33,9 @@ class QueryKey(HeadPicture):
             self.tr("On to the values and what the head hands on"),
             "link",
             name="attention_to_anatomy",
-            tool_tip=self.tr("The weighted sum of this token, layer and head, number by number, on Anatomy"),
+            tool_tip=self.tr(
+                "The weighted sum of this token, layer and head, number by number, on the page Step by step"
+            ),
         )
         self.anatomy_link.clicked.connect(self.anatomy_wanted)
 

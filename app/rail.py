@@ -1,0 +1,155 @@
+"""The rail at the window's left edge: which pages there are, in which order, under which headings.
+
+The order is that of a person's work: numbers where one thing follows another, signs elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
+
+from app.look import theme
+from app.look.inputs import ToolButton
+from app.look.labels import label
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import Pane, set_role
+from app.words import translate
+from engine.errors import marked
+
+WIDTH, ROW = 208, 28  # px; all rows fit a window of 640 px
+
+
+@dataclass(frozen=True, slots=True)
+class RailPage:
+    """A page of the window. key: its folder in app/pages. name: what `cloze --page` calls it. number: of the
+    step that it is; 0: of no order.
+    """
+
+    key: str
+    name: str
+    title: str
+    number: int = 0
+
+
+LABEL = "label"  # no page of its own: the labels in doubt are looked through on the Data page
+LECTURES = "lectures"  # a menu
+START = RailPage("welcome", "start", marked("rail", "Start"))
+GROUPS = (
+    (
+        marked("rail", "Your model"),
+        (
+            RailPage("data", "data", marked("rail", "Data"), 1),
+            RailPage(LABEL, "label", marked("rail", "Label"), 2),
+            RailPage("finetune", "fine-tune", marked("rail", "Fine-tune"), 3),
+            RailPage("evaluate", "evaluate", marked("rail", "Evaluate"), 4),
+            RailPage("predict", "predict", marked("rail", "Predict"), 5),
+        ),
+    ),
+    (
+        marked("rail", "Look inside"),
+        (
+            RailPage("tokenizer", "tokenizer", marked("rail", "Tokenizer")),
+            RailPage("probe", "masked-words", marked("rail", "Masked words")),
+            RailPage("attention", "attention", marked("rail", "Attention")),
+            RailPage("embeddings", "embeddings", marked("rail", "Embeddings")),
+            RailPage("anatomy", "step-by-step", marked("rail", "Step by step")),
+        ),
+    ),
+    (marked("rail", "Learn"), (RailPage("family", "family", marked("rail", "BERT’s family")),)),
+    (
+        marked("rail", "Library"),
+        (
+            RailPage("models", "models", marked("rail", "Models")),
+            RailPage("runs", "runs", marked("rail", "Runs")),
+            RailPage("pretrain", "pretrain", marked("rail", "Pretrain")),
+        ),
+    ),
+)
+RAIL_PAGES = {page.key: page for page in (START, *(page for _heading, pages in GROUPS for page in pages))}
+NAMES = {page.name: page.key for page in RAIL_PAGES.values()} | {
+    "lectures": LECTURES
+}  # what a page is called in a command -> its key
+LEARN = 2  # the group that the lectures stand in
+
+
+def title_of(page: RailPage) -> str:
+    """Return what a page is called in the person's language."""
+    return translate("rail", page.title)
+
+
+class Rail(QFrame):
+    """The list of pages, which scrolls in a very low window; arrow keys move within it.
+
+    Args: head: above all. lectures: stands first among what one learns from. foot: at the bottom.
+    """
+
+    chosen = Signal(str)  # the key of a page
+
+    def __init__(
+        self, head: QWidget, lectures: QWidget, foot: QWidget, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        set_role(self, "rail")
+        self.setFixedWidth(WIDTH)
+        self._buttons: dict[str, QToolButton] = {}
+        parts = [head, self._entry(START)]
+        for place, (heading, pages) in enumerate(GROUPS):
+            caption = label(translate("rail", heading).upper(), "caption")
+            caption.setContentsMargins(10, 6, 0, 0)
+            parts += [caption, *([lectures] if place == LEARN else []), *map(self._entry, pages)]
+        inner = QWidget()
+        column(*parts, STRETCH, foot, gap=0, margins=(8, 10, 8, 6), parent=inner)
+        self._pane = Pane(inner)
+        column(self._pane, gap=0, parent=self)
+
+    def _entry(self, page: RailPage) -> QWidget:
+        """Return a page's button; its object name is rail_<key>, that of its state rail_<key>_state."""
+        entry, title = ToolButton(), title_of(page)
+        entry.setText(f"\u2002{title}")  # a style sheet has no word for the room between icon and text
+        entry.setAccessibleName(title)
+        entry.setObjectName(f"rail_{page.key}")
+        entry.setCheckable(True)
+        entry.setAutoExclusive(True)
+        entry.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        entry.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        entry.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        entry.setIconSize(QSize(16, 16))
+        entry.setFixedHeight(ROW)
+        set_role(entry, "nav")
+        draw = (lambda: theme.digit_icon(page.number)) if page.number else (lambda: theme.icon(page.key))
+        theme.on_theme_change(entry, lambda: entry.setIcon(draw()))
+        entry.clicked.connect(lambda: self.chosen.emit(page.key))
+        state = label("", "muted", name=f"rail_{page.key}_state")
+        state.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        row(STRETCH, state, margins=(0, 0, 9, 0), parent=entry)
+        self._buttons[page.key] = entry
+        return entry
+
+    def set_state(self, key: str, text: str, *, is_running: bool = False) -> None:
+        """Say at the right of a page how far one is there; "": nothing is done. Blue while something runs."""
+        state = self._buttons[key].findChild(QWidget, f"rail_{key}_state")
+        state.setText(text)
+        set_role(state, "accent" if is_running else "muted")
+        title = title_of(RAIL_PAGES[key])
+        self._buttons[key].setAccessibleName(f"{title}, {text}" if text else title)
+
+    def set_current(self, key: str) -> None:
+        """Show which page is open; emits nothing. The keyboard goes along if it is here, or nowhere."""
+        self._buttons[key].setChecked(True)
+        self._pane.ensureWidgetVisible(self._buttons[key])
+        held = self.window().focusWidget()  # also while the window is not the active one, or not shown yet
+        if held is None or held in self._buttons.values():
+            self._buttons[key].setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        entries = list(self._buttons.values())
+        here = next((i for i, entry in enumerate(entries) if entry.hasFocus()), -1)
+        move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+        if here >= 0 and move:
+            entries[(here + move) % len(entries)].setFocus(Qt.FocusReason.TabFocusReason)
+            self._pane.ensureWidgetVisible(entries[(here + move) % len(entries)])
+        else:
+            super().keyPressEvent(event)
