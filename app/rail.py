@@ -19,7 +19,7 @@ from app.look.widgets import Pane, set_role
 from app.words import translate
 from engine.errors import marked
 
-WIDTH, ROW = 208, 28  # px; all rows fit a window of 640 px
+WIDTH, ROW = 200, 28  # px; all rows fit a window of 640 px
 
 
 @dataclass(frozen=True, slots=True)

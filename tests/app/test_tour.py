@@ -217,7 +217,7 @@ def test_a_step_with_nothing_to_show_is_passed_over_and_comes_at_the_end_if_it_h
 def test_the_card_stands_beside_what_it_speaks_of_wherever_there_is_room(window: QRect) -> None:
     card = QSize(306, 180)
     for hole in (
-        QRect(0, 0, 208, window.height() - 24),  # the rail
+        QRect(0, 0, 200, window.height() - 24),  # the rail
         QRect(200, 150, window.width() - 224, 140),  # a row as wide as the page
         QRect(200, 420, window.width() - 224, 200),
         QRect(526, 72, window.width() - 550, 300),  # room at the left alone
