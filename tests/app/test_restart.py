@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.probe.page import NEXT, WORDS
+from app.pages.run.state import RunPageState
 from app.remembered import FORM, MODEL, TABLE, kept_form, kept_heads, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
 from engine.model.weights import save_model
 from engine.text.roles import Roles
+from tests.engine.made_runs import made_run
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 Open = Callable[[], MainWindow]
@@ -157,6 +160,45 @@ def test_model_epochs_and_test_file_are_there_again_after_a_restart(
     assert session.wait_idle() and setup.config().data.test_data == ""
 
 
+@pytest.mark.slow
+def test_the_run_that_was_shown_is_shown_again_after_a_restart_and_the_form_where_it_is_gone(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run = made_run(tmp_path / "runs", "films", steps=13)
+
+    def shows(window: MainWindow, expected: RunPageState) -> None:
+        window.show_page("finetune")
+        page = window.page("finetune")
+        assert window.session.wait_idle()
+        assert page.is_state_shown and page.state == expected and page.failure.isHidden()
+        assert page.setup.isVisible() == (expected.run is None)
+
+    window = opened()
+    window.show_page("finetune", RunPageState(run))
+    shows(window, RunPageState(run))
+    window = opened()
+    shows(window, RunPageState(run))
+    assert window.page("finetune").charts.loss.num_points == 13
+    window.show_page("welcome")
+    assert opened().page("finetune").isHidden()  # made, and closed before it was seen
+    window = opened()
+    shows(window, RunPageState(run))
+    window.page("finetune").run_card.form_button.click()
+    shows(opened(), RunPageState())
+
+    window = opened()
+    window.show_page("finetune", RunPageState(run))
+    shows(window, RunPageState(run))
+    run.rename(tmp_path / "gone")
+    window = opened()
+    shows(window, RunPageState())
+    no_run = {"values": {}, "models": {"run": str(tmp_path)}, "text": "", "text_pair": ""}
+    window.session.settings.set_value("pretrain/state", json.dumps(no_run))
+    window.show_page("pretrain")
+    assert window.session.wait_idle()
+    assert window.page("pretrain").state == RunPageState() and window.page("pretrain").failure.isHidden()
+
+
 def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
     table = tmp_path / "films.csv"
     table.write_text("kind,words\na,good film\nb,bad play\n", encoding="utf-8")
@@ -196,7 +238,7 @@ def test_no_settings_file_keeps_the_window_from_opening(
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     keys = (
         *("open_table", "looking/text", "looking/text_pair", "attention/view", "attention/heads"),
-        *("probe/tab", "embeddings/tab"),
+        *("probe/tab", "embeddings/tab", "finetune/state", "pretrain/state"),
     )
     for place, key in enumerate(keys):
         store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])
@@ -205,12 +247,13 @@ def test_no_settings_file_keeps_the_window_from_opening(
     told: list[object] = []
     window.session.workers.problem.connect(told.append)
     window.session.inspector.choose(tmp_path / "lm")
-    for key in ("attention", "probe", "embeddings"):
+    for key in ("attention", "probe", "embeddings", "finetune", "pretrain"):
         looks(window, qtbot, key)
     page = window.page("attention")
     assert told == [] and page.chosen.picture == "heatmap"
     assert page.chosen.layer < 2 and page.chosen.head < 3
     assert window.page("probe").tabs.currentIndex() == WORDS
+    assert not window.page("finetune").shows_run and not window.page("pretrain").shows_run
     assert isinstance(window.session.inspector.text, str)
 
 

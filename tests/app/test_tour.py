@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look.widgets import Card
 from app.main_window import MainWindow
+from app.pages.run.state import RunPageState
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session
 from app.settings import AppSettings
@@ -20,6 +21,7 @@ from app.tour.guide import Guide, TourStep, Wait
 from app.tour.steps import Tour
 from app.tour.steps_inside import CLOZE, FROM, TO
 from app.words import number, probability
+from tests.engine.made_runs import made_run
 from tests.looks.looking_scenes import classifier, language_model
 from tests.looks.pictures import clipped
 from tests.looks.scenes import TWO, write_table
@@ -356,8 +358,10 @@ def test_a_table_of_ones_own_is_not_trained_on_unasked(
 
 @pytest.mark.slow
 def test_without_any_model_the_tour_is_short_and_says_how_to_come_by_one(
-    window: MainWindow, qtbot: QtBot
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
+    window.show_page("finetune", RunPageState(made_run(tmp_path / "runs", "films")))  # stands before the form
+    qtbot.waitUntil(window.page("finetune").run_card.isVisible)
     said = walk(Tour(window), qtbot)
     assert list(said) == ["rail", "data", "setup", "no_model"]
     assert "random weights" in said["setup"] and "without a model of its own" in said["no_model"]

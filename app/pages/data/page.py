@@ -32,6 +32,7 @@ from app.pages.data.findings import step_words, with_findings
 from app.pages.data.found import FoundCard
 from app.pages.data.review import ReviewCard
 from app.pages.data.table import TableCard
+from app.pages.run.state import RunPageState
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import FileViews, TaskPreview
 from app.plots.bars import BarsPlot
@@ -504,11 +505,11 @@ class DataPage(Page):
         menu.addSeparator()
         menu.addAction(self.tr("Choose a folder…"), self.model_question.ask)
         new = menu.addAction(self.tr("New model, from random weights…"))
-        new.triggered.connect(lambda: self.session.show_page("finetune"))
+        new.triggered.connect(self._go_on)
         menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))
 
     def _go_on(self) -> None:
-        self.session.show_page("finetune")
+        self.session.show_page("finetune", RunPageState())
 
 
 def _example() -> int:

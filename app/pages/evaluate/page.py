@@ -34,6 +34,7 @@ from app.pages.evaluate.requests import Parts, Places
 from app.pages.evaluate.score import ScoreCard
 from app.pages.evaluate.state import Listing, OpenedScores, ScoredPair
 from app.pages.evaluate.texts import TextsCard
+from app.pages.run.state import RunPageState
 from app.pages.tasks.known import views_of
 from app.pages.tasks.scores import TaskScores
 from app.plots.buttons import save_icon, yield_to_layout
@@ -173,7 +174,7 @@ class EvaluatePage(Page):
         self.texts.wanted.connect(self._list)
         self.reading.told.connect(self.state.setText)
         self.texts.export_wanted.connect(self._ask_export)
-        self.no_model.activated.connect(partial(self.session.show_page, "finetune"))
+        self.no_model.activated.connect(partial(self.session.show_page, "finetune", RunPageState()))
         self.no_texts.activated.connect(self.part_box.choose_file)
         self.newer.clicked.connect(self._take_newer)
         self.session.training.result_changed.connect(self._result_changed)

@@ -38,6 +38,7 @@ from app.pages.predict.requests import (
 )
 from app.pages.predict.task_file import TaskFileCard
 from app.pages.predict.text import OneTextCard
+from app.pages.run.state import RunPageState
 from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.known import row_views_of, views_of
 from app.pages.tasks.views import FileViews
@@ -449,7 +450,7 @@ class PredictPage(Page):
             self.copy_button.copy(self._card.question(ModelName(self._folder), out).command())
 
     def _lead_to_finetune(self) -> None:
-        self._session.show_page("finetune")
+        self._session.show_page("finetune", RunPageState())
 
 
 def main() -> int:

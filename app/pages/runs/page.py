@@ -24,6 +24,7 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.pending import Pending
 from app.look.widgets import GAP, Card, EmptyState, button, named
+from app.pages.run.state import RunPageState
 from app.pages.runs.actions import RunActions
 from app.pages.runs.better import BetterCard
 from app.pages.runs.curves import CurvesCard
@@ -57,7 +58,6 @@ class RunsPage(StatedPage[RunsState]):
     """Filters, the table, and below it what is said of the ticked lines."""
 
     state_kind = RunsState
-    run_wanted = Signal(object, object)  # RunInfo, its settings
     texts_wanted = Signal(
         object, str, object
     )  # a model folder, a part of its run's data, another model folder
@@ -151,7 +151,6 @@ class RunsPage(StatedPage[RunsState]):
 
     def _connect(self) -> None:
         session, acting = self.session, self.acting
-        acting.run_wanted.connect(self.run_wanted)
         acting.changed.connect(self.refresh)
         acting.done.connect(self._tell)
         acting.refused.connect(self.refuse)
@@ -161,7 +160,7 @@ class RunsPage(StatedPage[RunsState]):
         self.data.activated.connect(self._filter)
         self.grouping.activated.connect(self._filter)
         self.measure.activated.connect(self._filter)
-        self.empty.activated.connect(partial(session.show_page, "finetune"))
+        self.empty.activated.connect(partial(session.show_page, "finetune", RunPageState()))
         self.nothing.activated.connect(self._show_all)
         self.table.ticked.connect(self._tick)
         self.table.folded.connect(self._fold)

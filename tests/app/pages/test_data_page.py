@@ -24,6 +24,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.advice.table import on_table
 from app.pages.data.page import DataPage
+from app.pages.run.state import RunPageState
 from app.session import Session
 from engine.text.recipe import DROP, RELABEL, Step
 from engine.text.roles import Roles
@@ -164,7 +165,7 @@ def test_the_label_can_be_chosen_and_training_asks_for_it(
     assert session.wait_idle()
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(page.next_button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["finetune"]
+    assert asked.args == ["finetune", RunPageState()]
 
 
 @pytest.mark.slow
@@ -690,4 +691,4 @@ def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
     assert session.wait_idle()
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)
-    assert asked.args == ["models"]
+    assert asked.args == ["models", None]

@@ -24,10 +24,13 @@ from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
+from app.pages.finetune.page import FineTunePage
 from app.pages.models.page import ModelsPage
 from app.pages.models.state import TABS, ModelsState, PlannedModel
+from app.pages.pretrain.page import PretrainPage
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
+from app.pages.run.state import RunPageState
 from app.pages.runs.page import RunsPage
 from app.pages.runs.state import RunsState
 from app.pages.stated_page import StatedPage
@@ -41,6 +44,11 @@ from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from engine.model.arithmetic import Heads
 from engine.model.config import BertConfig
+from engine.settings.config import to_toml
+from engine.settings.finetune import FineTuneConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.train.comparison import SETTINGS
+from engine.train.run.runs import CONFIG, document_of
 from tests.app.hand import ShowPage, come_to_rest
 from tests.engine.made_runs import made_run
 from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
@@ -443,10 +451,47 @@ def plan_a_model(page: ModelsPage, rest: Callable[[], None], tmp_path: Path) -> 
     assert page.state.plan is not None and page.state.plan.config.vocab_size == 8_000
 
 
+def look_at_a_run(page: FineTunePage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = made_run(page.session.runs.root, "films", steps=13)
+    page.show_run(path)
+    rest()
+    assert page.state == RunPageState(run=path) and page.charts.loss.num_points == 13
+
+
+def made_pretraining(root: Path) -> Path:
+    path = root / "20261120-090000-story"
+    path.mkdir(parents=True)
+    (path / CONFIG).write_text(document_of(PretrainConfig()))
+    return path
+
+
+def look_at_a_pretraining(page: PretrainPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = made_pretraining(page.session.runs.root)
+    page.show_run(path)
+    rest()
+    assert page.state == RunPageState(run=path) and page.run_card.isVisible()
+
+
+def look_at_a_comparison(page: FineTunePage, rest: Callable[[], None], tmp_path: Path) -> None:
+    folder = tmp_path / "20261120-090000-compare-films"
+    folder.mkdir()
+    (folder / SETTINGS).write_text("seeds = 3\n" + to_toml(FineTuneConfig()))
+    page.setup.compare.chosen.emit(folder)
+    rest()
+    assert page.state == RunPageState(comparison=folder) and page.comparison.go_on_button.isVisible()
+
+
 @pytest.mark.parametrize(
     ("kind", "look"),
-    [(RunsPage, look_at_runs), (ModelsPage, look_at_weights), (ModelsPage, plan_a_model)],
-    ids=["runs", "models", "models-planned"],
+    [
+        (RunsPage, look_at_runs),
+        (ModelsPage, look_at_weights),
+        (ModelsPage, plan_a_model),
+        (FineTunePage, look_at_a_run),
+        (FineTunePage, look_at_a_comparison),
+        (PretrainPage, look_at_a_pretraining),
+    ],
+    ids=["runs", "models", "models-planned", "finetune", "finetune-compared", "pretrain"],
 )
 def test_a_page_is_its_state(
     kind: Callable[[Session], Any],
@@ -493,6 +538,25 @@ def test_a_model_that_is_not_here_is_refused_in_place(
     page.show_state(ModelsState(model=tmp_path / "gone"))
     rest()
     assert page.is_state_shown and page.state == before and page.banner.text().endswith(".")
+
+
+@pytest.mark.parametrize("kind", [FineTunePage, PretrainPage])
+def test_a_run_that_is_no_run_of_its_page_is_refused_to_a_link_and_passed_over_at_a_start(
+    kind: Callable[[Session], Any], show_page: ShowPage[Any], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(kind)
+    rest()
+    other = made_run(tmp_path, "films") if kind is PretrainPage else made_pretraining(tmp_path)
+    torn = made_run(tmp_path, "torn", number=1)
+    (torn / CONFIG).write_text("torn")
+    for path in (other, torn, tmp_path / "gone"):
+        page.restore_state(RunPageState(run=path))
+        rest()
+        assert page.is_state_shown and page.state == RunPageState() and page.failure.text() == ""
+        page.show_state(RunPageState(run=path))
+        rest()
+        assert page.is_state_shown and page.state == RunPageState() and page.failure.text().endswith(".")
+        page.failure.hide()
 
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:
