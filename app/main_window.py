@@ -195,7 +195,6 @@ class MainWindow(QMainWindow):
             page.lecture_wanted.connect(self._show_lecture)
         elif key == "runs":
             page.run_wanted.connect(self._open_run)
-            page.texts_wanted.connect(self._read_texts)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -294,10 +293,6 @@ class MainWindow(QMainWindow):
     def _open_run(self, info: RunInfo, config: object) -> None:
         self.show_page(training_page(config))
         self._show_run(info, config)
-
-    def _read_texts(self, first: Path, part: str, second: Path) -> None:
-        self.show_page("evaluate")
-        self._pages.when_made("evaluate", lambda page: page.show_difference(first, part, second))
 
     def _take_sample_text(self) -> None:
         self._pages.when_made("pretrain", lambda page: page.take_sample())

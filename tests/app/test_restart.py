@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,18 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.attention.state import AttentionState
+from app.pages.evaluate.state import FILE, EvaluateState, Listing
 from app.pages.probe.page import NEXT, WORDS
 from app.remembered import FORM, MODEL, STATE, TABLE, kept_form, kept_state, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
+from app.work.text_filter import ANSWER, RIGHT, Filter
 from engine.model.weights import save_model
+from engine.questions.labelled import LabelledTexts
 from engine.text.roles import Roles
+from engine.train.finetune import fine_tune
+from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 Open = Callable[[], MainWindow]
@@ -126,6 +132,42 @@ def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart
     qtbot.waitUntil(lambda: session.data.task_file is not None and session.wait_idle())
     assert session.data.file_settings == {"text": "1", "label": "2", "scheme": "none"}
     assert session.data.summary is not None and set(session.data.summary.labels) == {"NNP", "VBZ", "JJ"}
+
+
+@pytest.mark.slow
+def test_the_texts_that_were_read_are_there_again_after_a_restart(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    list(fine_tune(tiny_config(tmp_path, validation_share=0.3, test_share=0.2), tmp_path / "runs" / "films"))
+    model = tmp_path / "runs" / "films" / "model"
+    listing = Listing((Filter(RIGHT, (1,)), Filter(ANSWER, (-1, 1))), search="good", order=FILE)
+    window = opened()
+    window.session.show_page(
+        "evaluate", EvaluateState(model, LabelledTexts(part="test"), listing, by="length")
+    )
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.is_state_shown and not page.is_asking)
+    page.texts.toggle_row(0)
+    before, rows = page.state, page.texts.rows.places.tolist()
+    assert before.listing == listing and len(rows) > 0
+
+    window = opened()
+    window.show_page("evaluate")
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.opened is not None and page.is_state_shown and not page.is_asking)
+    assert page.state == before and page.texts.rows.places.tolist() == rows
+    assert page.texts.search.text() == "good" and page.part_box.currentText().startswith("Test part")
+
+    window.show_page("welcome")
+    window = opened()
+    window.session.settings.set_value("evaluate/state", '{"values": {"listing": 7}, "models": {}}')
+    window.show_page("evaluate")
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.opened is not None and not page.is_asking)
+    assert page.state == replace(
+        before, texts=LabelledTexts(part="validation"), listing=Listing(), place=-1, by="class"
+    )
+    assert page.refusal.text() == ""
 
 
 @pytest.mark.slow
