@@ -193,8 +193,6 @@ class MainWindow(QMainWindow):
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
             page.lecture_wanted.connect(self._show_lecture)
-        elif key == "runs":
-            page.texts_wanted.connect(self._read_texts)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -286,10 +284,6 @@ class MainWindow(QMainWindow):
 
     def _show_lecture(self, path: Path) -> None:
         self.lectures.open(path, starts=True)
-
-    def _read_texts(self, first: Path, part: str, second: Path) -> None:
-        self.show_page("evaluate")
-        self._pages.when_made("evaluate", lambda page: page.show_difference(first, part, second))
 
     def _take_sample_text(self) -> None:
         self._pages.when_made("pretrain", lambda page: page.take_sample())

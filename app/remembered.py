@@ -7,7 +7,6 @@ A settings file may hold anything: what does not fit is left out, never raised.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,8 +25,6 @@ from engine.text.roles import EVERY, Roles
 
 TABLE, MODEL, FORM, STATE = "open_table", "open_model", "finetune/form", "state"
 MOST_COMPARED = 8  # files
-MOST_HEADS = 64
-_HEAD = re.compile(r"([1-9]\d{0,2})\.([1-9]\d{0,2})")  # layer.head, both from 1
 
 
 def keep_table(session: Session) -> None:
@@ -138,14 +135,3 @@ def kept_state(settings: AppSettings, key: str, kind: type[State]) -> State | No
 def known_tasks() -> tuple[str, ...]:
     """Return the names of the tasks that data can be for."""
     return settings_of(DataConfig)["task"].choices
-
-
-def keep_heads(settings: AppSettings, key: str, heads: Sequence[tuple[int, int]]) -> None:
-    """Keep heads, counted from 0 here and from 1 in the file."""
-    settings.set_value(key, [f"{layer + 1}.{head + 1}" for layer, head in heads[:MOST_HEADS]])
-
-
-def kept_heads(settings: AppSettings, key: str) -> tuple[tuple[int, int], ...]:
-    """Return the heads that were kept, counted from 0; none that is not written as one."""
-    found = [_HEAD.fullmatch(text) for text in settings.value(key, list[str]())[:MOST_HEADS]]
-    return tuple(dict.fromkeys((int(one[1]) - 1, int(one[2]) - 1) for one in found if one is not None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,23 +20,11 @@ TEXT, PAIR = "looking/text", "looking/text_pair"  # what was looked at last
 LONGEST_KEPT = 20_000  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class AnatomyPlace:
-    """Where a walk through a text is to begin: a step by its key, layer and head from 1, a piece from 0."""
-
-    step: str
-    layer: int = 1
-    head: int = 1
-    piece: int = 0
-
-
 class Inspector(QObject):
     """The model and the text that are looked into, on whatever page is open."""
 
     model_changed = Signal()
     text_changed = Signal()
-    explanation_wanted = Signal()  # of the model's own answer to the text
-    anatomy_wanted = Signal()  # of the text, from a place on
 
     def __init__(
         self, settings: AppSettings, library: ModelLibrary, workers: Workers, parent: QObject | None = None
@@ -50,8 +37,6 @@ class Inspector(QObject):
         self.folder: Path | None = None
         self.about: ModelSummary | None = None
         self.refusal: BaseException | None = None
-        self.is_explanation_wanted = False  # until a page has taken it up
-        self.wanted_anatomy: AnatomyPlace | None = None  # the same
         self.text = settings.value(TEXT, FIRST_TEXT)[:LONGEST_KEPT]
         self.text_pair = settings.value(PAIR, "")[:LONGEST_KEPT]
 
@@ -89,16 +74,6 @@ class Inspector(QObject):
     def _end(self) -> None:
         if self.about is None and self.refusal is None and not self.is_opening:  # a fault of ours
             self.model_changed.emit()
-
-    def want_explanation(self) -> None:
-        """Ask for what the model's own answer to the text rests on."""
-        self.is_explanation_wanted = True
-        self.explanation_wanted.emit()
-
-    def want_anatomy(self, place: AnatomyPlace) -> None:
-        """Ask to be shown how a number of the text is calculated, from a place on."""
-        self.wanted_anatomy = place
-        self.anatomy_wanted.emit()
 
     # ---- the text
 

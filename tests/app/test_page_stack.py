@@ -15,14 +15,17 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.page_stack import AT_ONCE, PAGES
+from app.pages.attention.state import AttentionState
 from app.session import Session
 from app.settings import AppSettings
 from app.work import training as training_module
 from app.work.job import Job
 from engine.events import Event, Progress, Step
+from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from tests.app.hand import OpenWindow
+from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 ROOT = Path(__file__).parents[2]
 AT_FIRST_USE = ("scipy.stats", "sklearn", "pandas", "huggingface_hub", "gensim", "onnx", "onnxruntime")
@@ -288,10 +291,14 @@ def test_a_model_that_was_refused_before_is_told_beside_its_field(window: MainWi
     assert window.page("finetune").setup.chooser.refusal.isVisible()
 
 
-def test_an_explanation_wanted_before_is_what_the_attention_page_shows(window: MainWindow) -> None:
-    window.session.inspector.want_explanation()
-    window.show_page("attention")
-    assert window.page("attention").chosen.picture == "attribution"
+def test_a_page_that_is_led_to_before_it_is_made_shows_that_state(window: MainWindow, tmp_path: Path) -> None:
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    state = AttentionState.why(tmp_path / "lm", "good film")
+    window.show()
+    window.session.show_page("attention", state)
+    page = window.page("attention")
+    assert window.session.wait_idle() and page.is_state_shown
+    assert page.chosen.picture == "attribution" and page.inspector.text == "good film"
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,21 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.pages.attention.state import AttentionState
+from app.pages.evaluate.state import FILE, EvaluateState, Listing
 from app.pages.probe.page import NEXT, WORDS
 from app.pages.run.state import RunPageState
-from app.remembered import FORM, MODEL, TABLE, kept_form, kept_heads, reopen_model, reopen_table
+from app.remembered import FORM, MODEL, STATE, TABLE, kept_form, kept_state, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
+from app.work.text_filter import ANSWER, RIGHT, Filter
 from engine.model.weights import save_model
+from engine.questions.labelled import LabelledTexts
 from engine.text.roles import Roles
+from engine.train.finetune import fine_tune
 from tests.engine.made_runs import made_run
+from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_pretraining, tiny_wordpiece
 
 Open = Callable[[], MainWindow]
@@ -92,6 +99,9 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     window.page("attention").show_picture("arcs")
     looks(window, qtbot, "probe")
     window.page("probe").tabs.setCurrentIndex(NEXT)
+    looks(window, qtbot, "embeddings")
+    window.page("embeddings").compute()
+    qtbot.waitUntil(lambda: window.page("embeddings").vectors is not None)
     window.page("embeddings").views.setCurrentIndex(2)
 
     window = opened()
@@ -99,10 +109,11 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     assert (session.inspector.text, session.inspector.text_pair) == ("good film, playing", "bad [MASK]!")
     qtbot.waitUntil(lambda: session.data.table is not None)
     assert session.data.table.path == table and session.data.roles == Roles(text="said", label="kind")
+    for key in ("probe", "embeddings", "attention"):
+        looks(window, qtbot, key)
+    assert session.inspector.folder == tmp_path / "lm"
     assert window.page("probe").tabs.currentIndex() == NEXT
     assert window.page("embeddings").views.currentIndex() == 2
-    session.inspector.choose(tmp_path / "lm")
-    looks(window, qtbot, "attention")
     page = window.page("attention")
     qtbot.waitUntil(lambda: page.has_maps)
     assert page.chosen.current == (1, 2) and page.chosen.picture == "arcs"
@@ -124,6 +135,42 @@ def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart
     qtbot.waitUntil(lambda: session.data.task_file is not None and session.wait_idle())
     assert session.data.file_settings == {"text": "1", "label": "2", "scheme": "none"}
     assert session.data.summary is not None and set(session.data.summary.labels) == {"NNP", "VBZ", "JJ"}
+
+
+@pytest.mark.slow
+def test_the_texts_that_were_read_are_there_again_after_a_restart(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    list(fine_tune(tiny_config(tmp_path, validation_share=0.3, test_share=0.2), tmp_path / "runs" / "films"))
+    model = tmp_path / "runs" / "films" / "model"
+    listing = Listing((Filter(RIGHT, (1,)), Filter(ANSWER, (-1, 1))), search="good", order=FILE)
+    window = opened()
+    window.session.show_page(
+        "evaluate", EvaluateState(model, LabelledTexts(part="test"), listing, by="length")
+    )
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.is_state_shown and not page.is_asking)
+    page.texts.toggle_row(0)
+    before, rows = page.state, page.texts.rows.places.tolist()
+    assert before.listing == listing and len(rows) > 0
+
+    window = opened()
+    window.show_page("evaluate")
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.opened is not None and page.is_state_shown and not page.is_asking)
+    assert page.state == before and page.texts.rows.places.tolist() == rows
+    assert page.texts.search.text() == "good" and page.part_box.currentText().startswith("Test part")
+
+    window.show_page("welcome")
+    window = opened()
+    window.session.settings.set_value("evaluate/state", '{"values": {"listing": 7}, "models": {}}')
+    window.show_page("evaluate")
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.opened is not None and not page.is_asking)
+    assert page.state == replace(
+        before, texts=LabelledTexts(part="validation"), listing=Listing(), place=-1, by="class"
+    )
+    assert page.refusal.text() == ""
 
 
 @pytest.mark.slow
@@ -213,14 +260,12 @@ def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_p
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
-def test_what_is_no_head_and_no_table_is_passed_over(value: object, qtbot: QtBot, tmp_path: Path) -> None:
+def test_what_is_no_state_and_no_table_is_passed_over(value: object, qtbot: QtBot, tmp_path: Path) -> None:
     settings = AppSettings(tmp_path / "settings.ini")
-    settings.set_value("heads", value)
-    for key in (TABLE, MODEL, FORM):
+    for key in (TABLE, MODEL, FORM, f"attention/{STATE}"):
         settings.set_value(key, value)
     settings.sync()
-    found = kept_heads(settings, "heads")
-    assert all(0 <= number < 999 for head in found for number in head)
+    assert kept_state(settings, "attention", AttentionState) is None
     session = Session(settings)
     reopen_table(session)
     reopen_model(session)
@@ -237,8 +282,8 @@ def test_no_settings_file_keeps_the_window_from_opening(
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     keys = (
-        *("open_table", "looking/text", "looking/text_pair", "attention/view", "attention/heads"),
-        *("probe/tab", "embeddings/tab", "finetune/state", "pretrain/state"),
+        *("open_table", "looking/text", "looking/text_pair"),
+        *(f"{key}/{STATE}" for key in ("attention", "probe", "embeddings", "finetune", "pretrain")),
     )
     for place, key in enumerate(keys):
         store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])

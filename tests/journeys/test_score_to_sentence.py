@@ -109,4 +109,4 @@ def test_a_cell_of_a_finished_run_leads_to_the_evaluate_page(
     page = window.page("evaluate")
     hand.wait(lambda: page.opened is not None and not page.is_asking)
     assert [one.values for one in page.texts.listing.filters] == [(0, 1)]
-    assert page.folder == (run / "model").absolute() and page.source.part == "validation"
+    assert page.folder == (run / "model").absolute() and page.state.texts.part == "validation"

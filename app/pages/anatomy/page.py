@@ -49,7 +49,6 @@ from engine.inspect.loaded_model import ModelSummary
 from engine.questions.anatomy import TraceText
 
 COMMAND_FILE = "anatomy.npz"
-STEP = "anatomy/step"  # kept for the next start
 PATIENCE_MS = 500  # after which it is said that numbers take a while
 RIGHT, LEAST_RIGHT = 328, 290  # px
 LEAST_PICTURE = 240
@@ -71,8 +70,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
                 "[ ] head"
             )
         )
-        step = session.settings.value(STEP, ORDER[0])
-        self.walk = Walk(step=step if step in ORDER else ORDER[0])
+        self.walk = Walk()
         self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
         self.found: ChangedAnatomy | None = None  # an old answer stays until a new one comes
         self.told: StepSum | None = None
@@ -87,7 +85,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self._connect()
         self._add_keys()
         self._set_filled(False)
-        self._take_wanted()
 
     def _make_actions(self) -> None:
         self.copy_button = CopyCommandButton()
@@ -174,7 +171,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.boxes["layer"].activated.connect(lambda place: self._go(self.walk.in_layer(place + 1)))
         self.boxes["head"].activated.connect(lambda place: self._go(self.walk.in_head(place + 1)))
         self.boxes["answer"].activated.connect(self._choose_answer)
-        self.inspector.anatomy_wanted.connect(self._take_wanted)
 
     def _add_keys(self) -> None:
         for keys, call in (
@@ -297,23 +293,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if not is_filled:
             self.picture.set_title("")
 
-    def _take_wanted(self) -> None:
-        """Go where another page leads to."""
-        wanted, self.inspector.wanted_anatomy = self.inspector.wanted_anatomy, None
-        if wanted is None:
-            return
-        walk = self.walk.at(wanted.step if wanted.step in ORDER else self.walk.step)
-        shape = (max(walk.shape[0], wanted.layer), max(walk.shape[1], wanted.head))
-        pieces = max(walk.num_pieces, wanted.piece + 1)
-        walk = walk.changed(shape=shape, num_pieces=pieces, layer=wanted.layer, head=wanted.head)
-        self.walk = walk.on_piece(wanted.piece)
-        if self.found is not None:
-            now = self.found.now
-            self.walk = self.walk.fitted(
-                (now.config.num_hidden_layers, now.config.num_attention_heads), now.num_tokens
-            )
-            self._show()
-
     # ---- what is shown, kept and shown again
 
     @property
@@ -387,7 +366,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _go(self, walk: Walk) -> None:
         if walk != self.walk:
             self.walk = walk
-            self.session.settings.set_value(STEP, walk.step)
             self._show()
 
     # ---- showing

@@ -251,12 +251,6 @@ class AttributionChoices(QWidget):
         """Return the question about the first [MASK] that was typed: it comes before a word that was not."""
         return next(((MASKED_WORDS, place) for place in _masks(about, encoding)), None)
 
-    def ask_own_answer(self) -> None:
-        """Ask for the answer that the model gives by itself, whatever was asked before."""
-        for box in (self.question, self.answer, self.against):
-            box.setCurrentIndex(0 if box.count() else -1)
-        self._question_chosen()
-
     def hide_word(self, word: Word) -> None:
         """Hide a word of the text, and ask for it."""
         self._hidden = word.pieces[0]

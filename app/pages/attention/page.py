@@ -21,6 +21,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, button
+from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.attention import captions, requests
 from app.pages.attention.ablation import EffectsCard, HeadAblation
 from app.pages.attention.attribution import AttributionCard
@@ -42,9 +43,7 @@ from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
 from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
-from app.remembered import keep_heads, kept_heads
 from app.session import Session
-from app.work.inspector import AnatomyPlace
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.inspect.attention.views import BlockMasses, block_masses
@@ -55,7 +54,6 @@ from engine.questions.attention import SeeAttention
 from engine.questions.fields import head_names
 
 COMMAND_FILE = "attention.npz"
-VIEW, HEADS = "attention/view", "attention/heads"  # kept for the next start
 PATIENCE_MS = 300
 LEFT, RIGHT = 58, 42  # shares of the width
 LEAST_RIGHT, MOST_RIGHT = 288, 640  # px
@@ -72,12 +70,9 @@ class AttentionPage(LookingPage[AttentionState]):
         self.setObjectName("attention_page")
         self.header.title_label.setText(self.tr("Attention"))
         self.header.set_sentence(self.tr("See where each head looks and what it does."))
-        self.chosen = AttentionChoice(picture=session.settings.value(VIEW, PICTURES[0]))
-        if self.chosen.picture not in PICTURES:
-            self.chosen = AttentionChoice()
+        self.chosen = AttentionChoice()
         self.maps: AttentionMaps | None = None  # an old answer stays until a new one comes
         self.other: AttentionMaps | None = None  # what they are compared with
-        self._kept_heads = kept_heads(session.settings, HEADS)  # until there is a model
         self._about: ModelSummary | None = None
         self._dialog: CompareDialog | None = None
         self._counted = ""
@@ -90,8 +85,6 @@ class AttentionPage(LookingPage[AttentionState]):
         self._connect()
         self._add_keys()
         self._show_chosen()
-        if self.inspector.is_explanation_wanted:
-            self.explain()
 
     def _make_channels(self) -> None:
         workers = self.session.workers
@@ -161,7 +154,6 @@ class AttentionPage(LookingPage[AttentionState]):
         self._patience.timeout.connect(self._say_busy)
         self.session.data.opened.connect(self._show_chosen)
         self.inspector.model_changed.connect(self._show_chosen)
-        self.inspector.explanation_wanted.connect(self.explain)
 
     def _add_keys(self) -> None:
         for keys, call in (
@@ -192,9 +184,6 @@ class AttentionPage(LookingPage[AttentionState]):
         config = about.config
         shape = config.num_hidden_layers, config.num_attention_heads
         self.chosen = self.chosen.fitted(shape)
-        if self._kept_heads:
-            self.chosen = replace(self.chosen, heads=self._kept_heads).fitted(shape)
-            self._kept_heads = ()
         self._show_chosen()
 
     def text_ready(self) -> None:
@@ -242,12 +231,6 @@ class AttentionPage(LookingPage[AttentionState]):
         """Show the heatmap, the arcs, the query-key detail, all heads, or attribution."""
         self._choose(replace(self.chosen, picture=name))
 
-    def explain(self) -> None:
-        """Show which words the model's own answer rests on."""
-        self.inspector.is_explanation_wanted = False
-        self.attribution.choices.ask_own_answer()
-        self.show_picture("attribution")
-
     def change(self, name: str, value: object) -> None:
         """Change one field of what is chosen."""
         self._choose(self.chosen.changed(name, value))
@@ -274,8 +257,6 @@ class AttentionPage(LookingPage[AttentionState]):
         before, self.chosen = self.chosen, chosen
         if chosen == before:
             return
-        self.session.settings.set_value(VIEW, chosen.picture)
-        keep_heads(self.session.settings, HEADS, chosen.heads)
         self._show_chosen()
         if chosen.off != before.off or chosen.comparison != before.comparison:
             self._ask_maps()
@@ -421,10 +402,11 @@ class AttentionPage(LookingPage[AttentionState]):
     def show_anatomy(self) -> None:
         """Go on to what the head hands on for the token whose row is explained."""
         if self.maps is not None and self.has_maps:
-            layer, head = self.chosen.current
-            place = AnatomyPlace("mixed", layer + 1, head + 1, requests.explained(self.maps, self.chosen))
-            self.inspector.want_anatomy(place)
-            self.session.show_page("anatomy")
+            (layer, head), inspector = self.chosen.current, self.inspector
+            piece = requests.explained(self.maps, self.chosen)
+            walk = Walk(step="mixed", layer=layer + 1, head=head + 1, piece=piece)
+            state = AnatomyState(self.maps.folder, inspector.text, inspector.text_pair, walk)
+            self.session.show_page("anatomy", state)
 
     def _take_picture(self, answer: object) -> None:
         self.picture.show_answer(answer, self.chosen)

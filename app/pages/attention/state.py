@@ -18,7 +18,8 @@ from engine.settings.values import as_kind
 
 Head = tuple[int, int]  # layer, head
 
-PICTURES = ("heatmap", "arcs", "query_key", "heads", "attribution")
+ATTRIBUTION = "attribution"
+PICTURES = ("heatmap", "arcs", "query_key", "heads", ATTRIBUTION)
 OF = ("heads", "layer", "model", "rollout")
 SPECIALS = ("show", "hide", "renormalise")
 UNITS = ("pieces", "words")
@@ -190,17 +191,20 @@ class AttentionChoice:
 
 @dataclass(frozen=True, slots=True)
 class AskedAttribution:
-    """What is chosen of the attribution. question: with the place of its [MASK], or of the word hidden."""
+    """What is chosen of the attribution. question: with the place of its [MASK], or of the word hidden.
 
-    question: str
-    answer: str
-    against: str
-    word: str
-    other_word: str
-    method: str
-    baseline: str
-    measure: str
-    unit: str
+    "" is what stands first: the model's own answer, by the method that is usual.
+    """
+
+    question: str = ""
+    answer: str = ""
+    against: str = ""
+    word: str = ""
+    other_word: str = ""
+    method: str = ""
+    baseline: str = ""
+    measure: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +216,22 @@ class AttentionState(PageState):
     """
 
     model: Path = model_field()
-    text: str = limited()
-    text_pair: str = limited()
-    chosen: AttentionChoice = limited(kind="inline")
-    is_line: bool = limited(key="line")
-    measure: str = limited(key="sorted", choices=SORTED)
-    is_listed: bool = limited(key="list")
-    is_ascending: bool = limited(key="ascending")
-    asked: AskedAttribution = limited()
+    text: str = ""
+    text_pair: str = ""
+    chosen: AttentionChoice = limited(AttentionChoice(), kind="inline")
+    is_line: bool = limited(False, key="line")
+    measure: str = limited(POSITION, key="sorted", choices=SORTED)
+    is_listed: bool = limited(False, key="list")
+    is_ascending: bool = limited(False, key="ascending")
+    asked: AskedAttribution = AskedAttribution()
 
     def misfit(self) -> str:
         against = self.chosen.comparison
         if against is not None and not against.is_whole:
             return "against"
         return "" if self.chosen.heads else "heads"
+
+    @classmethod
+    def why(cls, model: Path, text: str, text_pair: str = "") -> AttentionState:
+        """Return what shows which words the model's own answer rests on."""
+        return cls(model, text, text_pair, AttentionChoice(picture=ATTRIBUTION))

@@ -34,7 +34,7 @@ from engine.inspect.embeddings.poolings import PoolingComparison
 from engine.inspect.embeddings.vectors import LAYERED, Pooling
 from engine.inspect.loaded_model import ModelSummary
 
-TAB, TABS = "embeddings/tab", ("map", "similarity", "layers", "poolings", "pair")  # kept for the next start
+TABS = ("map", "similarity", "layers", "poolings", "pair")
 OWN, BUNDLED = "own", "bundled"
 Lines = list[tuple[str, str]]  # of a figure's caption: name and value
 translate = QCoreApplication.translate
@@ -58,7 +58,7 @@ class Views(QTabWidget):
         super().__init__(parent, documentMode=True)
         named(self, "embeddings_tabs", self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
-        self._inspector, self._store = session.inspector, session.settings
+        self._inspector = session.inspector
         self._vectors_card, self._settings = vectors_card, settings
         self._make_channels(session)
         self._vectors: Vectors | None = None
@@ -76,9 +76,6 @@ class Views(QTabWidget):
             (self.pair_card, self.tr("Two models")),
         ):
             self.addTab(card, name)
-        kept = self._store.value(TAB, TABS[0])
-        self.setCurrentIndex(TABS.index(kept) if kept in TABS else 0)
-        self.currentChanged.connect(self._keep_tab)
         self.currentChanged.connect(self._ask_seen)
         self.map_card.asked.connect(self._ask_neighbours)
         self.similarity_card.order_changed.connect(self._ask_matrix)
@@ -215,9 +212,6 @@ class Views(QTabWidget):
         work = partial(requests.find_neighbours, vectors, pooling, place)
         heard = self.map_card.show_neighbours
         self._ask(self._neighbours_asked, (vectors, pooling, place), work, heard)
-
-    def _keep_tab(self, index: int) -> None:
-        self._store.set_value(TAB, TABS[index])
 
     def _ask_seen(self) -> None:
         if self.currentWidget() is self.similarity_card:

@@ -7,8 +7,9 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app import words
+from app.pages.attention.state import AttentionState
 from app.pages.evaluate import requests
-from app.pages.evaluate.state import OpenedScores
+from app.pages.evaluate.opened_scores import OpenedScores
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
 from app.session import Session
@@ -119,11 +120,12 @@ class TextFollower(QObject):
         opened, place = self._opened, self._place
         if opened is None or place < 0:
             return
-        listed, inspector = opened.scored.listed, self._session.inspector
-        inspector.choose(opened.model)
+        listed = opened.scored.listed
         whole = listed.texts[place], "" if listed.pairs is None else listed.pairs[place]
         read = None if self._texts.detail is None else self._texts.detail.read
-        inspector.set_text(*(read or whole))
         if where == "attribution":
-            inspector.want_explanation()
-        self._session.show_page("attention" if where == "attribution" else where)
+            self._session.show_page("attention", AttentionState.why(opened.model, *(read or whole)))
+            return
+        self._session.inspector.choose(opened.model)
+        self._session.inspector.set_text(*(read or whole))
+        self._session.show_page(where)

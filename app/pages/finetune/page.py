@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look.widgets import Card
+from app.pages.evaluate.state import EvaluateState, Listing
 from app.pages.finetune.before import BeforeFineTuning
 from app.pages.finetune.charts import FineTuneCharts
 from app.pages.finetune.comparison import ComparisonCard
@@ -31,6 +32,7 @@ from app.work.text_filter import Filter
 from engine.commands.command_line import finetune_command
 from engine.errors import UserError
 from engine.events import Started
+from engine.questions.labelled import LabelledTexts
 from engine.settings.comparison import ComparisonConfig
 from engine.settings.config import values_of
 from engine.settings.finetune import FineTuneConfig
@@ -109,7 +111,8 @@ class FineTunePage(TrainingPage):
         """Show the texts behind a number of the run on the Evaluate page."""
         folder = self.model_folder
         if folder is not None:
-            self.session.want_evaluation(folder, split, behind)
+            state = EvaluateState(folder, LabelledTexts(part=split), Listing((behind,)))
+            self.session.show_page("evaluate", state)
 
     def compare(self) -> None:
         """Learn from the open data in several ways, with the settings as they stand."""

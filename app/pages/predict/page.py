@@ -22,6 +22,7 @@ from app.look import theme
 from app.look.copy_command import CopyCommandButton
 from app.look.layout import column, row
 from app.look.widgets import GAP, SETTINGS_WIDTH, Card, EmptyState, Page, button
+from app.pages.attention.state import AttentionState
 from app.pages.predict.answered_file import AnsweredFileCard
 from app.pages.predict.answers import AnswersCard
 from app.pages.predict.file import FileCard
@@ -315,10 +316,8 @@ class PredictPage(Page):
     def _look_inside(self) -> None:
         """Open the text and its model on the pages that look inside."""
         if self._folder is not None:
-            self._session.inspector.choose(self._folder)
-            self._session.inspector.set_text(*self.text_card.texts())
-            self._session.inspector.want_explanation()
-            self._session.show_page("attention")
+            state = AttentionState.why(self._folder, *self.text_card.texts())
+            self._session.show_page("attention", state)
 
     # ---- a whole file
 

@@ -61,7 +61,6 @@ TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
-TAB = "probe/tab"  # kept for the next start
 
 
 class ProbePage(LookingPage[ProbeState]):
@@ -83,9 +82,7 @@ class ProbePage(LookingPage[ProbeState]):
         self._make_views()
         self._lay_out()
         self._connect()
-        tab = session.settings.value(TAB, TABS[0])
-        self.tabs.setCurrentIndex(TABS.index(tab) if tab in TABS else WORDS)
-        self._choose_tab(self.tabs.currentIndex())
+        self._choose_tab(WORDS)
 
     # ---- building
 
@@ -209,7 +206,6 @@ class ProbePage(LookingPage[ProbeState]):
 
     def _choose_tab(self, index: int) -> None:
         self.stack.setCurrentIndex(index)
-        self.session.settings.set_value(TAB, TABS[index])
         self.sentence.setVisible(index in (WORDS, LAYERS, SURPRISE))
         self.top.setVisible(index == WORDS)
         self._offer_command()

@@ -21,6 +21,7 @@ from app.look.inputs import SpinBox
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, Card, tidy_spin
+from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
@@ -31,7 +32,6 @@ from app.pages.tokenizer.words import summary
 from app.plots.buttons import yield_to_layout
 from app.plots.pieces import PiecesPlot
 from app.session import Session
-from app.work.inspector import AnatomyPlace
 from app.work.worker import Channel
 from engine.text.wordpiece import TRUNCATIONS
 
@@ -201,10 +201,9 @@ class TextView(QWidget):
         first = self._bar.first
         if first is None:
             return
-        if first.path != self._inspector.folder:
-            self._inspector.choose(first.path)
-        self._inspector.want_anatomy(AnatomyPlace("sum", piece=max(0, self._row)))
-        self._session.show_page("anatomy")
+        walk = Walk(step="sum", piece=max(0, self._row))
+        state = AnatomyState(first.path, self._inspector.text, self._inspector.text_pair, walk)
+        self._session.show_page("anatomy", state)
 
     def _hover(self, row: int) -> None:
         self._mark(row if row >= 0 else self._row)

@@ -17,11 +17,10 @@ from app.pages.anatomy import requests
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.anatomy.pictures import shown_places
-from app.pages.anatomy.state import Walk
+from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.anatomy.steps.known import ALL_STEPS
 from app.session import Session
 from app.settings import AppSettings
-from app.work.inspector import AnatomyPlace
 from engine.inspect.anatomy.learning import learn
 from engine.inspect.anatomy.steps import ORDER, STEPS, step_making
 from engine.inspect.anatomy.vectors import trace
@@ -263,7 +262,9 @@ def test_a_piece_is_hidden_by_a_click_and_is_what_stood_there(
 
 
 def test_another_page_leads_to_a_step_layer_head_and_piece(page: AnatomyPage) -> None:
-    page.session.inspector.want_anatomy(AnatomyPlace("mixed", layer=3, head=4, piece=2))
+    model, inspector = page.state.model, page.inspector
+    there = Walk(step="mixed", layer=3, head=4, piece=2)
+    page.show_state(AnatomyState(model, inspector.text, inspector.text_pair, there))
     walk = page.walk
     assert (walk.step, walk.layer, walk.head, walk.piece) == ("mixed", 3, 4, 2)
 

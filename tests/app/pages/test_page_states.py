@@ -21,6 +21,8 @@ from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import AttentionComparison
 from app.pages.embeddings.page import EmbeddingsPage
+from app.pages.evaluate.page import EvaluatePage
+from app.pages.evaluate.state import LONG, EvaluateState, Listing
 from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
@@ -40,10 +42,13 @@ from app.plots.figure_files import picture_bytes
 from app.session import Session
 from app.shipped import shipped_family
 from app.work.page_state import SceneValues, state_of, values_of
+from app.work.text_filter import ANSWER, ANY, COLUMN, DIFFER, Filter
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from engine.model.arithmetic import Heads
 from engine.model.config import BertConfig
+from engine.questions.how_read import HowRead
+from engine.questions.labelled import LabelledTexts
 from engine.settings.config import to_toml
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
@@ -51,6 +56,8 @@ from engine.train.comparison import SETTINGS
 from engine.train.run.runs import CONFIG, document_of
 from tests.app.hand import ShowPage, come_to_rest
 from tests.engine.made_runs import made_run
+from tests.engine.tiny_runs import reviews, write_table
+from tests.fakes import model_folder
 from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
 
 JUNK: tuple[Any, ...] = (
@@ -481,6 +488,31 @@ def look_at_a_comparison(page: FineTunePage, rest: Callable[[], None], tmp_path:
     assert page.state == RunPageState(comparison=folder) and page.comparison.go_on_button.isVisible()
 
 
+def look_at_texts(page: EvaluatePage, rest: Callable[[], None], tmp_path: Path) -> None:
+    rows = [(text, label, ("web", "book")[number % 2]) for number, (text, label) in enumerate(reviews(30, 8))]
+    table = write_table(tmp_path / "more.csv", rows, "words,kind,source")
+    labels = ("bad", "good")
+    model, other = (model_folder(tmp_path / name, labels=labels) for name in ("one", "two"))
+    filters = Filter(DIFFER, (ANY,)), Filter(COLUMN, ("source", "web")), Filter(ANSWER, (1, -1))
+    texts = LabelledTexts(data=str(table), text="words", label="kind", how=HowRead(separator=","))
+    page.show_state(EvaluateState(model, texts, beside=other, by="confidence", sure="threshold"))
+    rest()
+    assert page.both is not None and page.by.stack.currentIndex() == 1
+    page.texts.show_listing(Listing((), "GOOD", LONG))
+    rest()
+    page.texts.toggle_row(2)
+    rest()
+    place = page.state.place
+    assert place >= 0 and page.texts.detail is not None
+    state = page.state
+    page.show_state(replace(state, by="slice", listing=Listing(filters, "o", LONG)))
+    rest()
+    assert page.texts.listing.filters == filters and page.refusal.text() == "" and page.by.found is not None
+    page.show_state(state)
+    rest()
+    assert page.state == state and page.texts.detail is not None
+
+
 @pytest.mark.parametrize(
     ("kind", "look"),
     [
@@ -490,8 +522,9 @@ def look_at_a_comparison(page: FineTunePage, rest: Callable[[], None], tmp_path:
         (FineTunePage, look_at_a_run),
         (FineTunePage, look_at_a_comparison),
         (PretrainPage, look_at_a_pretraining),
+        pytest.param(EvaluatePage, look_at_texts, marks=pytest.mark.slow),
     ],
-    ids=["runs", "models", "models-planned", "finetune", "finetune-compared", "pretrain"],
+    ids=["runs", "models", "models-planned", "finetune", "finetune-compared", "pretrain", "evaluate"],
 )
 def test_a_page_is_its_state(
     kind: Callable[[Session], Any],
