@@ -11,7 +11,6 @@ from typing import Any, cast
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.pages.run.state import RunPageState
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.shipped import sample_data_path, starter_model
 from app.tour.guide import Guide, TourStep
@@ -112,12 +111,11 @@ class Scenes(InsideScenes):
             title=self.tr("Choose a model, press Start"),
             words=self._setup_words,
             action=self._choose_starter,
-            can_show=lambda: self.session.training.run_dir is None,  # else the run is in the form's place
+            can_show=lambda: not self.page("finetune").shows_run,  # else the run is in the form's place
         )
 
     def _choose_starter(self) -> Acting:
         session, starter = self.session, starter_model()
-        self.page("finetune").show_state(RunPageState())  # an earlier run may be in the form's place
         if session.model.chosen is None and starter is not None:
             session.model.choose(str(starter))
         yield lambda: not session.model.is_reading and not session.data.is_counting

@@ -358,10 +358,24 @@ def test_a_table_of_ones_own_is_not_trained_on_unasked(
 
 @pytest.mark.slow
 def test_without_any_model_the_tour_is_short_and_says_how_to_come_by_one(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path
+    window: MainWindow, qtbot: QtBot
 ) -> None:
-    window.show_page("finetune", RunPageState(made_run(tmp_path / "runs", "films")))  # stands before the form
-    qtbot.waitUntil(window.page("finetune").run_card.isVisible)
     said = walk(Tour(window), qtbot)
     assert list(said) == ["rail", "data", "setup", "no_model"]
     assert "random weights" in said["setup"] and "without a model of its own" in said["no_model"]
+
+
+@pytest.mark.slow
+def test_an_earlier_run_is_what_the_tour_shows_in_the_place_of_the_form(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window.show_page("finetune", RunPageState(made_run(tmp_path / "runs", "films", right=71)))
+    qtbot.waitUntil(lambda: window.page("finetune").charts.advice.best is not None)
+    tour, said = Tour(window), {}
+    tour.start()
+    while tour.step.key != "no_model":
+        qtbot.waitUntil(lambda: tour.is_ready and tour.lit is not None, timeout=20_000)
+        said[tour.step.key] = tour.card.words.text()
+        tour.next()
+    tour.leave()
+    assert list(said) == ["data", "result"] and "its accuracy is 0.710" in said["result"]
