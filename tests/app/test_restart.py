@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QSettings
@@ -11,6 +13,8 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictState
 from app.pages.probe.page import NEXT, WORDS
 from app.remembered import FORM, MODEL, TABLE, kept_form, kept_heads, reopen_model, reopen_table
 from app.session import Session
@@ -19,6 +23,7 @@ from app.work.inspector import FIRST_TEXT
 from engine.model.weights import save_model
 from engine.text.roles import Roles
 from tests.fakes import tiny_pretraining, tiny_wordpiece
+from tests.looks.looking_scenes import classifier
 
 Open = Callable[[], MainWindow]
 HOSTILE = (
@@ -104,6 +109,38 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     qtbot.waitUntil(lambda: page.has_maps)
     assert page.chosen.current == (1, 2) and page.chosen.picture == "arcs"
     assert page.picture.title_label.text() == "Layer 2, head 3"
+
+
+@pytest.mark.slow
+def test_the_text_that_was_predicted_and_the_file_are_there_again_but_not_what_is_gone(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model, table = classifier(tmp_path / "model"), tmp_path / "films.csv"
+    table.write_text("said,note\nan old bank,x\nthe river,y\n", encoding="utf-8")
+
+    def predict(window: MainWindow) -> PredictPage:
+        looks(window, qtbot, "predict")
+        qtbot.waitUntil(lambda: not window.page("predict").is_asking)
+        return cast(PredictPage, window.page("predict"))
+
+    page = predict(opened())
+    page.set_model(model)
+    qtbot.waitUntil(lambda: not page.is_asking)
+    page.text_card.set_texts("the old bank")
+    page.open_file(table)
+    qtbot.waitUntil(lambda: not page.is_asking)
+    page.file_card.take_columns(Roles(text="note"))
+    qtbot.waitUntil(lambda: not page.is_asking)
+    shown = page.state
+
+    page = predict(opened())
+    assert page.state == shown and not page.text_card.bars.is_empty
+    assert page.file_card.text_box.currentText() == "note" and page.run_button.isEnabled()
+    table.unlink()
+    shutil.rmtree(model)
+    page = predict(opened())
+    assert page.state == PredictState(texts=("the old bank",))
+    assert not page.file_card.refusal.text() and not page.model_card.refusal.text()
 
 
 @pytest.mark.slow

@@ -26,6 +26,8 @@ from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
 from app.pages.models.page import ModelsPage
 from app.pages.models.state import TABS, ModelsState, PlannedModel
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictedFile, PredictState
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
 from app.pages.runs.page import RunsPage
@@ -41,9 +43,10 @@ from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from engine.model.arithmetic import Heads
 from engine.model.config import BertConfig
+from engine.questions.how_read import HowRead
 from tests.app.hand import ShowPage, come_to_rest
 from tests.engine.made_runs import made_run
-from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
+from tests.looks.looking_scenes import PAIR, SENTENCE, classifier, language_model, wordpiece
 
 JUNK: tuple[Any, ...] = (
     None,
@@ -443,10 +446,29 @@ def plan_a_model(page: ModelsPage, rest: Callable[[], None], tmp_path: Path) -> 
     assert page.state.plan is not None and page.state.plan.config.vocab_size == 8_000
 
 
+def predict_texts(page: PredictPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    path.write_bytes("said;note;kind\ncafé film;x;film\nnotes;y;play\n".encode("cp1252"))
+    page.set_model(classifier(tmp_path / "classifier"))
+    page.open_file(path)
+    rest()
+    page.text_card.set_texts("the bank was old")
+    columns = {"text": ("note",)}  # others than are found, and no right labels
+    page.show_state(PredictState(file=PredictedFile(path, HowRead(encoding="cp1251"), columns)))
+    rest()
+    assert page.state.texts == ("the bank was old",) and page.file_card.text_box.currentText() == "note"
+    assert page.file_card.encoding_box.currentText() == "cp1251" and page.run_button.isEnabled()
+
+
 @pytest.mark.parametrize(
     ("kind", "look"),
-    [(RunsPage, look_at_runs), (ModelsPage, look_at_weights), (ModelsPage, plan_a_model)],
-    ids=["runs", "models", "models-planned"],
+    [
+        (RunsPage, look_at_runs),
+        (ModelsPage, look_at_weights),
+        (ModelsPage, plan_a_model),
+        (PredictPage, predict_texts),
+    ],
+    ids=["runs", "models", "models-planned", "predict"],
 )
 def test_a_page_is_its_state(
     kind: Callable[[Session], Any],
@@ -493,6 +515,18 @@ def test_a_model_that_is_not_here_is_refused_in_place(
     page.show_state(ModelsState(model=tmp_path / "gone"))
     rest()
     assert page.is_state_shown and page.state == before and page.banner.text().endswith(".")
+
+
+def test_a_model_that_cannot_be_asked_is_refused_in_place_and_what_is_typed_stays(
+    show_page: ShowPage[PredictPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(PredictPage)
+    page.show_state(PredictState(classifier(tmp_path / "classifier"), ("an old bank",)))
+    rest()
+    page.show_state(PredictState(tmp_path, file=PredictedFile(tmp_path / "gone.csv")))
+    rest()
+    assert page.is_state_shown and str(tmp_path) in page.model_card.refusal.text()
+    assert "gone.csv" in page.file_card.refusal.text() and page.state.texts == ("an old bank",)
 
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:
