@@ -46,7 +46,10 @@ LEVELS = {"crashed": "look", "failed": "wrong"}
 
 
 class WelcomePage(Page):
-    """Where a person begins. The window opens the file dialog, the sample text and earlier runs."""
+    """Where a person begins. The window opens the file dialog, the sample text and earlier runs.
+
+    It is the one page without a state: it lists what there is, and what is chosen here is shown elsewhere.
+    """
 
     tour_wanted = Signal()
     open_wanted = Signal()  # a table of one's own

@@ -78,7 +78,7 @@ def page(qtbot: QtBot, tmp_path: Path, assets: Path) -> Iterator[WelcomePage]:
     session = Session(settings)
     made = WelcomePage(session)
     made.led_to = []  # type: ignore[attr-defined]
-    session.page_requested.connect(made.led_to.append)  # type: ignore[attr-defined]
+    session.page_requested.connect(lambda key, _state: made.led_to.append(key))  # type: ignore[attr-defined]
     qtbot.addWidget(made)
     made.resize(1104, 772)
     yield made
