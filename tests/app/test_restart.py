@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.pages.data.page import DataPage
+from app.pages.data.state import ColumnOrder, DataState
 from app.pages.predict.page import PredictPage
 from app.pages.predict.state import PredictState
 from app.pages.probe.page import NEXT, WORDS
@@ -36,6 +38,7 @@ HOSTILE = (
     '{"path": "relative.csv"}',
     '{"path": "/", "roles": [1, 2]}',
     '{"path": "/dev/null", "roles": "x", "encoding": []}',
+    '{"values": {"texts": [], "file": {"path": "/", "how": 1}}, "models": {"model": "/"}, "text": 1}',
     ["1.1", "0.3", "99.99", "-1.2", "1.1.1", "9" * 5000, "é.٣"],
     -1,
     "1" * 400,
@@ -144,6 +147,36 @@ def test_the_text_that_was_predicted_and_the_file_are_there_again_but_not_what_i
 
 
 @pytest.mark.slow
+def test_the_rows_that_were_looked_at_are_there_again_unless_another_table_is(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    films, plays = tmp_path / "films.csv", tmp_path / "plays.csv"
+    for path in (films, plays):
+        path.write_text("kind,words\n" + "a,good film\nb,bad play\n" * 9, encoding="utf-8")
+
+    def look(window: MainWindow) -> DataPage:
+        looks(window, qtbot, "data")
+        assert window.session.wait_idle()
+        return cast(DataPage, window.page("data"))
+
+    window = opened()
+    window.session.data.open(films, roles=Roles(text="words", label="kind"))
+    page = look(window)
+    shown = DataState(films, "play", ColumnOrder("words", "down"), label="b")
+    page.show_state(shown)
+    assert window.session.wait_idle() and page.state == shown
+
+    page = look(opened())
+    assert page.state == shown and page.table_card.model.rowCount() == 9
+    assert page.session.settings.last_page == "data" and not page.banner.isVisible()
+    films.unlink()
+    window = opened()
+    window.session.data.open(plays)
+    page = look(window)
+    assert page.state == DataState(plays) and page.is_state_shown and not page.banner.isVisible()
+
+
+@pytest.mark.slow
 def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart(
     opened: Open, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -233,7 +266,7 @@ def test_no_settings_file_keeps_the_window_from_opening(
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     keys = (
         *("open_table", "looking/text", "looking/text_pair", "attention/view", "attention/heads"),
-        *("probe/tab", "embeddings/tab"),
+        *("probe/tab", "embeddings/tab", "predict/state", "data/state"),
     )
     for place, key in enumerate(keys):
         store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])
@@ -242,7 +275,7 @@ def test_no_settings_file_keeps_the_window_from_opening(
     told: list[object] = []
     window.session.workers.problem.connect(told.append)
     window.session.inspector.choose(tmp_path / "lm")
-    for key in ("attention", "probe", "embeddings"):
+    for key in ("attention", "probe", "embeddings", "predict", "data"):
         looks(window, qtbot, key)
     page = window.page("attention")
     assert told == [] and page.chosen.picture == "heatmap"

@@ -20,6 +20,8 @@ from app import words
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import AttentionComparison
+from app.pages.data.page import DataPage
+from app.pages.data.state import ColumnOrder, DataState
 from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
@@ -460,6 +462,35 @@ def predict_texts(page: PredictPage, rest: Callable[[], None], tmp_path: Path) -
     assert page.file_card.encoding_box.currentText() == "cp1251" and page.run_button.isEnabled()
 
 
+def open_films(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> Path:
+    path = tmp_path / "films.csv"
+    rows = [f"a {'long ' * (n % 3)}film about number {n},{'good' if n % 2 else 'bad'}" for n in range(30)]
+    rows += ["A LONG FILM about number 1!,good"]  # nearly a copy of line 3
+    path.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    page.session.data.open(path)
+    rest()
+    return path
+
+
+def look_at_rows(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = open_films(page, rest, tmp_path)
+    page.labels_card.chosen.emit("good")
+    rest()
+    page.table_card.search.setText("long")
+    page.table_card.order_by("text", "long")
+    rest()
+    assert page.state == DataState(path, "long", ColumnOrder("text", "long"), label="good")
+    assert page.table_card.model.rowCount() == 11
+
+
+def look_at_a_finding(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = open_films(page, rest, tmp_path)
+    remark = next(text for text in page.advice.texts() if "nearly the same" in text)
+    page.show_state(DataState(remark=remark))
+    rest()
+    assert page.found_card.isVisible() and page.state == DataState(path, remark=remark)
+
+
 @pytest.mark.parametrize(
     ("kind", "look"),
     [
@@ -467,8 +498,10 @@ def predict_texts(page: PredictPage, rest: Callable[[], None], tmp_path: Path) -
         (ModelsPage, look_at_weights),
         (ModelsPage, plan_a_model),
         (PredictPage, predict_texts),
+        (DataPage, look_at_rows),
+        (DataPage, look_at_a_finding),
     ],
-    ids=["runs", "models", "models-planned", "predict"],
+    ids=["runs", "models", "models-planned", "predict", "data", "data-finding"],
 )
 def test_a_page_is_its_state(
     kind: Callable[[Session], Any],
@@ -527,6 +560,29 @@ def test_a_model_that_cannot_be_asked_is_refused_in_place_and_what_is_typed_stay
     rest()
     assert page.is_state_shown and str(tmp_path) in page.model_card.refusal.text()
     assert "gone.csv" in page.file_card.refusal.text() and page.state.texts == ("an old bank",)
+
+
+def test_what_the_open_table_has_not_is_refused_in_place_and_what_is_coming_is_waited_for(
+    show_page: ShowPage[DataPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(DataPage)
+    path = open_films(page, rest, tmp_path)
+    for state, name in (
+        (DataState(tmp_path / "other.csv"), "table"),
+        (DataState(order=ColumnOrder("gone")), "order"),
+        (DataState(label="odd"), "label"),
+        (DataState(remark="Nothing says so."), "remark"),
+    ):
+        page.show_state(state)
+        assert page.is_state_shown and f"“{name}”" in page.banner.text()
+        assert page.state == DataState(path)
+    other = tmp_path / "plays.csv"
+    other.write_text("text,label\n" + "a play,good\na dull play,bad\n" * 9, encoding="utf-8")
+    page.session.data.open(other)
+    page.show_state(DataState(other, label="bad"))
+    assert not page.is_state_shown
+    rest()
+    assert page.state == DataState(other, label="bad") and page.table_card.model.rowCount() == 9
 
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:
