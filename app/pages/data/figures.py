@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -191,13 +193,12 @@ class LengthsCard(CountedCard):
         menu.setObjectName("models_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for entry in self._session.library.offered():
-            action = menu.addAction(words.shorten(entry.title, 70))
             path = str(entry.path)
+            action = menu.addAction(words.shorten(entry.title, 70), partial(self.model_question.read, path))
             action.setToolTip(tip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self.model_question.read(path))
         menu.setToolTipsVisible(True)
         menu.addSeparator()
         menu.addAction(self.tr("Choose a folder…"), self.model_question.ask)
-        new = menu.addAction(self.tr("New model, from random weights…"))
-        new.triggered.connect(lambda: self._session.show_page("finetune"))
+        lead = partial(self._session.show_page, "finetune")
+        menu.addAction(self.tr("New model, from random weights…"), lead)
         menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))

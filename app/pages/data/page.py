@@ -39,7 +39,7 @@ from app.shipped import sample_data_path
 from app.work.page_state import MISFIT
 from app.work.task_files import TaskFile
 from engine.errors import UserError, marked
-from engine.text.recipe import MERGE, Step
+from engine.text.recipe import MERGE
 
 MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
@@ -308,20 +308,18 @@ class DataPage(StatedPage[DataState]):
 
     def _actions(self, remark: AdviceLine) -> list[Action]:
         """Return what a click can do about a remark: show its rows, merge labels or take that back."""
-        found: list[Action] = []
+        found, data = list[Action](), self.session.data
         if remark.rows is not None and len(remark.rows):
-            show = partial(self._show_remark, remark)
-            found.append((self.tr("Show rows"), lambda: show()))
+            found.append((self.tr("Show rows"), partial(self._show_remark, remark)))
         for step in remark.steps:
             said = step_words(step)
             if step.do == MERGE and len(remark.steps) > 1:
                 said = self.tr("Merge {label}").format(label=words.shorten(step.label, 24))
-            found.append((said, partial(self._mend, step)))
+            found.append((said, partial(data.mends.add, step)))
         if remark.page:
-            lead = partial(self.session.show_page, remark.page)
-            found.append((self.tr("Get a model…"), lambda: lead()))
+            found.append((self.tr("Get a model…"), partial(self.session.show_page, remark.page)))
         if remark.taken is not None:
-            found.append((self.tr("Undo"), partial(self._take_back, remark.taken)))
+            found.append((self.tr("Undo"), partial(data.mends.take_back, remark.taken)))
         if remark.lines:
             found.append((self.tr("Show lines"), self.table_card.show_lines))
         if remark.mend is not None:
@@ -331,8 +329,8 @@ class DataPage(StatedPage[DataState]):
                 "whole_labels": self.tr("Take as classes"),
                 "max_labels": self.tr("Learn all {count}").format(count=words.number(value)),
             }[name]
-            choose = partial(self.session.data.choose_for_labels, name, value)
-            found.append((said if value else self.tr("Undo"), lambda: choose()))
+            choose = partial(data.choose_for_labels, name, value)
+            found.append((said if value else self.tr("Undo"), choose))
         return found
 
     def _show_label(self, label: str, search: str = "", order: ColumnOrder | None = None) -> None:
@@ -354,12 +352,6 @@ class DataPage(StatedPage[DataState]):
 
     def _show_table_card(self) -> None:
         self.files.setCurrentWidget(self.table_card)
-
-    def _mend(self, step: Step, _checked: bool = False) -> None:
-        self.session.data.mends.add(step)
-
-    def _take_back(self, step: Step, _checked: bool = False) -> None:
-        self.session.data.mends.take_back(step)
 
     def _show_summary(self) -> None:
         if self.session.data.summary is not None:
@@ -412,12 +404,11 @@ class DataPage(StatedPage[DataState]):
         menu = self.recent_button.menu()
         menu.clear()
         for path in self.session.settings.recent_files:
-            action = menu.addAction(words.shorten(Path(path).name, 60))
+            action = menu.addAction(words.shorten(Path(path).name, 60), partial(self.open_path, path))
             action.setToolTip(tip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self.open_path(path))
         menu.addSeparator()
-        sample = menu.addAction(self.tr("Sample: film reviews, good or bad"))
-        sample.triggered.connect(lambda: self.open_path(sample_data_path()))
+        sample = partial(self.open_path, sample_data_path())
+        menu.addAction(self.tr("Sample: film reviews, good or bad"), sample)
         menu.setToolTipsVisible(True)
 
     def _go_on(self) -> None:

@@ -122,13 +122,8 @@ class FileCard(AnsweredFileCard):
         assert self.preview is not None
         table, how = self.preview.table, self.preview.how
         columns: dict[str, Any] = self.preview.roles.settings()
-        return PredictFile(
-            model, data=str(table.path), how=how, out=out, raw=self.raw, table=table, **columns
-        )
-
-    @property
-    def raw(self) -> bool:
-        return not self.safe_box.isChecked()
+        raw = not self.safe_box.isChecked()
+        return PredictFile(model, data=str(table.path), how=how, out=out, raw=raw, table=table, **columns)
 
     @property
     def is_ready(self) -> bool:
