@@ -294,8 +294,8 @@ class Scenes(InsideScenes):
             return
         if inspector.folder != folder:
             inspector.choose(folder)
-        text, pair = self.page("predict").text_card.texts()
-        inspector.set_text(text or REVIEW, pair)
+        text, *pair = self.page("predict").text_card.texts()
+        inspector.set_text(text or REVIEW, *pair)
         page.show_picture("attribution")
         yield lambda: page.attribution.result is not None
 

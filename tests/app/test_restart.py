@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QSettings
@@ -14,7 +16,11 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.attention.state import AttentionState
+from app.pages.data.page import DataPage
+from app.pages.data.state import ColumnOrder, DataState
 from app.pages.evaluate.state import FILE, EvaluateState, Listing
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictState
 from app.pages.probe.page import NEXT, WORDS
 from app.pages.run.state import RunPageState
 from app.remembered import FORM, MODEL, STATE, TABLE, kept_form, kept_state, reopen_model, reopen_table
@@ -29,6 +35,7 @@ from engine.train.finetune import fine_tune
 from tests.engine.made_runs import made_run
 from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_pretraining, tiny_wordpiece
+from tests.looks.looking_scenes import classifier
 
 Open = Callable[[], MainWindow]
 HOSTILE = (
@@ -41,6 +48,7 @@ HOSTILE = (
     '{"path": "relative.csv"}',
     '{"path": "/", "roles": [1, 2]}',
     '{"path": "/dev/null", "roles": "x", "encoding": []}',
+    '{"values": {"texts": [], "file": {"path": "/", "how": 1}}, "models": {"model": "/"}, "text": 1}',
     ["1.1", "0.3", "99.99", "-1.2", "1.1.1", "9" * 5000, "é.٣"],
     -1,
     "1" * 400,
@@ -118,6 +126,68 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
     qtbot.waitUntil(lambda: page.has_maps)
     assert page.chosen.current == (1, 2) and page.chosen.picture == "arcs"
     assert page.picture.title_label.text() == "Layer 2, head 3"
+
+
+@pytest.mark.slow
+def test_the_text_that_was_predicted_and_the_file_are_there_again_but_not_what_is_gone(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model, table = classifier(tmp_path / "model"), tmp_path / "films.csv"
+    table.write_text("said,note\nan old bank,x\nthe river,y\n", encoding="utf-8")
+
+    def predict(window: MainWindow) -> PredictPage:
+        looks(window, qtbot, "predict")
+        qtbot.waitUntil(lambda: not window.page("predict").is_asking)
+        return cast(PredictPage, window.page("predict"))
+
+    page = predict(opened())
+    page.set_model(model)
+    qtbot.waitUntil(lambda: not page.is_asking)
+    page.text_card.set_texts("the old bank")
+    page.open_file(table)
+    qtbot.waitUntil(lambda: not page.is_asking)
+    page.file_card.take_columns(Roles(text="note"))
+    qtbot.waitUntil(lambda: not page.is_asking)
+    shown = page.state
+
+    page = predict(opened())
+    assert page.state == shown and not page.text_card.bars.is_empty
+    assert page.file_card.text_box.currentText() == "note" and page.run_button.isEnabled()
+    table.unlink()
+    shutil.rmtree(model)
+    page = predict(opened())
+    assert page.state == PredictState(texts=("the old bank",))
+    assert not page.file_card.refusal.text() and not page.model_card.refusal.text()
+
+
+@pytest.mark.slow
+def test_the_rows_that_were_looked_at_are_there_again_unless_another_table_is(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    films, plays = tmp_path / "films.csv", tmp_path / "plays.csv"
+    for path in (films, plays):
+        path.write_text("kind,words\n" + "a,good film\nb,bad play\n" * 9, encoding="utf-8")
+
+    def look(window: MainWindow) -> DataPage:
+        looks(window, qtbot, "data")
+        assert window.session.wait_idle()
+        return cast(DataPage, window.page("data"))
+
+    window = opened()
+    window.session.data.open(films, roles=Roles(text="words", label="kind"))
+    page = look(window)
+    shown = DataState(films, "play", ColumnOrder("words", "down"), label="b")
+    page.show_state(shown)
+    assert window.session.wait_idle() and page.state == shown
+
+    page = look(opened())
+    assert page.state == shown and page.table_card.model.rowCount() == 9
+    assert page.session.settings.last_page == "data" and not page.banner.isVisible()
+    films.unlink()
+    window = opened()
+    window.session.data.open(plays)
+    page = look(window)
+    assert page.state == DataState(plays) and page.is_state_shown and not page.banner.isVisible()
 
 
 @pytest.mark.slow
@@ -284,6 +354,7 @@ def test_no_settings_file_keeps_the_window_from_opening(
     keys = (
         *("open_table", "looking/text", "looking/text_pair"),
         *(f"{key}/{STATE}" for key in ("attention", "probe", "embeddings", "finetune", "pretrain")),
+        *(f"{key}/{STATE}" for key in ("predict", "data")),
     )
     for place, key in enumerate(keys):
         store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])
@@ -292,7 +363,7 @@ def test_no_settings_file_keeps_the_window_from_opening(
     told: list[object] = []
     window.session.workers.problem.connect(told.append)
     window.session.inspector.choose(tmp_path / "lm")
-    for key in ("attention", "probe", "embeddings", "finetune", "pretrain"):
+    for key in ("attention", "probe", "embeddings", "finetune", "pretrain", "predict", "data"):
         looks(window, qtbot, key)
     page = window.page("attention")
     assert told == [] and page.chosen.picture == "heatmap"

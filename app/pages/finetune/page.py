@@ -20,6 +20,7 @@ from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.meanwhile import Meanwhile
 from app.pages.finetune.setup import APART, FineTuneSetup
+from app.pages.predict.state import PredictState
 from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
@@ -136,7 +137,7 @@ class FineTunePage(TrainingPage):
         return facts_of(config, started)
 
     def use_model(self) -> None:
-        self.session.show_page("predict")
+        self.session.show_page("predict", PredictState(self.model_folder))
 
     def set_for_one_training(self, values: dict[str, Any]) -> None:
         """Put other settings into the form for one training; the person's own come back with its end."""

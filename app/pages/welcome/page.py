@@ -47,7 +47,10 @@ LEVELS = {"crashed": "look", "failed": "wrong"}
 
 
 class WelcomePage(Page):
-    """Where a person begins. The window opens the file dialog and the sample text."""
+    """Where a person begins. The window opens the file dialog and the sample text.
+
+    It is the one page without a state: it lists what there is, and what is chosen here is shown elsewhere.
+    """
 
     tour_wanted = Signal()
     open_wanted = Signal()  # a table of one's own

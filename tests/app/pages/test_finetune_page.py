@@ -21,6 +21,7 @@ from app.pages.finetune import model as finetune_model
 from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.page import FineTunePage
+from app.pages.predict.state import PredictState
 from app.pages.run import past_run
 from app.pages.run.advice import outcome_words
 from app.pages.run.state import RunPageState
@@ -256,7 +257,7 @@ def test_a_finished_run_offers_its_model_onwards(
     assert not page.charts.scores_card.confusion.is_empty
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["predict", None]
+    assert asked.args == ["predict", PredictState(page.model_folder)]
 
 
 def test_an_error_in_training_is_said_on_the_page(begin: Callable[[InventedRun], FineTunePage]) -> None:

@@ -20,6 +20,8 @@ from app import words
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import AttentionComparison
+from app.pages.data.page import DataPage
+from app.pages.data.state import ColumnOrder, DataState
 from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.state import LONG, EvaluateState, Listing
@@ -29,6 +31,8 @@ from app.pages.family.page import FamilyPage
 from app.pages.finetune.page import FineTunePage
 from app.pages.models.page import ModelsPage
 from app.pages.models.state import TABS, ModelsState, PlannedModel
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictedFile, PredictState
 from app.pages.pretrain.page import PretrainPage
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
@@ -58,7 +62,7 @@ from tests.app.hand import ShowPage, come_to_rest
 from tests.engine.made_runs import made_run
 from tests.engine.tiny_runs import reviews, write_table
 from tests.fakes import model_folder
-from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
+from tests.looks.looking_scenes import PAIR, SENTENCE, classifier, language_model, wordpiece
 
 JUNK: tuple[Any, ...] = (
     None,
@@ -513,6 +517,49 @@ def look_at_texts(page: EvaluatePage, rest: Callable[[], None], tmp_path: Path) 
     assert page.state == state and page.texts.detail is not None
 
 
+def predict_texts(page: PredictPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    path.write_bytes("said;note;kind\ncafé film;x;film\nnotes;y;play\n".encode("cp1252"))
+    page.set_model(classifier(tmp_path / "classifier"))
+    page.open_file(path)
+    rest()
+    page.text_card.set_texts("the bank was old")
+    columns = {"text": ("note",)}  # others than are found, and no right labels
+    page.show_state(PredictState(file=PredictedFile(path, HowRead(encoding="cp1251"), columns)))
+    rest()
+    assert page.state.texts == ("the bank was old",) and page.file_card.text_box.currentText() == "note"
+    assert page.file_card.encoding_box.currentText() == "cp1251" and page.run_button.isEnabled()
+
+
+def open_films(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> Path:
+    path = tmp_path / "films.csv"
+    rows = [f"a {'long ' * (n % 3)}film about number {n},{'good' if n % 2 else 'bad'}" for n in range(30)]
+    rows += ["A LONG FILM about number 1!,good"]  # nearly a copy of line 3
+    path.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    page.session.data.open(path)
+    rest()
+    return path
+
+
+def look_at_rows(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = open_films(page, rest, tmp_path)
+    page.labels_card.chosen.emit("good")
+    rest()
+    page.table_card.search.setText("long")
+    page.table_card.order_by("text", "long")
+    rest()
+    assert page.state == DataState(path, "long", ColumnOrder("text", "long"), label="good")
+    assert page.table_card.model.rowCount() == 11
+
+
+def look_at_a_finding(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = open_films(page, rest, tmp_path)
+    remark = next(text for text in page.advice.texts() if "nearly the same" in text)
+    page.show_state(DataState(remark=remark))
+    rest()
+    assert page.found_card.isVisible() and page.state == DataState(path, remark=remark)
+
+
 @pytest.mark.parametrize(
     ("kind", "look"),
     [
@@ -523,8 +570,14 @@ def look_at_texts(page: EvaluatePage, rest: Callable[[], None], tmp_path: Path) 
         (FineTunePage, look_at_a_comparison),
         (PretrainPage, look_at_a_pretraining),
         pytest.param(EvaluatePage, look_at_texts, marks=pytest.mark.slow),
+        (PredictPage, predict_texts),
+        (DataPage, look_at_rows),
+        (DataPage, look_at_a_finding),
     ],
-    ids=["runs", "models", "models-planned", "finetune", "finetune-compared", "pretrain", "evaluate"],
+    ids=[
+        *("runs", "models", "models-planned", "finetune", "finetune-compared", "pretrain", "evaluate"),
+        *("predict", "data", "data-finding"),
+    ],
 )
 def test_a_page_is_its_state(
     kind: Callable[[Session], Any],
@@ -590,6 +643,41 @@ def test_a_run_that_is_no_run_of_its_page_is_refused_to_a_link_and_passed_over_a
         rest()
         assert page.is_state_shown and page.state == RunPageState() and page.failure.text().endswith(".")
         page.failure.hide()
+
+
+def test_a_model_that_cannot_be_asked_is_refused_in_place_and_what_is_typed_stays(
+    show_page: ShowPage[PredictPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(PredictPage)
+    page.show_state(PredictState(classifier(tmp_path / "classifier"), ("an old bank",)))
+    rest()
+    page.show_state(PredictState(tmp_path, file=PredictedFile(tmp_path / "gone.csv")))
+    rest()
+    assert page.is_state_shown and str(tmp_path) in page.model_card.refusal.text()
+    assert "gone.csv" in page.file_card.refusal.text() and page.state.texts == ("an old bank",)
+
+
+def test_what_the_open_table_has_not_is_refused_in_place_and_what_is_coming_is_waited_for(
+    show_page: ShowPage[DataPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(DataPage)
+    path = open_films(page, rest, tmp_path)
+    for state, name in (
+        (DataState(tmp_path / "other.csv"), "table"),
+        (DataState(order=ColumnOrder("gone")), "order"),
+        (DataState(label="odd"), "label"),
+        (DataState(remark="Nothing says so."), "remark"),
+    ):
+        page.show_state(state)
+        assert page.is_state_shown and f"“{name}”" in page.banner.text()
+        assert page.state == DataState(path)
+    other = tmp_path / "plays.csv"
+    other.write_text("text,label\n" + "a play,good\na dull play,bad\n" * 9, encoding="utf-8")
+    page.session.data.open(other)
+    page.show_state(DataState(other, label="bad"))
+    assert not page.is_state_shown
+    rest()
+    assert page.state == DataState(other, label="bad") and page.table_card.model.rowCount() == 9
 
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:

@@ -345,7 +345,7 @@ def test_a_file_is_read_once_and_its_model_loaded_once(
     page.open_file(tmp_path / "films.csv")
     qtbot.waitUntil(page.run_button.isEnabled)
     run_file(page, qtbot)
-    page.file_card.roles_wanted.emit(Roles(text="text"))
+    page.file_card.take_columns(Roles(text="text"))
     qtbot.waitUntil(lambda: not page.is_asking)
     run_file(page, qtbot)
     assert (tmp_path / "films-predicted-2.csv").is_file() and not page.text_card.bars.is_empty
