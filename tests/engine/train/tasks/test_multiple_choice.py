@@ -15,6 +15,7 @@ from engine.events import Evaluated, Predicted, result_of
 from engine.export.onnx import exporting
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import MultipleChoice
+from engine.model.inventory import take_stock
 from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.choices import finding_choices, likely_choices
@@ -95,7 +96,9 @@ def test_a_table_becomes_a_model_that_chooses_and_that_transformers_opens(tmp_pa
     assert any(isinstance(event, Evaluated) and "accuracy" in event.metrics for event in events)
     folder = tmp_path / "run" / "model"
     kind, data = task_of(folder), DataConfig(data=config.data.data)
-    assert kind.name == "multiple-choice"
+    stock = take_stock(folder)
+    assert kind.name == "multiple-choice" and not stock.refused
+    assert stock.answers == ("BertForMultipleChoice",) and stock.labels == ()
     [measured] = [event for event in evaluate_file(folder, data, "cpu") if isinstance(event, Evaluated)]
     [found] = [
         event
