@@ -20,6 +20,7 @@ class Classifying(OfRows):
     """One label for a text or a pair of texts."""
 
     name = Classification.name
+    does, pipeline = "answers a text with one label", '"text-classification"'
     problem = "single_label_classification"
     reading = OneLabel()
     counts_words = True

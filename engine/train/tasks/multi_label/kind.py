@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,8 @@ class MultiLabelling(OfRows):
     """Several labels for a text or a pair of texts, or none."""
 
     name = MultiLabel.name
+    does = "answers a text with any of several labels"
+    pipeline = '"text-classification", top_k=None'
     problem = "multi_label_classification"
     reading = SeveralLabels()
     setup = SetsSetup
@@ -98,6 +101,9 @@ class MultiLabelling(OfRows):
         )
         values = {"rare": setup.labels[rare][:80], "common": setup.labels[common][:80]}
         return Sentence(template, {**values, "high": weights[rare], "low": weights[common]})
+
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        return scores[0] > 0
 
     def chosen(self, measured: Evaluated) -> dict[str, Any]:
         found = set_details(measured.details, measured.labels).chosen

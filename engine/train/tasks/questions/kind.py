@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Steps
@@ -15,9 +17,11 @@ from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
+from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.questions.details import threshold_in
 from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
 from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.questions.program import program_of
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
 
@@ -26,6 +30,7 @@ class AnsweringQuestions(Kind):
     """Where in a passage the answer to a question stands."""
 
     name = QuestionTask.name
+    does = "marks the answer to a question in a passage"  # `transformers` has no pipeline for it any more
     has_marks = True
     head = QuestionAnswering
     setup = QuestionSetup
@@ -67,6 +72,13 @@ class AnsweringQuestions(Kind):
             return predictor.ask(question, passage).document()
 
         return answer
+
+    def program(self, folder: Path) -> AnswerProgram:
+        return program_of(Predictor.from_folder(folder, "cpu"))
+
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        """Return (B, 2), where the answer to each begins and ends."""
+        return np.stack([np.where(read, one, -np.inf).argmax(-1) for one in scores], -1)
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None

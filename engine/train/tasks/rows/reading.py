@@ -47,6 +47,11 @@ class RowTask(Answering, Protocol):
     def said(self, answer: np.ndarray) -> dict[str, Any]:
         """Return what is answered to one text, as JSON has it. Args: answer: one of the decoded ones."""
 
+    def program_lines(self) -> tuple[str, dict[str, Any]]:
+        """Return what `said` does as lines of a program, of `scores`, and constants that they stand on beside
+        LABELS; see `whole_text` of engine/train/tasks/program.py.
+        """
+
     def needs_no_guard(self) -> bool:
         """Whether the predictions are numbers, which a spreadsheet would not run."""
 

@@ -113,7 +113,7 @@ def test_a_table_becomes_a_model_that_chooses_and_that_transformers_opens(tmp_pa
 
     pytest.importorskip("onnxruntime")
     exported = result_of(exporting(folder, tmp_path / "onnx", ["a good film", "a bad plot"]))
-    assert (exported.kind, exported.num_answered) == ("choices", 3)
+    assert exported.num_answered == 3 and "ENDING" in (tmp_path / "onnx" / "answer.py").read_text()
     told = (tmp_path / "onnx" / "README.md").read_text(encoding="utf-8")
     assert "chooses which of several endings" in told and "multiple-choice" in told
 
