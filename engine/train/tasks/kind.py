@@ -91,6 +91,7 @@ class Kind(ABC):
     without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
     reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
     reads_windows: ClassVar[bool] = True  # whether a long text is read in windows that overlap, and not cut
+    has_temperature: ClassVar[bool] = False  # whether a model may keep one; see engine/model/info.py
     has_marks: ClassVar[bool] = False  # whether `Each` of its answers says what texts have in common
     counts_words: ClassVar[bool] = False  # whether counted words and a linear classifier can do the same
 
@@ -138,6 +139,14 @@ class Kind(ABC):
     def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedSet]:
         """Return task and data that the result of a run is measured by, once it is read from its folder."""
         return self.task(setup, AdaptConfig()), setup.sets[split]
+
+    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+        """Return a part's answers that a run has kept as its result gives them: the training measured, and
+        only then chose a threshold, say. None where what was kept does not say that.
+
+        Args: info: the result's cloze.json.
+        """
+        return found
 
     def telling(self, task: Answering, seen: Seen) -> Answering | None:
         """Return a task that tells of each training batch's logits; None where examples have no one right

@@ -33,6 +33,7 @@ class Choosing(OfRows):
     does = "chooses which of several endings goes on with a text"
     reading = RightEnding()
     setup = ChoiceSetup
+    has_temperature = True
     without = ("rare_labels", "encoder", "frozen_layers", "layer_mix", "pooling")
 
     def looks_like(self, table: Table, data: DataConfig) -> Sentence | None:

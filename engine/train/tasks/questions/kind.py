@@ -12,13 +12,14 @@ from engine.errors import Sentence
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.batch import EncodedSet
 from engine.text.questions.reading import looks_like_questions
 from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
 from engine.train.tasks.program import AnswerProgram
-from engine.train.tasks.questions.details import threshold_in
+from engine.train.tasks.questions.details import threshold_in, used_threshold
 from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
 from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
 from engine.train.tasks.questions.program import program_of
@@ -59,6 +60,10 @@ class AnsweringQuestions(Kind):
     def chosen(self, measured: Evaluated) -> dict[str, Any]:
         threshold = threshold_in(measured.details)
         return {"threshold": threshold["value"]} if threshold else {}
+
+    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+        used = used_threshold(found.evaluated.details)
+        return found if used is None or used == float(info.get("threshold", 0.0)) else None
 
     def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         predictor = Predictor.from_folder(folder, device)
