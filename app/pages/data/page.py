@@ -390,7 +390,7 @@ class DataPage(Page):
                     name=words.shorten(of_table.roles.label, 40)
                 )
             self.labels_plot.set_empty_text(lacking)
-            is_side_by_side = of_table is not None and not of_table.chooses_one
+            is_side_by_side = of_table is not None and of_table.is_side_by_side
             counted = summary.num_examples if is_side_by_side else sum(count for _label, count in bars)
             total = max(1, counted)
             self.labels_plot.set_bars(

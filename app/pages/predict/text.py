@@ -137,7 +137,7 @@ class OneTextCard(Card):
         self.bars.set_caption([(self.tr("model"), model), (self.tr("text"), text), *second])
         views = row_views_of(told.model.task)
         self.set_hint(views.show_answer(self.bars, told.labels, told.probabilities, told.prediction))
-        self.inside.setVisible(views is CLASSIFICATION)  # the pages that look inside know classes alone
+        self.inside.setVisible(views.has_one_label)  # the pages that look inside know classes alone
         self._show_note(self._cut_words(told), "look" if told.num_cut else "muted")
 
     def _cut_words(self, told: TextAnswer) -> str:
