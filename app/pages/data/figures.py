@@ -85,7 +85,7 @@ class LabelsCard(CountedCard):
                 name=words.shorten(of_table.roles.label, 40)
             )
         self.plot.set_empty_text(lacking)
-        is_side_by_side = of_table is not None and not of_table.chooses_one
+        is_side_by_side = of_table is not None and of_table.is_side_by_side
         counted = summary.num_examples if is_side_by_side else sum(count for _label, count in bars)
         total, drawn = max(1, counted), bars[:MOST_BARS]
         self.plot.set_bars(drawn, shares=[count / total for _label, count in drawn])

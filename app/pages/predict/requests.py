@@ -18,7 +18,7 @@ from engine.questions.how_read import HowRead
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import TEXT_PAIR, Roles
 from engine.text.table import BadLine, Table, reading_table
-from engine.train.tasks.known import CLASSIFICATION, TASKS, task_of
+from engine.train.tasks.known import TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows
 
 LOOKED_AT = 2000  # rows in which a column of labels is looked for
@@ -140,7 +140,7 @@ def label_in(table: Table, described: ModelDescription, taken: Sequence[str]) ->
     """Return the column that holds what a model predicts, as `Roles` have it; "" for none."""
     trained = str((described.info.get("roles") or {}).get("label") or "")
     kind = TASKS[described.task]
-    if kind is CLASSIFICATION or not isinstance(kind, OfRows):
+    if not isinstance(kind, OfRows) or kind.reading.has_cells_of_labels:
         return choose_label(table, trained, described.labels, taken)
     try:
         named = kind.reading.label(table, trained) if trained else ""
