@@ -32,6 +32,7 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import GAP, PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
+from app.pages.run.state import RunPageState
 from app.places import Places
 from app.rail import LABEL, LECTURES, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
@@ -170,11 +171,7 @@ class MainWindow(QMainWindow):
             page.tour_wanted.connect(self.start_tour)
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
-            page.run_wanted.connect(self._show_run)
             page.lecture_wanted.connect(self._show_lecture)
-        elif key == "runs":
-            page.run_wanted.connect(self._open_run)
-            page.texts_wanted.connect(self._read_texts)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -262,7 +259,7 @@ class MainWindow(QMainWindow):
     def open_file(self, path: Path | str) -> None:
         """Open a table on the Data page, or choose a model when it is a model's folder."""
         if (Path(path) / "config.json").is_file():
-            self.session.show_page("finetune")
+            self.show_page("finetune", RunPageState())
             self.session.model.choose(str(path))
             return
         self.show_page("data")
@@ -270,17 +267,6 @@ class MainWindow(QMainWindow):
 
     def _show_lecture(self, path: Path) -> None:
         self.lectures.open(path, starts=True)
-
-    def _show_run(self, info: RunInfo, config: object) -> None:
-        self._pages.when_made(training_page(config), lambda page: page.show_run(info, config))
-
-    def _open_run(self, info: RunInfo, config: object) -> None:
-        self.show_page(training_page(config))
-        self._show_run(info, config)
-
-    def _read_texts(self, first: Path, part: str, second: Path) -> None:
-        self.show_page("evaluate")
-        self._pages.when_made("evaluate", lambda page: page.show_difference(first, part, second))
 
     def _take_sample_text(self) -> None:
         self._pages.when_made("pretrain", lambda page: page.take_sample())

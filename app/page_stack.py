@@ -146,8 +146,8 @@ class PageStack(QStackedWidget):
     def keep_states(self) -> None:
         """Keep what each page that was visited shows, for the next start."""
         for key, page in self._pages.items():
-            if isinstance(page, StatedPage):
-                with suppress(UserError):  # there is nothing yet: what was kept before stays
+            if isinstance(page, StatedPage) and page.is_state_shown:
+                with suppress(UserError):  # there is nothing yet: what was kept before stays, too
                     keep_state(self._session.settings, key, page.state)
 
     def _restore(self, key: str, page: QWidget) -> None:

@@ -120,16 +120,17 @@ def keep_state(settings: AppSettings, key: str, state: PageState) -> None:
 
 
 def kept_state(settings: AppSettings, key: str, kind: type[State]) -> State | None:
-    """Return what a page showed when the last window closed, if all models that it is of are still there."""
+    """Return what a page showed when the last window closed, without models that are gone; None where nothing
+    can be shown without them, or was kept.
+    """
     try:
         kept = json.loads(settings.value(f"{key}/{STATE}", ""))
-        models = {role: Path(path) for role, path in kept["models"].items()}
+        named = {role: Path(path) for role, path in kept["models"].items()}
+        models = {role: path for role, path in named.items() if path.is_absolute() and path.exists()}
         texts = {name: str(kept[name])[:LONGEST_KEPT] for name in TEXTS}
-        if all(path.is_absolute() and path.exists() for path in models.values()):
-            return state_of(kind, SceneValues(dict(kept["values"]), models, **texts))
+        return state_of(kind, SceneValues(dict(kept["values"]), models, **texts))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError, UserError):
-        pass
-    return None
+        return None
 
 
 def known_tasks() -> tuple[str, ...]:

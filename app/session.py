@@ -5,7 +5,6 @@ Everything slow is a task on a worker; every signal comes on the window's thread
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal
@@ -21,7 +20,6 @@ from app.work.model_choice import ModelChoice
 from app.work.open_data import OpenData
 from app.work.page_state import PageState
 from app.work.queue import QueueWatch
-from app.work.text_filter import Filter
 from app.work.training import TrainingJob
 from app.work.worker import Workers
 from engine.errors import UserError
@@ -31,7 +29,6 @@ class Session(QObject):
     """The parts of a window, and which page leads where."""
 
     page_requested = Signal(str, object)  # its key, and the state to show there: None: as it stands
-    evaluation_wanted = Signal()
 
     def __init__(self, settings: AppSettings | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +48,6 @@ class Session(QObject):
         self.doctor = Doctor(self.data, self.model, self.runs, self.workers, self)
         self.training = TrainingJob(self.runs, self.library, self.data.mends, self.queue, self)
         self.training.result_changed.connect(self.doctor.hear_of_run)
-        self.wanted_evaluation: tuple[Path, str, Filter | None] | None = None
 
     def values(self) -> dict[str, Any]:
         """Return the settings of a run that are known here, flat."""
@@ -60,15 +56,6 @@ class Session(QObject):
     def show_page(self, key: str, state: PageState | None = None) -> None:
         """Lead to a page, and to what is to be looked at there; without a state, to the page as it stands."""
         self.page_requested.emit(key, state)
-
-    def want_evaluation(self, model: Path, part: str = "", behind: Filter | None = None) -> None:
-        """Show how good a model is on the Evaluate page, which takes the wish up when it is there.
-
-        Args: part: of its run, "validation" or "test". behind: which of its texts to list.
-        """
-        self.wanted_evaluation = (model, part, behind)
-        self.evaluation_wanted.emit()
-        self.show_page("evaluate")
 
     def close(self) -> None:
         """End all asking and join the workers; not the training, which is asked about first."""

@@ -218,6 +218,19 @@ TABLES = (
         licence="Apache-2.0",
     ),
     ShippedTable(
+        key="endings",
+        file="endings.csv",
+        title=marked("engine", "Multiple choice: how does it go on?"),
+        words=marked(
+            "engine",
+            "96 texts of everyday life with four endings each, of which one goes on with it. Written for "
+            "Cloze. By chance one answer in four is right; the starter gets about half of them with batch "
+            "size 8 and 10 epochs.",
+        ),
+        roles=Roles(text="text", label="label", choices=("ending1", "ending2", "ending3", "ending4")),
+        licence="Apache-2.0",
+    ),
+    ShippedTable(
         key="names",
         file="names_in_tweets.conll",
         title=marked("engine", "Tags of words: names in tweets"),

@@ -63,6 +63,17 @@ class StatedPage(Page, Generic[State]):
             if not self._is_kept:
                 self.refuse(error)
 
+    def give_up(self, error: BaseException) -> bool:
+        """Wait no longer for what cannot be opened, and say why; not of what was kept by a window of before.
+
+        Returns: whether that is said.
+        """
+        is_said = self._to_show is None or not self._is_kept
+        self._to_show = None
+        if is_said:
+            self.refuse(error)
+        return is_said
+
     # ---- for the page
 
     def goes_on_with(self, state: State) -> bool:

@@ -111,7 +111,7 @@ class Scenes(InsideScenes):
             title=self.tr("Choose a model, press Start"),
             words=self._setup_words,
             action=self._choose_starter,
-            can_show=lambda: self.session.training.run_dir is None,  # else the run is in the form's place
+            can_show=lambda: not self.page("finetune").shows_run,  # else the run is in the form's place
         )
 
     def _choose_starter(self) -> Acting:
@@ -294,8 +294,8 @@ class Scenes(InsideScenes):
             return
         if inspector.folder != folder:
             inspector.choose(folder)
-        text, pair = self.page("predict").text_card.texts()
-        inspector.set_text(text or REVIEW, pair)
+        text, *pair = self.page("predict").text_card.texts()
+        inspector.set_text(text or REVIEW, *pair)
         page.show_picture("attribution")
         yield lambda: page.attribution.result is not None
 

@@ -173,6 +173,11 @@ class Doctor(QObject):
         self.changed.emit()
 
     @property
+    def is_examining(self) -> bool:
+        """Whether all that can be told without a model's answers is being looked for."""
+        return self._examined.is_asking
+
+    @property
     def is_suspecting(self) -> bool:
         """Whether wrong labels are being looked for."""
         return self._suspected.is_asking

@@ -142,6 +142,11 @@ class OpenData(QObject):
 
     # ---- reading
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a file is on its way."""
+        return self._read.is_asking
+
     def open(
         self,
         path: Path | str,

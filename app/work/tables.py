@@ -30,8 +30,7 @@ from engine.text.roles import Roles
 from engine.text.table import BadLine, Table, reading_table
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import split_of
-from engine.train.tasks.known import CLASSIFICATION, guess_task
-from engine.train.tasks.rows.kind import OfRows
+from engine.train.tasks.known import guess_task, of_rows
 from engine.train.tasks.rows.reading import RowReading
 
 CHUNK = 1000  # texts between two yields
@@ -104,6 +103,7 @@ class TableSummary:
     form: Sentence | None  # how the labels were read, where that had to be found out
     labels: tuple[str, ...]
     counts: np.ndarray  # (C,) int64, rows of each label
+    is_side_by_side: bool  # whether a row may have several of them
     numbers: np.ndarray | None  # (E,) where each row has a number in the place of a label
     spellings: tuple[Spelling, ...]  # nearly equal labels
     is_merged: bool  # whether they are counted as one
@@ -160,7 +160,7 @@ def open_table(
     table = yield from reading_table(path, **overrides)
     kept = roles if roles and all(column in table.columns for column in roles.columns) else Roles()
     kind, _ = guess_task(_settings(table, kept, {"task": task, **overrides}))
-    reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
+    reading = of_rows(kind).reading
     lacks = any(role.most > 1 and role.name not in kept for role in reading.roles)
     if kept and not lacks:
         return table, kept
@@ -201,7 +201,7 @@ def summary(
     choices = {"task": task, "whole_labels": whole_labels, "max_labels": max_labels, **(overrides or {})}
     kind, reason = guess_task(_settings(table, roles, choices))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    reading = (kind if isinstance(kind, OfRows) else CLASSIFICATION).reading
+    reading = of_rows(kind).reading
     roles = reading.with_label(table, roles.only(reading.roles))
     rules = LabelRules(None, merge_labels, whole_labels, max_labels)
     finding = partial(reading.finding, rules=rules)
@@ -226,6 +226,7 @@ def summary(
         form=found.form,
         labels=tuple(found.labels),
         counts=_counts(found),
+        is_side_by_side=reading.is_side_by_side,
         numbers=_numbers(found),
         spellings=found.spellings,
         is_merged=merge_labels,

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-ANSWER, RIGHT, CONFIDENCE, LENGTH, WORD, COLUMN, LABEL, DIFFER, MARK, OFF, PLACE = (
-    "answer",
-    "right",
-    "confidence",
-    "length",
-    "word",
-    "column",
-    "label",
-    "differ",
-    "mark",
-    "off",
-    "place",
-)
+from app.work.page_state import limited
+
+_VALUES = {  # kind of a filter -> its values: n a number, w a word
+    "answer": "nn",
+    "right": "n",
+    "confidence": "nn",
+    "length": "nn",
+    "word": "w",
+    "column": "ww",
+    "label": "w",
+    "differ": "w",
+    "mark": "www?",
+    "off": "wnn",
+    "place": "n",
+}
+ANSWER, RIGHT, CONFIDENCE, LENGTH, WORD, COLUMN, LABEL, DIFFER, MARK, OFF, PLACE = _VALUES
 INSIDE, OUTSIDE = "inside", "outside"  # of two bounds
-ANY, ONE, FIRST, SECOND = "any", "one", "first", "second"  # of two models: their answers differ; who is right
+# of two models: their answers differ; who is right
+WHO = ANY, ONE, FIRST, SECOND = "any", "one", "first", "second"
+LARGEST = 1e15  # of a number in a filter
 
 
 @dataclass(frozen=True)
@@ -32,8 +38,14 @@ class Filter:
     true. PLACE: of one text among all.
     """
 
-    kind: str
-    values: tuple[float | str, ...]
+    kind: str = limited(choices=tuple(_VALUES))
+    values: tuple[float | str, ...] = limited(minimum=-LARGEST, maximum=LARGEST, longest=10_000, most=4)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has the values of its kind; a stranger may have written it."""
+        found = "".join("w" if isinstance(value, str) else "n" for value in self.values)
+        return re.fullmatch(_VALUES[self.kind], found) is not None
 
     @property
     def place(self) -> tuple[str, ...]:

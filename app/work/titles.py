@@ -88,18 +88,10 @@ def shape_words(config: BertConfig) -> str:
 
 def answer_words(answers: Sequence[str], num_labels: int) -> str:
     """Return what a model can be asked, in words. Args: answers: as `Inventory.answers`."""
-    count = words.number(num_labels)
-    said = {
-        "masked_words": words.translate("models", "masked words"),
-        "next_sentence": words.translate("models", "next sentence"),
-        "labels": words.translate("models", "{count} labels").format(count=count),
-        "BertForTokenClassification": words.translate("models", "{count} tags of words").format(count=count),
-        "BertForQuestionAnswering": words.translate("models", "answers to questions"),
-        "BertForMultipleChoice": words.translate("models", "the right one of some endings"),
-        "multi_label_classification": words.translate("models", "any of {count} labels").format(count=count),
-        "regression": words.translate("models", "a number"),
-    }
-    return ", ".join(said[what] for what in answers) or words.translate("models", "no trained head")
+    from engine.model.inventory import ANSWERS  # which has read the model, and torch with it, by now
+
+    said = (words.tr_engine(ANSWERS[what]).format(count=words.number(num_labels)) for what in answers)
+    return ", ".join(said) or words.translate("models", "no trained head")
 
 
 def _with_time(folder_name: str, given: str = "", model: str = "") -> str:

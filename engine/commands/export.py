@@ -14,7 +14,9 @@ from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.export.targets.known import TARGETS
 from engine.export.targets.target import ExportedTarget, ExportTarget
+from engine.questions.flags import flag_of
 from engine.questions.how_read import data_config
+from engine.text.roles import ROLE_NAMES
 
 if TYPE_CHECKING:
     from engine.export.int8 import Small
@@ -37,8 +39,10 @@ def add_export_command(commands: Any) -> None:
         for flag in target.more:
             how: dict[str, Any] = {"metavar": flag.value} if flag.value else {"action": "store_true"}
             written.add_argument(f"--{flag.name}", help=flag.help, **how)
-    for name in ("text", "text-pair", "choices", "label"):
-        export.add_argument(f"--{name}", help="a column of --data, where it is not that of the training data")
+    for name in ROLE_NAMES:
+        export.add_argument(
+            flag_of(name), help="a column of --data, where it is not that of the training data"
+        )
     export.set_defaults(run=_export, pooling="")
 
 

@@ -38,11 +38,7 @@ from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
 from engine.train.task import scored as told
 from engine.train.tasks.kind import StandIn
-from engine.train.tasks.known import CLASSIFICATION, task_named
-from engine.train.tasks.multi_label.details import set_details
-from engine.train.tasks.multi_label.task import MultiLabel, known_thresholds
-from engine.train.tasks.questions.details import used_threshold
-from engine.train.tasks.questions.task import QuestionTask
+from engine.train.tasks.known import task_named
 from engine.train.tasks.rows.kept import RowSet
 
 PARTS = SPLITS[1:]  # that a run does not learn from
@@ -124,7 +120,7 @@ def scoring_part(
     else:
         found = yield from _asked_again(run_dir, split, device, stand_in)
     data, answered = found
-    if answered.task == CLASSIFICATION.name:  # what was kept knows of no temperature
+    if task_named(answered.task).has_temperature:  # what was kept knows of none
         answered = with_temperature(answered, temperature_in(read_info(run_dir / MODEL)))
     listed = yield from _with_texts(run_dir, config, split, data)
     seen = yield from _telling_seen(run_dir, config, split, listed)
@@ -139,7 +135,7 @@ def reporting(scored: Scored, model: Path, part: str = "") -> Report:
     """
     info, run = read_info(model), run_behind(model)
     fitting = None
-    if run is not None and part != PARTS[0] and scored.task == CLASSIFICATION.name:
+    if run is not None and part != PARTS[0] and task_named(scored.task).has_temperature:
         kept = _kept(run, PARTS[0])
         fitting = None if kept is None else with_temperature(kept[1], temperature_in(info))
     return Report(scored, temperature_in(info), kept_from=temperature_from(info), fitting=fitting)
@@ -164,28 +160,8 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
     listed = data.listed
     if len(listed) != len(each):
         return None
-    found = _as_it_answers(Scored(kind.name, metric, event, listed, each), data, info)
+    found = kind.as_it_answers(Scored(kind.name, metric, event, listed, each), data, info)
     return None if found is None else (data, found)
-
-
-def _as_it_answers(found: Scored, data: EncodedSet, info: dict[str, Any]) -> Scored | None:
-    """Return answers with the thresholds that the model answers with: the training measured, and only then
-    chose some. None where what was kept does not say them.
-    """
-    event, each = found.evaluated, found.each
-    if found.task == QuestionTask.name:
-        used = used_threshold(event.details)
-        return found if used is None or used == float(info.get("threshold", 0.0)) else None
-    if found.task != MultiLabel.name:
-        return found
-    task = MultiLabel(event.labels, thresholds=known_thresholds(event.labels, info))
-    if set_details(event.details, event.labels).thresholds == task.used:
-        return found
-    if each.probabilities.shape != data.targets.shape:
-        return None
-    measures = task.measure(each.probabilities, data)
-    again = evaluated(event.step, event.epoch, event.split, measures, task)
-    return told(task, again, found.listed, measures)
 
 
 def _told(run_dir: Path, split: str, step: int) -> Evaluated | None:

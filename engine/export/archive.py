@@ -27,13 +27,12 @@ from engine.export.folders import (
 from engine.export.onnx import ONNX, exporting
 from engine.export.place import ExportResult, workshop
 from engine.model.folder import read_json, write_json
-from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
+from engine.model.heads import HEADS
 from engine.model.weights import head_of, read_config
 
 ENDING = ".zip"
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say
 _PACKING = marked("engine", "Packing")
-_OF_TASKS = {one.architecture for one in (QuestionAnswering, SequenceClassifier, TokenClassifier)}
 
 
 def writing_zip(
@@ -95,7 +94,7 @@ def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) ->
     check_same(folder, place)
     config = read_config(folder)
     uses = [TRANSFORMERS]
-    if head_of(config) not in _OF_TASKS:
+    if head_of(config) not in HEADS:
         how = how_pooled(folder)
         put_sentence_files(place, how, config.hidden_size)
         document = read_json(place / "config.json")

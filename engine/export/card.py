@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Sentence, UserError
-from engine.export.heads import CLASSES, QUESTIONS, TAGS, graph_of
+from engine.export.heads import graph_of
 from engine.files import file_in, read_regular
+from engine.model.heads import HEADS
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.runs.card import card
@@ -21,13 +22,10 @@ from engine.train.run.kept import name_of, run_of
 
 CARD, ORIGIN = CARDS = ("README.md", "ORIGIN.md")
 _MOST_ORIGIN = 2**20  # bytes
-_TASKS = {  # the published class -> how Hugging Face calls its task
-    "BertForSequenceClassification": "text-classification",
-    "BertForTokenClassification": "token-classification",
-    "BertForQuestionAnswering": "question-answering",
-    "BertForMultipleChoice": "multiple-choice",
+_TAGS = {  # the published class -> how Hugging Face calls its task
     "BertForMaskedLM": "fill-mask",
     "BertForPreTraining": "fill-mask",
+    **{name: head.tag for name, head in HEADS.items()},
 }
 
 
@@ -56,7 +54,7 @@ def model_card(folder: Path, checked: Sequence[Sentence], *uses: Use) -> str:
     """
     run, head = run_of(folder), head_of(read_config(folder))
     title = name_of(folder)
-    task = uses[0].task or _TASKS.get(head, "")
+    task = uses[0].task or _TAGS.get(head, "")
     named = [f"library_name: {uses[0].library}", *([f"pipeline_tag: {task}"] if task else [])]
     told = _of_run(run, title) if run is not None else _of_folder(folder, title, _origin(folder) is not None)
     parts = ["\n".join(["---", *named, "tags: [bert]", "---"]), told.rstrip()]
@@ -67,7 +65,7 @@ def model_card(folder: Path, checked: Sequence[Sentence], *uses: Use) -> str:
 def _reads(folder: Path, head: str) -> str:
     """Return how long a text may be, and what becomes of a longer one."""
     graph = graph_of(folder)
-    if graph.kind in (TAGS, QUESTIONS):
+    if graph.task is not None and graph.task.reads_windows:
         return (
             f"It reads {graph.max_length} WordPieces at once. Cloze, and answer.py where it is beside the "
             "graph, read a longer text in windows that overlap; other programs may cut it there."
@@ -76,10 +74,10 @@ def _reads(folder: Path, head: str) -> str:
     if graph.truncation == "head_tail":
         reads = f"It reads {graph.max_length} WordPieces of a text: a quarter from its beginning, the rest "
         reads += "from its end; Cloze and answer.py cut out the middle, other programs cut the end"
-    if head not in _TASKS:
+    if head not in _TAGS:
         return f"{reads}."
     told = "tokenizer_config.json says the length to other programs; ask them to cut (truncation=True)."
-    return f"{reads}, as in training. {told}" if graph.kind == CLASSES else f"{reads}. {told}"
+    return f"{reads}. {told}" if graph.task is None else f"{reads}, as in training. {told}"
 
 
 def _of_run(run: Path, title: str) -> str:

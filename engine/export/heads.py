@@ -1,4 +1,4 @@
-"""What a model folder answers as one graph: ids, mask and segments in, named scores out."""
+"""A model folder as one graph: ids, mask and segments in, scores out, called as its head calls them."""
 
 from __future__ import annotations
 
@@ -10,50 +10,34 @@ import torch
 from torch import Tensor, nn
 
 from engine.model.folder import open_weights
-from engine.model.heads import MultipleChoice, QuestionAnswering, SequenceClassifier, TokenClassifier
-from engine.model.info import length_in, read_info, temperature_in, truncation_in
+from engine.model.heads import HEADS
+from engine.model.info import length_in, read_info, truncation_in
 from engine.model.sentence_files import read_sentence_files
 from engine.model.source import Source
 from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
 from engine.text.wordpiece import TRUNCATIONS
+from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import task_of
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-CHOICES = "choices"
-MASKED, CLASSES, TAGS, QUESTIONS, ENCODER = "masked-words", "classes", "tags", "questions", "encoder"
-OUTPUTS = {
-    MASKED: ("logits", "next_sentence_logits"),
-    CLASSES: ("logits",),
-    TAGS: ("logits",),
-    CHOICES: ("logits",),
-    QUESTIONS: ("start_logits", "end_logits"),
-    ENCODER: ("last_hidden_state",),
-}
-_OF_HEAD: dict[str, tuple[str, type[Any]]] = {
-    SequenceClassifier.architecture: (CLASSES, SequenceClassifier),
-    MultipleChoice.architecture: (CHOICES, MultipleChoice),
-    TokenClassifier.architecture: (TAGS, TokenClassifier),
-    QuestionAnswering.architecture: (QUESTIONS, QuestionAnswering),
-}
+WORDS, VECTORS = ("logits", "next_sentence_logits"), ("last_hidden_state",)  # outputs without a task
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A model ready to be traced.
 
-    kind: of OUTPUTS. labels: of its head, in the order of the scores. longest: the places that it has.
-    max_length, truncation: how many WordPieces Cloze reads at once, and how it cuts what is longer. problem:
-    what scores of classes mean. temperature: that was kept with it; the scores are not divided by it yet.
+    outputs: what its scores are called. longest: the places that it has. max_length, truncation: how many
+    WordPieces Cloze reads at once, and how it cuts what is longer. task: that it was fine-tuned for; without
+    one, it guesses WORDS or gives VECTORS.
     """
 
     module: nn.Module
-    kind: str
-    labels: tuple[str, ...]
+    outputs: tuple[str, ...]
     longest: int
     max_length: int
     truncation: str = TRUNCATIONS[0]
-    problem: str = ""
-    temperature: float = 1.0
+    task: Kind | None = None
 
 
 class _Masked(nn.Module):
@@ -78,7 +62,7 @@ class _Headed(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Any:
         found = self.model(input_ids, token_type_ids, attention_mask)
-        return found.unbind(-1) if isinstance(self.model, QuestionAnswering) else found
+        return found.unbind(-1) if len(self.model.outputs) > 1 else found
 
 
 class _Encoder(nn.Module):
@@ -95,32 +79,21 @@ def graph_of(folder: Path) -> Graph:
     """Open a model folder as a graph. Raises: ModelError."""
     config = read_config(folder)
     longest = config.max_position_embeddings
-    kind, head = _OF_HEAD.get(head_of(config), ("", None))
+    head = HEADS.get(head_of(config))
     if head is not None:
         model, _ = load_headed(folder, head)
-        info, labels = read_info(folder), model.config.id2label
-        usual = (
-            None if kind in (CLASSES, CHOICES) else task_of(folder).max_length
-        )  # the others read in windows
-        return Graph(
-            _Headed(model).eval(),
-            kind,
-            labels,
-            longest,
-            length_in(info, longest, usual),
-            truncation_in(info),
-            config.problem,
-            temperature_in(info),
-        )
+        info, task = read_info(folder), task_of(folder)
+        length = length_in(info, longest, task.max_length if task.reads_windows else None)
+        return Graph(_Headed(model).eval(), head.outputs, longest, length, truncation_in(info), task)
     with open_weights(folder) as stored:
         is_language = Source(stored).has("masked_word")
     if is_language:
         language, _ = load_pretraining(folder)
-        return Graph(_Masked(language).eval(), MASKED, (), longest, longest)
+        return Graph(_Masked(language).eval(), WORDS, longest, longest)
     bert, _ = load_encoder(folder)
     own = read_sentence_files(folder)[0]
     length = min(own.max_length or longest, longest) if own is not None else longest
-    return Graph(_Encoder(bert).eval(), ENCODER, (), longest, length)
+    return Graph(_Encoder(bert).eval(), VECTORS, longest, length)
 
 
 def example(rows: int, length: int, vocab_size: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:

@@ -25,7 +25,7 @@ from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
 from engine.events import Beat, Event, Progress, Steps
 from engine.export.card import CARD
-from engine.export.heads import CHOICES, CLASSES, ENCODER, MASKED, QUESTIONS, Graph, graph_of
+from engine.export.heads import VECTORS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
 from engine.inspect.predict import evaluate_file
@@ -34,11 +34,11 @@ from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
 from engine.train.scored import Scored
+from engine.train.tasks.kind import Kind
 
 VALIDATION = "validation"
 _QUANTIZING = marked("engine", "Making 8-bit numbers")
 _MEASURING = marked("engine", "Measuring both graphs")
-REGRESSION, MULTI_LABEL = "regression", "multi_label_classification"  # of PROBLEMS
 _HIDDEN_EVERY = 7  # of the pieces of a text, where hidden words are what is right
 _SIZES = marked("engine", "In 8-bit numbers {small:.1f} MB in the place of {whole:.1f} MB.")
 _BOTH = marked(
@@ -138,15 +138,15 @@ def _measured(
     sizes = {"small": path.stat().st_size / 1e6, "whole": (export / GRAPH).stat().st_size / 1e6}
     size = Sentence(_SIZES, sizes)
     wordpiece = WordPiece.from_folder(folder)
-    if graph.kind == ENCODER:
+    if graph.outputs == VECTORS:
         told = yield from _of_vectors(graph, sessions, wordpiece, texts)
         return Small(path, export, (size, told))
-    if graph.kind == MASKED:
+    if graph.task is None:
         return (yield from _of_words(graph, sessions, wordpiece, texts, Small(path, export, (size,))))
     run = run_behind(folder)
     is_of_run = data is None and run is not None and VALIDATION in parts_of(run)
     if data is None and not is_of_run:
-        told = yield from _of_answers(graph, sessions, wordpiece, texts)
+        told = yield from _of_answers(graph, graph.task, sessions, wordpiece, texts)
         return Small(path, export, (size, told))
     scored = list[Scored]()
     for session in sessions:
@@ -252,7 +252,7 @@ def _hide(batch: Batch, wordpiece: WordPiece) -> tuple[np.ndarray, np.ndarray, B
 
 
 def _of_answers(
-    graph: Graph, sessions: Sequence[Any], wordpiece: WordPiece, texts: Sequence[str]
+    graph: Graph, task: Kind, sessions: Sequence[Any], wordpiece: WordPiece, texts: Sequence[str]
 ) -> Steps[Sentence]:
     """Return how alike the answers are, where nobody says what is right."""
     found = [list[np.ndarray](), list[np.ndarray]()]
@@ -260,33 +260,14 @@ def _of_answers(
     for done, batch in enumerate(tried):
         yield Progress(stage=_MEASURING, done=done, total=len(tried))
         for own, session in zip(found, sessions, strict=True):
-            own.append(_answers(graph, theirs(session, batch), batch))
+            scores = theirs(session, batch)
+            own.append(task.likeliest(scores, read_part(graph, scores[0], batch)))
     whole, eight = (np.concatenate(one) for one in found)
-    if _problem(graph) == REGRESSION:
+    if whole.dtype.kind == "f":
         off = np.abs(whole - eight)
         values: dict[str, Any] = {"mean": float(off.mean()), "most": float(off.max()), "count": len(texts)}
         return Sentence(_NUMBERS_UNKNOWN, values)
     return Sentence(_UNKNOWN, {"same": float((whole == eight).all(-1).mean()), "count": len(texts)})
-
-
-def _answers(graph: Graph, scores: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
-    """Return (N, K): the number, label, labels or bounds answered to each text, the tag of each token."""
-    read = read_part(graph, scores[0], batch)
-    if graph.kind == QUESTIONS:
-        return np.stack([np.where(read, one, -np.inf).argmax(-1) for one in scores], -1)
-    if _problem(graph) == REGRESSION:
-        return scores[0]
-    if _problem(graph) == MULTI_LABEL:
-        return scores[0] > 0
-    best: np.ndarray = scores[0][read].argmax(-1)[:, None]
-    return best
-
-
-def _problem(graph: Graph) -> str:
-    """Return what scores mean: of classes, or a number, as that of an ending; "" for all else."""
-    if graph.kind == CHOICES:
-        return REGRESSION
-    return graph.problem if graph.kind == CLASSES else ""
 
 
 def _of_vectors(

@@ -22,8 +22,8 @@ import torch
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Beat, Progress, Steps
 from engine.export.card import CARDS, Use, write_card
-from engine.export.example import EXAMPLE, TOLERANCE, check_example, example_code
-from engine.export.heads import INPUTS, OUTPUTS, Graph, example, graph_of
+from engine.export.example import EXAMPLE, TOLERANCE, check_example, example_code, program_of
+from engine.export.heads import INPUTS, Graph, example, graph_of
 from engine.export.place import check_new, exported_folder
 from engine.export.runtime import batches, needed, open_session, ours, read_part, theirs
 from engine.files import file_in
@@ -50,7 +50,6 @@ class OnnxExport:
     """
 
     folder: Path
-    kind: str
     num_bytes: int
     difference: float
     num_texts: int
@@ -92,11 +91,12 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
             if (path := file_in(folder, name)) is not None:
                 shutil.copyfile(path, beside / name)
         wordpiece.save(beside, model_max_length=graph.max_length)
-        (beside / EXAMPLE).write_text(example_code(graph, folder), encoding="utf-8")
+        program = program_of(graph, folder)
+        (beside / EXAMPLE).write_text(example_code(graph, program), encoding="utf-8")
         yield Beat()
-        num_answered = check_example(graph, folder, beside / EXAMPLE)
+        num_answered = check_example(graph, program, wordpiece, beside / EXAMPLE)
         num_bytes = (beside / GRAPH).stat().st_size
-        found = OnnxExport(out, graph.kind, num_bytes, difference, len(texts), num_answered)
+        found = OnnxExport(out, num_bytes, difference, len(texts), num_answered)
         write_card(folder, beside, found.said, ONNX)
     return found
 
@@ -117,7 +117,7 @@ def _write_graph(graph: Graph, path: Path, vocab_size: int) -> None:
                 dynamo=True,
                 dynamic_shapes=({0: batch, 1: sequence},) * len(INPUTS),
                 input_names=list(INPUTS),
-                output_names=list(OUTPUTS[graph.kind]),
+                output_names=list(graph.outputs),
                 opset_version=OPSET,
                 external_data=False,
             )

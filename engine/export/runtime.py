@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import UserError, marked
-from engine.export.heads import INPUTS, QUESTIONS, Graph
+from engine.export.heads import INPUTS, Graph
 from engine.text.batch import Bounds
 from engine.text.wordpiece import WordPiece
 
@@ -74,7 +74,7 @@ def theirs(session: Any, batch: Batch) -> list[np.ndarray]:
 
 def read_part(graph: Graph, scores: np.ndarray, batch: Batch) -> Any:
     """Return where scores are of tokens that are read: (B, T) without padding; of whole texts, all."""
-    is_of_tokens = scores.ndim == 3 or graph.kind == QUESTIONS
+    is_of_tokens = scores.ndim == 3 or (graph.task is not None and not graph.task.head.reads_firsts)
     return batch[1].numpy() > 0 if is_of_tokens else slice(None)
 
 

@@ -42,8 +42,7 @@ from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
 from engine.train.run.kept import name_of
-from engine.train.tasks.known import CLASSIFICATION, task_of
-from engine.train.tasks.rows.kind import OfRows
+from engine.train.tasks.known import CLASSIFICATION, TASKS, of_rows, task_of
 from engine.train.tasks.rows.predict import Predictor
 
 Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
@@ -328,11 +327,12 @@ class LoadedModel:
         Raises: ModelError if it has no head for that.
         """
         if self.classifier is None:
-            kind = task_of(self.folder)  # labels side by side, or a number, are read from the folder again
-            return (kind if isinstance(kind, OfRows) else CLASSIFICATION).predictor(self.folder)
+            # labels side by side, or a number, are read from the folder again
+            return of_rows(task_of(self.folder)).predictor(self.folder)
         device = open_device(DeviceConfig(device=self.device.type))
         parts = self.folder, self.classifier, self.wordpiece, self.info, device
-        return Predictor.over(CLASSIFICATION.reading, *parts)
+        kind = TASKS.get(str(self.info.get("task", "")), CLASSIFICATION)  # another may share its head
+        return Predictor.over(of_rows(kind).reading, *parts)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from engine.model import names
 from engine.model.arithmetic import Heads, arithmetic
 from engine.model.config import BertConfig
 from engine.model.folder import refuse_other_files, write_json
-from engine.model.heads import QuestionAnswering, SequenceClassifier
+from engine.model.heads import HEADS, QuestionAnswering, SequenceClassifier
 from engine.model.load_report import LoadReport, listed
 from engine.model.tensor_files import save_tensors
 from engine.model.tensorflow.checkpoint import INDEX, TensorFlowCheckpoint, open_checkpoint
@@ -131,8 +131,7 @@ def _opened(folder: Path, kind: str) -> LoadReport:
         return load_pretraining(folder)[1]
     if kind == "BertModel":
         return load_encoder(folder)[1]
-    head = SequenceClassifier if kind == SequenceClassifier.architecture else QuestionAnswering
-    return load_headed(folder, head)[1]
+    return load_headed(folder, HEADS[kind])[1]
 
 
 def _published(read: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -158,9 +157,9 @@ def _kind(tensors: dict[str, Tensor]) -> tuple[str, list[str]]:
     parts = {name: names.part_of(names.plain_name(name)) for name in tensors}
     left = [name for name, part in parts.items() if part in names.PARTS and part not in {*whole, "pooler"}]
     if "classifier" in whole:
-        return "BertForSequenceClassification", left
+        return SequenceClassifier.architecture, left
     if "answers" in whole:
-        return "BertForQuestionAnswering", left
+        return QuestionAnswering.architecture, left
     return ("BertForPreTraining" if whole else "BertModel"), left
 
 

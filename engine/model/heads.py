@@ -1,17 +1,19 @@
 """The small heads that turn what BERT found into an answer.
 
-A head for fine-tuning is an `EncoderWithHead`: which published class it is, and which of names.PARTS it adds.
+A head for fine-tuning is an `EncoderWithHead`: which published class it is, which of names.PARTS it adds, and
+what is said of a model that has it, or lacks it. HEADS names them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from engine.errors import marked
 from engine.model.activations import activation
 from engine.model.bert import Bert, firsts_of
 from engine.model.config import BertConfig
@@ -45,6 +47,10 @@ class EncoderWithHead(nn.Module):
     """
 
     architecture: ClassVar[str]  # the published class, as config.json names it
+    tag: ClassVar[str]  # how Hugging Face calls what it does
+    outputs: ClassVar[tuple[str, ...]] = ("logits",)  # as the published class calls them
+    does: ClassVar[str]  # marked: what a model answers that has it; of its labels there are {count}
+    missing: ClassVar[str]  # marked: what is said where it has to be there and is not
     has_labels: ClassVar[bool] = False  # whether its rows are labels, by name
     parts: ClassVar[tuple[str, ...]]  # of names.PARTS, which a model to start from may lack
     reads_firsts: ClassVar[bool]  # whether it reads each example's first token alone
@@ -92,6 +98,15 @@ class SequenceClassifier(EncoderWithHead):
     """
 
     architecture = "BertForSequenceClassification"
+    tag = "text-classification"
+    does = marked("engine", "{count} labels")
+    does_of: ClassVar[Mapping[str, str]] = {  # where config.problem_type says that scores mean other things
+        "multi_label_classification": marked("engine", "any of {count} labels"),
+        "regression": marked("engine", "a number"),
+    }
+    missing = marked(
+        "engine", "{folder} holds no classifier. Fine-tune it first, or choose a fine-tuned model."
+    )
     has_labels = True
     num_scores: ClassVar[int] = 0  # 0: one of each label
     parts = ("pooler", "layer_mix", "classifier")
@@ -178,6 +193,12 @@ class MultipleChoice(SequenceClassifier):
     """
 
     architecture = "BertForMultipleChoice"
+    tag = "multiple-choice"
+    does = marked("engine", "the right one of some endings")
+    does_of: ClassVar[Mapping[str, str]] = {}
+    missing = marked(
+        "engine", "{folder} holds no head for endings. Fine-tune it first, or choose a fine-tuned model."
+    )
     has_labels = False
     num_scores = 1
 
@@ -189,6 +210,11 @@ class TokenClassifier(EncoderWithHead):
     """
 
     architecture = "BertForTokenClassification"
+    tag = "token-classification"
+    does = marked("engine", "{count} tags of words")
+    missing = marked(
+        "engine", "{folder} holds no head for tags. Fine-tune it first, or choose a fine-tuned model."
+    )
     has_labels = True
     parts = ("layer_mix", "classifier")
     reads_firsts = False
@@ -210,6 +236,11 @@ class QuestionAnswering(EncoderWithHead):
     """
 
     architecture = "BertForQuestionAnswering"
+    tag, outputs = "question-answering", ("start_logits", "end_logits")
+    does = marked("engine", "answers to questions")
+    missing = marked(
+        "engine", "{folder} holds no head for questions. Fine-tune it first, or choose a fine-tuned model."
+    )
     parts = ("layer_mix", "answers")
     reads_firsts = False
 
@@ -222,6 +253,10 @@ class QuestionAnswering(EncoderWithHead):
         (N, 2) of a packed batch.
         """
         return exact(self.answers, _token_states(self, *args, **kwargs))
+
+
+_KINDS = (SequenceClassifier, MultipleChoice, TokenClassifier, QuestionAnswering)
+HEADS: dict[str, type[EncoderWithHead]] = {head.architecture: head for head in _KINDS}  # by published class
 
 
 def _dropout(config: BertConfig, bert: Bert) -> Dropout:

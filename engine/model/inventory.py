@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,15 +18,22 @@ from engine.model.arithmetic import Heads
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import StoredWeights, open_weights
-from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
+from engine.model.heads import HEADS, EncoderWithHead, QuestionAnswering, SequenceClassifier
 from engine.model.parts import part_of_weight
 from engine.model.source import Source
 from engine.model.weights import head_of, read_config
 
 ENCODER = "encoder"
-CLASSIFIER = SequenceClassifier.architecture
+LABELS = "labels"  # what a classifier answers, into which LoadedModel looks
 PARTS = (ENCODER, "pooler", "masked_words", "next_sentence", "layer_mix", "classifier", "answers")
 _PRETRAINED = {"masked_words": "masked_word", "next_sentence": "next_sentence"}  # our key -> names.PARTS
+ANSWERS = {  # marked: what is said of each of `Inventory.answers`; of its labels there are {count}
+    "masked_words": marked("engine", "masked words"),
+    "next_sentence": marked("engine", "next sentence"),
+    LABELS: SequenceClassifier.does,
+    **SequenceClassifier.does_of,
+    **{name: head.does for name, head in HEADS.items()},
+}
 _OTHERS = {
     "cls.predictions.decoder.": marked("engine", "word weights of its own"),
     "discriminator_predictions.": marked("engine", "ELECTRA's replaced words"),
@@ -76,24 +83,27 @@ class Inventory:
         return sum(count for key, count in self.counts.items() if key not in PARTS)
 
     @property
+    def head(self) -> type[EncoderWithHead] | None:
+        """The head that it was fine-tuned with; None where it was not."""
+        if self.heads.answers:
+            return QuestionAnswering
+        return HEADS.get(head_of(self.config), SequenceClassifier) if self.heads.num_labels else None
+
+    @property
     def task(self) -> str:
         """What it was fine-tuned for, by the published class and problem_type; "" where it was not."""
-        if self.heads.answers:
-            return QuestionAnswering.architecture
-        if not self.heads.num_labels:
+        if self.head is None:
             return ""
-        if not self.heads.pooler:
-            return TokenClassifier.architecture
-        problem = self.config.problem
-        return CLASSIFIER if problem == "single_label_classification" else problem
+        is_other = issubclass(self.head, SequenceClassifier) and self.config.problem in self.head.does_of
+        return self.config.problem if is_other else self.head.architecture
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What it can be asked: "labels", or "masked_words", "next_sentence", as LoadedModel has it; or its
-        `task`, into which LoadedModel does not look.
+        """What it can be asked, of ANSWERS: "labels", or "masked_words", "next_sentence", as LoadedModel has
+        it; or its `task`, into which LoadedModel does not look.
         """
         if self.task:
-            return ("labels",) if self.task == CLASSIFIER else (self.task,)
+            return (LABELS,) if self.task == SequenceClassifier.architecture else (self.task,)
         found = []
         if self.heads.masked_words:
             found.append("masked_words")
@@ -112,21 +122,21 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
     with open_weights(folder) as stored:
         source = Source(stored)
         source.check(partial(Bert, with_pooler=False), config)
-        labels, objection = source.labels(config)
+        head = HEADS.get(head_of(config))
+        has_labels = head is None or head.has_labels
+        labels, objection = source.labels(config if has_labels else replace(config, id2label=()))
         refused = {"classifier": objection} if objection else {}
         for key, part in _PRETRAINED.items():
             found = source.objection(part, config) if thorough else None
             if found is not None:
                 refused[key] = found
         there = {key for key, part in _PRETRAINED.items() if source.has(part)} - refused.keys()
-        kind = head_of(config)
-        of_tokens = kind in (TokenClassifier.architecture, QuestionAnswering.architecture)
-        pooler = source.has("pooler") and not of_tokens
+        pooler = source.has("pooler") and (head is None or "pooler" in head.parts)
         heads = Heads(
             pooler=pooler,
             masked_words="masked_words" in there,
             next_sentence="next_sentence" in there,
-            num_labels=len(labels) if pooler or kind == TokenClassifier.architecture else 0,
+            num_labels=len(labels) if pooler or (head is not None and "classifier" in head.parts) else 0,
             layer_mix=config.layer_mix and source.has("layer_mix"),
             answers=source.has("answers"),
         )
@@ -136,7 +146,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             heads=heads,
             counts=counts,
             refused=refused,
-            labels=labels if heads.num_labels else (),
+            labels=labels if heads.num_labels and has_labels else (),
             leftovers=_leftovers(others),
             num_again=again,
             kinds=_kinds(stored),

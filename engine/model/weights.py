@@ -23,7 +23,7 @@ from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
-from engine.model.heads import PLAIN, EncoderWithHead, PreTraining, SequenceClassifier
+from engine.model.heads import HEADS, PLAIN, EncoderWithHead, PreTraining, SequenceClassifier
 from engine.model.info import length_in
 from engine.model.load_report import LoadReport, listed
 from engine.model.source import Source
@@ -50,22 +50,6 @@ NEW = {  # what the report says of a part that starts from random weights
     "next_sentence": marked("engine", "The next-sentence head is new: it starts from random weights."),
     "answers": marked("engine", "The question-answering head is new: it starts from random weights."),
 }
-_NO_HEAD = {
-    "BertForSequenceClassification": marked(
-        "engine", "{folder} holds no classifier. Fine-tune it first, or choose a fine-tuned model."
-    ),
-    "BertForTokenClassification": marked(
-        "engine",
-        "{folder} holds no head for tags. Fine-tune it first, or choose a fine-tuned model.",
-    ),
-    "BertForQuestionAnswering": marked(
-        "engine", "{folder} holds no head for questions. Fine-tune it first, or choose a fine-tuned model."
-    ),
-    "BertForMultipleChoice": marked(
-        "engine", "{folder} holds no head for endings. Fine-tune it first, or choose a fine-tuned model."
-    ),
-}
-_HEADS = set(_NO_HEAD)
 _OF_ANOTHER_TASK = marked(
     "engine", "The model's own head was not used: it is for another task ({kind} {problem})."
 )
@@ -259,7 +243,7 @@ def _own_head(
         return None, None
     stored = read_config(folder)
     problems = {stored.problem, config.problem}
-    is_other = kind.startswith("BertFor") and kind in _HEADS and kind != head.architecture
+    is_other = kind in HEADS and kind != head.architecture
     if is_other or (head is SequenceClassifier and len(problems) > 1):
         return None, Sentence(_OF_ANOTHER_TASK, {"kind": kind, "problem": stored.problem})
     if not head.has_labels:
@@ -278,7 +262,7 @@ def _require_head(
     if objection:
         raise ModelError(objection.template, **objection.values)
     if own is None:
-        raise ModelError(_NO_HEAD[head.architecture], folder=folder)
+        raise ModelError(head.missing, folder=folder)
     if "pooler" in head.parts and not source.has("pooler"):
         template = marked(
             "engine", "{folder} holds a classifier without the pooler it needs. Fine-tune it first."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,10 @@ def rows_field(help: str) -> Any:
 
 
 @dataclass(frozen=True)
-class OverLabelled(Question[Found]):
-    """A question over labelled texts. scheme: of tags in a file of them; "": found out."""
+class LabelledTexts:
+    """A labelled file and how it is read, or a part of a model's run. scheme: of tags in a file of them; "":
+    found out.
+    """
 
     data: str = asked("", "a labelled file", kw_only=True)
     part: str = asked(
@@ -42,7 +44,6 @@ class OverLabelled(Question[Found]):
     text_pair: str = column_field()
     choices: str = column_field()
     label: str = column_field()
-    device: str = device_field()
     how: HowRead = how_field()
     scheme: str = asked("", flag=None, kw_only=True)
 
@@ -50,6 +51,22 @@ class OverLabelled(Question[Found]):
     def config(self) -> DataConfig:
         """The file as settings name it. Raises: ConfigError."""
         return data_config(self)
+
+    @property
+    def texts_name(self) -> str:
+        """What the texts are called."""
+        return self.part or Path(self.data).name
+
+    def named(self) -> dict[str, Any]:
+        """Return it as arguments of a question, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(LabelledTexts)}
+
+
+@dataclass(frozen=True)
+class OverLabelled(LabelledTexts, Question[Found]):
+    """A question over labelled texts."""
+
+    device: str = device_field()
 
     @property
     def run(self) -> Path | None:
@@ -65,11 +82,6 @@ class OverLabelled(Question[Found]):
 
         named = self.model.folder
         return named / MODEL if self.run == named.absolute() else named
-
-    @property
-    def texts_name(self) -> str:
-        """What the texts are called."""
-        return self.part or Path(self.data).name
 
     def check(self) -> None:
         if bool(self.data) == bool(self.part):

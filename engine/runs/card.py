@@ -8,12 +8,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.runs.facts import RunFacts, RunScore
 from engine.settings.config import values_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.metrics import mean_interval, written
 from engine.train.run.runs import MODEL, chain_of, plain_config
+
+if TYPE_CHECKING:
+    from engine.train.tasks.kind import Kind
 
 PLACES = (
     "data",
@@ -27,17 +31,6 @@ PLACES = (
     "test_data",
     "pins",
 )
-_TASKS = {  # task -> what a model does that was trained for it, and how a pipeline of `transformers` asks it
-    "classification": ("answers a text with one label", '"text-classification"'),
-    "multi-label": ("answers a text with any of several labels", '"text-classification", top_k=None'),
-    "regression": ("answers a text with a number", '"text-classification"'),
-    "token-labels": (
-        "answers each word of a text with a tag",
-        '"token-classification", aggregation_strategy="first"',
-    ),
-    "multiple-choice": ("chooses which of several endings goes on with a text", ""),
-    "questions": ("marks the answer to a question in a passage", ""),  # has no pipeline any more
-}
 
 
 def card(runs: Sequence[RunFacts], title: str, *, with_use: bool = True) -> str:
@@ -50,10 +43,17 @@ def card(runs: Sequence[RunFacts], title: str, *, with_use: bool = True) -> str:
     return "\n\n".join([*parts, *(_use(first) if with_use else ())]) + "\n"
 
 
+def _kind_of(facts: RunFacts) -> Kind | None:
+    """Return the task of a run; None of pretraining, and of one that nobody knows."""
+    from engine.train.tasks.known import TASKS  # which bring torch, that lists of runs do without
+
+    return TASKS.get(facts.task)
+
+
 def _about(facts: RunFacts) -> Iterator[str]:
+    kind = _kind_of(facts)
     other = "guesses hidden words" if facts.kind == "pretrain" else f"was trained for {facts.task}"
-    said, _ = _TASKS.get(facts.task, (other, ""))
-    line = f"A BERT that {said}"
+    line = f"A BERT that {kind.does if kind is not None else other}"
     line += f", {facts.parameters:,} parameters." if facts.parameters else "."
     if facts.labels:
         line += f" Labels: {', '.join(f'`{label}`' for label in facts.labels[:50])}"
@@ -152,10 +152,10 @@ def _limits(runs: Sequence[RunFacts]) -> Iterator[str]:
 
 
 def _use(facts: RunFacts) -> Iterator[str]:
-    _, pipeline = _TASKS.get(facts.task, ("", ""))
-    if facts.kind == "finetune" and pipeline:
+    kind = _kind_of(facts)
+    if facts.kind == "finetune" and kind is not None and kind.pipeline:
         yield "## Use"
         yield (
             "```python\nfrom transformers import pipeline\n\n"
-            f'answer = pipeline({pipeline}, model="model")\nanswer("A text")\n```'
+            f'answer = pipeline({kind.pipeline}, model="model")\nanswer("A text")\n```'
         )

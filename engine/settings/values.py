@@ -80,8 +80,10 @@ def as_kind(hint: Any, value: Any, *, lacking: bool = True) -> Any:
     """
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in inner:
+            return None
         wanted = next(one for one in inner if one is not type(None))
-        return None if value is None else as_kind(wanted, value, lacking=lacking)
+        return as_kind(str if type(value) is str and str in inner else wanted, value, lacking=lacking)
     if origin is tuple:
         kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
         return tuple(

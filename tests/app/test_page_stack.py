@@ -262,7 +262,7 @@ def test_a_table_opened_before_shows_on_the_data_page(window: MainWindow, tmp_pa
     view = window.findChild(QTableView, "table_view")
     assert view.isVisible()
     assert view.model().rowCount() == 40
-    assert not window.page("data").labels_plot.is_empty
+    assert not window.page("data").labels_card.plot.is_empty
 
 
 @pytest.mark.usefixtures("styled")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QSettings
@@ -12,14 +16,26 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.attention.state import AttentionState
+from app.pages.data.page import DataPage
+from app.pages.data.state import ColumnOrder, DataState
+from app.pages.evaluate.state import FILE, EvaluateState, Listing
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictState
 from app.pages.probe.page import NEXT, WORDS
+from app.pages.run.state import RunPageState
 from app.remembered import FORM, MODEL, STATE, TABLE, kept_form, kept_state, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
 from app.work.inspector import FIRST_TEXT
+from app.work.text_filter import ANSWER, RIGHT, Filter
 from engine.model.weights import save_model
+from engine.questions.labelled import LabelledTexts
 from engine.text.roles import Roles
+from engine.train.finetune import fine_tune
+from tests.engine.made_runs import made_run
+from tests.engine.tiny_runs import tiny_config
 from tests.fakes import tiny_pretraining, tiny_wordpiece
+from tests.looks.looking_scenes import classifier
 
 Open = Callable[[], MainWindow]
 HOSTILE = (
@@ -32,6 +48,7 @@ HOSTILE = (
     '{"path": "relative.csv"}',
     '{"path": "/", "roles": [1, 2]}',
     '{"path": "/dev/null", "roles": "x", "encoding": []}',
+    '{"values": {"texts": [], "file": {"path": "/", "how": 1}}, "models": {"model": "/"}, "text": 1}',
     ["1.1", "0.3", "99.99", "-1.2", "1.1.1", "9" * 5000, "é.٣"],
     -1,
     "1" * 400,
@@ -112,6 +129,68 @@ def test_text_table_tabs_view_and_head_are_there_again_after_a_restart(
 
 
 @pytest.mark.slow
+def test_the_text_that_was_predicted_and_the_file_are_there_again_but_not_what_is_gone(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model, table = classifier(tmp_path / "model"), tmp_path / "films.csv"
+    table.write_text("said,note\nan old bank,x\nthe river,y\n", encoding="utf-8")
+
+    def predict(window: MainWindow) -> PredictPage:
+        looks(window, qtbot, "predict")
+        qtbot.waitUntil(lambda: not window.page("predict").is_asking)
+        return cast(PredictPage, window.page("predict"))
+
+    page = predict(opened())
+    page.set_model(model)
+    qtbot.waitUntil(lambda: not page.is_asking)
+    page.text_card.set_texts("the old bank")
+    page.open_file(table)
+    qtbot.waitUntil(lambda: not page.is_asking)
+    page.file_card.take_columns(Roles(text="note"))
+    qtbot.waitUntil(lambda: not page.is_asking)
+    shown = page.state
+
+    page = predict(opened())
+    assert page.state == shown and not page.text_card.bars.is_empty
+    assert page.file_card.text_box.currentText() == "note" and page.run_button.isEnabled()
+    table.unlink()
+    shutil.rmtree(model)
+    page = predict(opened())
+    assert page.state == PredictState(texts=("the old bank",))
+    assert not page.file_card.refusal.text() and not page.model_card.refusal.text()
+
+
+@pytest.mark.slow
+def test_the_rows_that_were_looked_at_are_there_again_unless_another_table_is(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    films, plays = tmp_path / "films.csv", tmp_path / "plays.csv"
+    for path in (films, plays):
+        path.write_text("kind,words\n" + "a,good film\nb,bad play\n" * 9, encoding="utf-8")
+
+    def look(window: MainWindow) -> DataPage:
+        looks(window, qtbot, "data")
+        assert window.session.wait_idle()
+        return cast(DataPage, window.page("data"))
+
+    window = opened()
+    window.session.data.open(films, roles=Roles(text="words", label="kind"))
+    page = look(window)
+    shown = DataState(films, "play", ColumnOrder("words", "down"), label="b")
+    page.show_state(shown)
+    assert window.session.wait_idle() and page.state == shown
+
+    page = look(opened())
+    assert page.state == shown and page.table_card.model.rowCount() == 9
+    assert page.session.settings.last_page == "data" and not page.banner.isVisible()
+    films.unlink()
+    window = opened()
+    window.session.data.open(plays)
+    page = look(window)
+    assert page.state == DataState(plays) and page.is_state_shown and not page.banner.isVisible()
+
+
+@pytest.mark.slow
 def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart(
     opened: Open, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -126,6 +205,42 @@ def test_the_columns_of_a_tagged_file_are_those_that_were_chosen_after_a_restart
     qtbot.waitUntil(lambda: session.data.task_file is not None and session.wait_idle())
     assert session.data.file_settings == {"text": "1", "label": "2", "scheme": "none"}
     assert session.data.summary is not None and set(session.data.summary.labels) == {"NNP", "VBZ", "JJ"}
+
+
+@pytest.mark.slow
+def test_the_texts_that_were_read_are_there_again_after_a_restart(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    list(fine_tune(tiny_config(tmp_path, validation_share=0.3, test_share=0.2), tmp_path / "runs" / "films"))
+    model = tmp_path / "runs" / "films" / "model"
+    listing = Listing((Filter(RIGHT, (1,)), Filter(ANSWER, (-1, 1))), search="good", order=FILE)
+    window = opened()
+    window.session.show_page(
+        "evaluate", EvaluateState(model, LabelledTexts(part="test"), listing, by="length")
+    )
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.is_state_shown and not page.is_asking)
+    page.texts.toggle_row(0)
+    before, rows = page.state, page.texts.rows.places.tolist()
+    assert before.listing == listing and len(rows) > 0
+
+    window = opened()
+    window.show_page("evaluate")
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.opened is not None and page.is_state_shown and not page.is_asking)
+    assert page.state == before and page.texts.rows.places.tolist() == rows
+    assert page.texts.search.text() == "good" and page.part_box.currentText().startswith("Test part")
+
+    window.show_page("welcome")
+    window = opened()
+    window.session.settings.set_value("evaluate/state", '{"values": {"listing": 7}, "models": {}}')
+    window.show_page("evaluate")
+    page = window.page("evaluate")
+    qtbot.waitUntil(lambda: page.opened is not None and not page.is_asking)
+    assert page.state == replace(
+        before, texts=LabelledTexts(part="validation"), listing=Listing(), place=-1, by="class"
+    )
+    assert page.refusal.text() == ""
 
 
 @pytest.mark.slow
@@ -160,6 +275,45 @@ def test_model_epochs_and_test_file_are_there_again_after_a_restart(
     assert "1 changed" in setup.findChild(QPushButton, "more_settings").text()
     session.data.open(tmp_path / "other.csv")
     assert session.wait_idle() and setup.config().data.test_data == ""
+
+
+@pytest.mark.slow
+def test_the_run_that_was_shown_is_shown_again_after_a_restart_and_the_form_where_it_is_gone(
+    opened: Open, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run = made_run(tmp_path / "runs", "films", steps=13)
+
+    def shows(window: MainWindow, expected: RunPageState) -> None:
+        window.show_page("finetune")
+        page = window.page("finetune")
+        assert window.session.wait_idle()
+        assert page.is_state_shown and page.state == expected and page.failure.isHidden()
+        assert page.setup.isVisible() == (expected.run is None)
+
+    window = opened()
+    window.show_page("finetune", RunPageState(run))
+    shows(window, RunPageState(run))
+    window = opened()
+    shows(window, RunPageState(run))
+    assert window.page("finetune").charts.loss.num_points == 13
+    window.show_page("welcome")
+    assert opened().page("finetune").isHidden()  # made, and closed before it was seen
+    window = opened()
+    shows(window, RunPageState(run))
+    window.page("finetune").run_card.form_button.click()
+    shows(opened(), RunPageState())
+
+    window = opened()
+    window.show_page("finetune", RunPageState(run))
+    shows(window, RunPageState(run))
+    run.rename(tmp_path / "gone")
+    window = opened()
+    shows(window, RunPageState())
+    no_run = {"values": {}, "models": {"run": str(tmp_path)}, "text": "", "text_pair": ""}
+    window.session.settings.set_value("pretrain/state", json.dumps(no_run))
+    window.show_page("pretrain")
+    assert window.session.wait_idle()
+    assert window.page("pretrain").state == RunPageState() and window.page("pretrain").failure.isHidden()
 
 
 def test_a_table_that_is_gone_is_not_asked_for(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
@@ -199,7 +353,8 @@ def test_no_settings_file_keeps_the_window_from_opening(
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     keys = (
         *("open_table", "looking/text", "looking/text_pair"),
-        *(f"{key}/{STATE}" for key in ("attention", "probe", "embeddings")),
+        *(f"{key}/{STATE}" for key in ("attention", "probe", "embeddings", "finetune", "pretrain")),
+        *(f"{key}/{STATE}" for key in ("predict", "data")),
     )
     for place, key in enumerate(keys):
         store.setValue(f"pages/{key}", HOSTILE[(5 * turn + place) % len(HOSTILE)])
@@ -208,12 +363,13 @@ def test_no_settings_file_keeps_the_window_from_opening(
     told: list[object] = []
     window.session.workers.problem.connect(told.append)
     window.session.inspector.choose(tmp_path / "lm")
-    for key in ("attention", "probe", "embeddings"):
+    for key in ("attention", "probe", "embeddings", "finetune", "pretrain", "predict", "data"):
         looks(window, qtbot, key)
     page = window.page("attention")
     assert told == [] and page.chosen.picture == "heatmap"
     assert page.chosen.layer < 2 and page.chosen.head < 3
     assert window.page("probe").tabs.currentIndex() == WORDS
+    assert not window.page("finetune").shows_run and not window.page("pretrain").shows_run
     assert isinstance(window.session.inspector.text, str)
 
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look.widgets import Card
 from app.main_window import MainWindow
+from app.pages.run.state import RunPageState
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session
 from app.settings import AppSettings
@@ -20,6 +21,7 @@ from app.tour.guide import Guide, TourStep, Wait
 from app.tour.steps import Tour
 from app.tour.steps_inside import CLOZE, FROM, TO
 from app.words import number, probability
+from tests.engine.made_runs import made_run
 from tests.looks.looking_scenes import classifier, language_model
 from tests.looks.pictures import clipped
 from tests.looks.scenes import TWO, write_table
@@ -361,3 +363,19 @@ def test_without_any_model_the_tour_is_short_and_says_how_to_come_by_one(
     said = walk(Tour(window), qtbot)
     assert list(said) == ["rail", "data", "setup", "no_model"]
     assert "random weights" in said["setup"] and "without a model of its own" in said["no_model"]
+
+
+@pytest.mark.slow
+def test_an_earlier_run_is_what_the_tour_shows_in_the_place_of_the_form(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window.show_page("finetune", RunPageState(made_run(tmp_path / "runs", "films", right=71)))
+    qtbot.waitUntil(lambda: window.page("finetune").charts.advice.best is not None)
+    tour, said = Tour(window), {}
+    tour.start()
+    while tour.step.key != "no_model":
+        qtbot.waitUntil(lambda: tour.is_ready and tour.lit is not None, timeout=20_000)
+        said[tour.step.key] = tour.card.words.text()
+        tour.next()
+    tour.leave()
+    assert list(said) == ["data", "result"] and "its accuracy is 0.710" in said["result"]

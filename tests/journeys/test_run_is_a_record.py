@@ -161,18 +161,22 @@ def test_every_remark_of_a_run_is_true_live_and_reopened_with_another_table_open
         second.session.data.open(tmp_path / "other.csv")
         qtbot.waitUntil(lambda: second.session.data.summary is not None)
         page: Any = second.page("finetune")
+        hand = Hand(second, qtbot)
         second.show_page("finetune")
+        qtbot.waitUntil(lambda: page.charts.watching.outcome.isVisible())
+        assert told(second, "finetune") == live and not page.setup.isVisible()  # as the window was left
+        hand.click("back_to_form")
         assert page.setup.isVisible() and not page.run_card.isVisible()
         second.show_page("welcome")
         second.page("welcome")._open_run(FoundRun(*only_run(second.session)))  # type: ignore[attr-defined]
-        assert second.current_page == "finetune" and page.run_card.isVisible()
+        qtbot.waitUntil(page.run_card.isVisible)
+        assert second.current_page == "finetune"
         qtbot.waitUntil(lambda: page.charts.watching.outcome.isVisible())
         assert told(second, "finetune") == live
         assert facts(second, "finetune")["Data"] == "planted.csv"
         assert facts(second, "finetune")["Test data"] == "apart.csv"
         assert page.run_card.progress.where.text() == f"Step {page._step.step} of {page._step.step}"
 
-        hand = Hand(second, qtbot)
         hand.click("new_run")
         assert page.setup.isVisible() and not second.session.training.is_running
         qtbot.waitUntil(lambda: second.session.data.table.path.name == "planted.csv")  # type: ignore[union-attr]
@@ -228,9 +232,12 @@ def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     try:
         other: Any = second.page("pretrain")
         second.show_page("pretrain")
+        qtbot.waitUntil(lambda: other.charts.watching.outcome.isVisible())
+        assert told(second, "pretrain") == live  # as the window was left
         other.take([str(tmp_path / "more.txt")])
         other.setup.check()
-        other.show_run(*only_run(second.session))
+        assert other.setup.isVisible()
+        other.show_run(only_run(second.session)[0].path)
         qtbot.waitUntil(lambda: other.charts.watching.outcome.isVisible())
         assert told(second, "pretrain") == live and facts(second, "pretrain") == shown
         assert other.run_card.progress.where.text() == "Step 24 of 24"

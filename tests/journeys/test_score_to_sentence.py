@@ -99,9 +99,7 @@ def test_a_cell_of_a_finished_run_leads_to_the_evaluate_page(
     hand.click("rail_runs")
     runs = window.page("runs")
     hand.wait(lambda: bool(runs.shown.rows) and window.session.workers.is_idle)
-    from engine.train.run.runs import list_runs, read_config
-
-    runs.run_wanted.emit(list_runs(run.parent)[0], read_config(run))
+    runs.acting.open_row(runs.shown.rows[0])
     finetune = window.page("finetune")
     hand.wait(lambda: finetune.charts.scores_card.current is not None)
     plot = finetune.charts.scores_card.confusion
@@ -111,4 +109,4 @@ def test_a_cell_of_a_finished_run_leads_to_the_evaluate_page(
     page = window.page("evaluate")
     hand.wait(lambda: page.opened is not None and not page.is_asking)
     assert [one.values for one in page.texts.listing.filters] == [(0, 1)]
-    assert page.folder == (run / "model").absolute() and page.source.part == "validation"
+    assert page.folder == (run / "model").absolute() and page.state.texts.part == "validation"

@@ -42,6 +42,7 @@ from app.look import theme
 from app.application import make_application
 from app.main_window import MainWindow
 from app.page_stack import PAGES
+from app.pages.evaluate.state import EvaluateState
 from app.pages.pretrain import findings as pretrain_findings
 from app.plots.figure import Figure
 from app.session import Session
@@ -185,7 +186,7 @@ def judged(stage: Stage) -> Iterator[str]:
         stage.page(key)
         stage.rest()
         yield key
-    stage.session.want_evaluation(runs[0] / "model")
+    stage.session.show_page("evaluate", EvaluateState(runs[0] / "model"))
     stage.rest()
     yield "evaluate"
 

@@ -178,7 +178,7 @@ def _balance(counted: CountedTable) -> Iterator[AdviceLine]:
     summary = counted.summary
     if summary.refusal is not None or not summary.labels:
         return
-    if not summary.chooses_one and "choices" not in summary.roles:  # of endings one is right
+    if summary.is_side_by_side:
         yield from _shares(summary)
         return
     most, least = int(summary.counts.argmax()), int(summary.counts.argmin())

@@ -9,58 +9,56 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QTableView, QWidget
 
 from app import words
 from app.look.banner import Banner
 from app.look.files import ask_file
-from app.look.inputs import SpinBox
 from app.look.labels import tip
 from app.look.layout import column, row
-from app.look.widgets import GAP, Action, Card, Page, button
+from app.look.widgets import GAP, Action, button
 from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.advice.table import on_file, on_table
-from app.pages.choose.model_box import FolderQuestion
 from app.pages.data.doctor import DoctorCard
 from app.pages.data.empty import DataEmpty
+from app.pages.data.figures import LabelsCard, LengthsCard
 from app.pages.data.findings import step_words, with_findings
 from app.pages.data.found import FoundCard
 from app.pages.data.review import ReviewCard
-from app.pages.data.table import TableCard
+from app.pages.data.state import ColumnOrder, DataState
+from app.pages.data.table import ChosenRows, TableCard
+from app.pages.run.state import RunPageState
+from app.pages.stated_page import StatedPage
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import FileViews, TaskPreview
-from app.plots.bars import BarsPlot
-from app.plots.histogram import HistogramPlot
 from app.session import Session
 from app.shipped import sample_data_path
-from app.work.table_rows import Rows
-from app.work.tables import TableSummary
-from app.work.task_files import FileSummary, TaskFile
+from app.work.page_state import MISFIT
+from app.work.task_files import TaskFile
 from engine.errors import UserError, marked
-from engine.text.recipe import MERGE, Step
+from engine.text.recipe import MERGE
 
-if TYPE_CHECKING:
-    from engine.doctor.finding import Finding
-
-MOST_BARS = 200  # labels drawn; more are said in words
-HEAD = 32
 MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
 
 
-class DataPage(Page):
+class DataPage(StatedPage[DataState]):
     """Everything about the table that is open."""
 
+    state_kind = DataState
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Data"), self.tr("Open a table and see what may mislead a model."))
-        self.setParent(parent)
+        super().__init__(parent)
         self.setObjectName("data_page")
+        self.header.title_label.setText(self.tr("Data"))
+        self.header.set_sentence(self.tr("Open a table and see what may mislead a model."))
         self.session = session
+        self._remarks: dict[str, AdviceLine] = {}  # by their words
+        self._found_by = ""  # the remark whose finding was shown last
         self._shown: Path | None = None
         self._add_actions()
         self.banner = Banner(name="data_banner")
@@ -74,19 +72,17 @@ class DataPage(Page):
         undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
         undo.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         undo.activated.connect(self._undo)
-        session.doctor.changed.connect(self._show_advice)
+        session.doctor.changed.connect(self._show_findings)
         session.data.mends.changed.connect(self._show_advice)
         session.doctor.refused.connect(self._show_problem)
         session.data.mends.refused.connect(self._show_problem)
         session.data.opened.connect(self._show_table)
         session.data.roles_changed.connect(self._show_state)
         session.data.summary_changed.connect(self._show_summary)
-        session.model.changed.connect(self._show_length)
-        session.model.max_length_changed.connect(self._show_length)
+        session.model.changed.connect(self._show_advice)
+        session.model.max_length_changed.connect(self._show_advice)
         session.data.refused.connect(self._show_problem)
-        self.model_question = FolderQuestion(session, self, name="data_model_dialog")
-        self.model_question.chosen.connect(session.model.choose)
-        self.model_question.refused.connect(self._refuse_model)
+        session.busy.changed.connect(self.take_up)
         self._show_table()
         if session.data.path is not None:
             self._show_summary()
@@ -123,7 +119,11 @@ class DataPage(Page):
         self.files.addWidget(self.found_card)
         self._previews: dict[str, TaskPreview] = {}  # by task, made when first needed
         figures = QWidget()
-        row((self._build_labels(), 5), (self._build_lengths(), 6), gap=GAP, parent=figures)
+        self.labels_card, self.lengths_card = LabelsCard(self.session), LengthsCard(self.session)
+        self.labels_card.chosen.connect(self._show_label)
+        self.labels_card.menu_opened.connect(self._add_to_label_menu)
+        self.lengths_card.refused.connect(self.refuse)
+        row((self.labels_card, 5), (self.lengths_card, 6), gap=GAP, parent=figures)
         self.review = ReviewCard(self.session)
         self.review.moved.connect(self._move_review)
         self.review.ended.connect(self._end_review)
@@ -133,7 +133,7 @@ class DataPage(Page):
         left = column((self.files, 3), (self.below, 2), gap=GAP)
         self.advice_card = DoctorCard(self.session)
         self.advice = self.advice_card.advice
-        self.advice_card.refused.connect(self._refuse_model)
+        self.advice_card.refused.connect(self.refuse)
         self.advice_card.review_wanted.connect(self.begin_review)
         self.advice_card.setMinimumWidth(232)
         self.advice_card.setMaximumWidth(300)
@@ -142,6 +142,48 @@ class DataPage(Page):
         self.review.set_keys(self.review)
         self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
+
+    # ---- what is looked at, as a value
+
+    @property
+    def state(self) -> DataState:
+        data, card = self.session.data, self.table_card
+        if data.table is None:
+            return DataState(data.path)
+        is_found = self.files.currentWidget() is self.found_card
+        remark = self._found_by if is_found else card.chosen.remark
+        label = "" if is_found else card.chosen.label
+        return DataState(data.path, card.search.text().strip(), card.order, label, remark)
+
+    def is_open(self, state: DataState) -> bool:
+        data = self.session.data
+        if data.is_reading or (data.summary is None and data.is_counting):
+            return False
+        return state.remark in ("", *self._remarks) or not self.session.doctor.is_examining
+
+    def take_state(self, state: DataState) -> None:
+        table, summary = self.session.data.table, self.session.data.table_summary
+        remark, columns = self._remarks.get(state.remark), table.columns if table is not None else ()
+        labels = summary.labels if summary is not None else ()
+        for name, fits in (
+            ("table", state.table in (None, self.session.data.path)),
+            ("order", state.order is None or state.order.column in columns),
+            ("label", not state.label or state.label in labels),
+            ("remark", not state.remark or (remark is not None and remark.rows is not None)),
+        ):
+            if not fits:
+                raise UserError(MISFIT, name=name)
+        if remark is not None:
+            self._show_remark(remark, state.search, state.order)
+        elif table is not None:
+            self._end_review()
+            if state.label:
+                self._show_label(state.label, state.search, state.order)
+            else:
+                self._show_table_card()
+                self.table_card.show_only(ChosenRows(), state.search, state.order)
+
+    # ---- labels in doubt
 
     def begin_review(self) -> None:
         """Show the labels in doubt, the most doubtful first, and the first of them."""
@@ -152,9 +194,8 @@ class DataPage(Page):
         rows = found.rows[: max(found.count, MOST_REVIEWED)]
         suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
         own = [words.probability(float(value)) for value in found.own[: len(rows)]]
-        self.table_card.show_only(
-            rows, self.tr("labels in doubt"), {self.tr("suggested"): suggested, self.tr("own label"): own}
-        )
+        beside = {self.tr("suggested"): suggested, self.tr("own label"): own}
+        self.table_card.show_only(ChosenRows(rows, self.tr("labels in doubt"), beside))
         self.review.set_found(found, len(rows))
         self.below.setCurrentWidget(self.review)
         self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
@@ -183,45 +224,9 @@ class DataPage(Page):
         self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectItems)
         self.table_card.show_all()
 
-    def _build_labels(self) -> Card:
-        self.labels_card = Card(self.tr("Labels"))
-        self.labels_plot = BarsPlot(self.tr("Labels"))
-        self.labels_plot.setObjectName("labels_plot")
-        self.labels_plot.is_door = True
-        self.labels_plot.chosen.connect(self._show_label)
-        self.labels_plot.menu_opened.connect(self._add_to_label_menu)
-        self.labels_card.add(self.labels_plot, 1)
-        self.labels_card.title_label.setMinimumHeight(
-            HEAD
-        )  # in line with the card beside it, which holds a box
-        return self.labels_card
-
-    def _build_lengths(self) -> Card:
-        self.lengths_card = Card(self.tr("Length in words"))
-        self.lengths_plot = HistogramPlot(self.tr("Length in words"))
-        self.lengths_plot.setObjectName("lengths_plot")
-        self.lengths_card.add(self.lengths_plot, 1)
-        self.lengths_card.title_label.setMinimumHeight(HEAD)
-        self.max_length_box = SpinBox(minimum=3, maximum=512)
-        self.max_length_box.setObjectName("max_length")
-        self.max_length_box.setKeyboardTracking(False)
-        self.max_length_box.setToolTip(words.tr_engine(words.settings()["max_length"].help))
-        self.max_length_box.setAccessibleName(words.label_of("max_length"))
-        self.max_length_box.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.max_length_box.setFixedWidth(64)
-        self.max_length_box.valueChanged.connect(self.session.model.set_max_length)
-        self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
-        self.model_button.setToolTip(
-            self.tr("Count in the WordPieces of a model's vocabulary instead of words")
-        )
-        self.model_button.clicked.connect(self._offer_models)
-        self.lengths_card.add_corner(self.model_button)
-        self.lengths_card.add_corner(self.max_length_box)
-        return self.lengths_card
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._show_length_title()
+        self.lengths_card.set_wide(self.width() >= WIDE)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -273,23 +278,8 @@ class DataPage(Page):
         self.next_button.setToolTip(reason or self.tr("Go on to training with this table"))
         self._show_advice()
 
-    def _show_label(self, place: int) -> None:
-        """Show the rows of a label whose bar was clicked."""
-        if label := self._label_at(place):
-            self._show_table_card()
-            self.table_card.show_label(label)
-
-    def _add_to_label_menu(self, menu: QMenu, place: int) -> None:
-        if label := self._label_at(place):
-            self.table_card.hand.add_label(menu, label)
-
-    def _label_at(self, place: int) -> str:
-        """Return the label of a bar; "" where it is none of a table."""
-        summary = self.session.data.table_summary
-        if summary is None or place >= len(self.labels_plot.bars):
-            return ""
-        shown = self.labels_plot.bars[place][0]
-        return dict(zip(summary.shown_labels, summary.labels, strict=True)).get(shown, shown)
+    def _add_to_label_menu(self, menu: QMenu, label: str) -> None:
+        self.table_card.hand.add_label(menu, label)
 
     def _show_advice(self) -> None:
         table, roles, file = self.session.data.table, self.session.data.roles, self.session.data.task_file
@@ -301,6 +291,7 @@ class DataPage(Page):
             found = on_table(table, roles, data.table_summary, self.session.model.max_length)
             found = in_order(with_findings(found, self.session.doctor, data))
         if found is not None:
+            self._remarks = {remark.text: remark for remark in found}
             actions = {remark.text: self._actions(remark) for remark in found}
             more = {remark.text: remark.more for remark in found if remark.more}
             self.advice.set_items([(remark.level, remark.text) for remark in found], actions, more)
@@ -310,24 +301,26 @@ class DataPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.session.doctor.watch(True)
+        self._show_findings()
+
+    def _show_findings(self) -> None:
         self._show_advice()
+        self.take_up()
 
     def _actions(self, remark: AdviceLine) -> list[Action]:
         """Return what a click can do about a remark: show its rows, merge labels or take that back."""
-        found: list[Action] = []
+        found, data = list[Action](), self.session.data
         if remark.rows is not None and len(remark.rows):
-            show = partial(self._show_rows, remark.rows, remark.what, remark.finding)
-            found.append((self.tr("Show rows"), lambda: show()))
+            found.append((self.tr("Show rows"), partial(self._show_remark, remark)))
         for step in remark.steps:
             said = step_words(step)
             if step.do == MERGE and len(remark.steps) > 1:
                 said = self.tr("Merge {label}").format(label=words.shorten(step.label, 24))
-            found.append((said, partial(self._mend, step)))
+            found.append((said, partial(data.mends.add, step)))
         if remark.page:
-            lead = partial(self.session.show_page, remark.page)
-            found.append((self.tr("Get a model…"), lambda: lead()))
+            found.append((self.tr("Get a model…"), partial(self.session.show_page, remark.page)))
         if remark.taken is not None:
-            found.append((self.tr("Undo"), partial(self._take_back, remark.taken)))
+            found.append((self.tr("Undo"), partial(data.mends.take_back, remark.taken)))
         if remark.lines:
             found.append((self.tr("Show lines"), self.table_card.show_lines))
         if remark.mend is not None:
@@ -337,107 +330,36 @@ class DataPage(Page):
                 "whole_labels": self.tr("Take as classes"),
                 "max_labels": self.tr("Learn all {count}").format(count=words.number(value)),
             }[name]
-            choose = partial(self.session.data.choose_for_labels, name, value)
-            found.append((said if value else self.tr("Undo"), lambda: choose()))
+            choose = partial(data.choose_for_labels, name, value)
+            found.append((said if value else self.tr("Undo"), choose))
         return found
 
-    def _show_rows(self, rows: Rows, what: str, finding: Finding | None) -> None:
-        """Show rows of the table, or those of a finding beside their partners."""
+    def _show_label(self, label: str, search: str = "", order: ColumnOrder | None = None) -> None:
+        """Show the rows of a label."""
+        self._show_table_card()
+        self.table_card.show_label(label, search, order)
+
+    def _show_remark(self, remark: AdviceLine, search: str = "", order: ColumnOrder | None = None) -> None:
+        """Show the rows of a remark, or those of a finding beside their partners."""
         self._end_review()
-        if finding is not None:
-            self.found_card.show_finding(finding, self.session.doctor.parts)
+        if remark.finding is not None:
+            self.found_card.show_finding(remark.finding, self.session.doctor.parts)
+            self._found_by = remark.text
             self.files.setCurrentWidget(self.found_card)
         else:
             self._show_table_card()
-            self.table_card.show_only(rows, what)
+            chosen = ChosenRows(remark.rows, remark.what, remark=remark.text)
+            self.table_card.show_only(chosen, search, order)
 
     def _show_table_card(self) -> None:
         self.files.setCurrentWidget(self.table_card)
 
-    def _mend(self, step: Step, _checked: bool = False) -> None:
-        self.session.data.mends.add(step)
-
-    def _take_back(self, step: Step, _checked: bool = False) -> None:
-        self.session.data.mends.take_back(step)
-
     def _show_summary(self) -> None:
-        summary = self.session.data.summary
-        if summary is None:
-            waiting = (
-                self.tr("Counting…")
-                if self.session.data.is_counting
-                else self.tr("Choose the text column above.")
-            )
-            for plot in (self.labels_plot, self.lengths_plot):
-                plot.clear()
-                plot.set_empty_text(waiting)
-            self.labels_card.set_hint("")
-        else:
-            path = self.session.data.path
-            for plot in (self.labels_plot, self.lengths_plot):
-                plot.set_caption([(self.tr("table"), path.name)] if path else [])
+        if self.session.data.summary is not None:
             self._show_state()
-            of_table = self.session.data.table_summary
-            views = views_of(self.session.data.task_name)
-            bars = views.bars(summary)
-            self.labels_card.set_title(views.bars_title())
-            self.labels_plot.set_title(views.bars_title())
-            lacking = self.tr("No label column is chosen. Choose one above the table.")
-            if of_table is None:
-                lacking = self.tr("This file has no labels to count.")
-            elif of_table.refusal is not None:
-                lacking = self.tr("“{name}” cannot be the label. The data doctor says why.").format(
-                    name=words.shorten(of_table.roles.label, 40)
-                )
-            self.labels_plot.set_empty_text(lacking)
-            is_side_by_side = of_table is not None and not of_table.chooses_one
-            counted = summary.num_examples if is_side_by_side else sum(count for _label, count in bars)
-            total = max(1, counted)
-            self.labels_plot.set_bars(
-                bars[:MOST_BARS], shares=[count / total for _label, count in bars[:MOST_BARS]]
-            )
-            count = len(summary.labels)
-            hint = words.counted(count, self.tr("{count} label"), self.tr("{count} labels")) if count else ""
-            if len(bars) > MOST_BARS:
-                hint = self.tr("the {shown} largest of {count}").format(
-                    shown=MOST_BARS, count=words.number(len(bars))
-                )
-            self.labels_card.set_hint(hint)
-        self._show_length()
-        self._show_advice()
-
-    def _show_length(self) -> None:
-        summary, model = self.session.data.summary, self.session.model
-        in_pieces, maximum = model.chosen is not None, model.max_length
-        self._show_length_title()
-        self.max_length_box.setVisible(in_pieces)
-        self.model_button.setVisible(not in_pieces)
-        with QSignalBlocker(self.max_length_box):
-            self.max_length_box.setMaximum(model.max_length_limit)
-            self.max_length_box.setValue(maximum)
-        hint = ""
-        if summary is not None:
-            counted = summary.unit == "pieces"
-            self.lengths_plot.set_values(summary.lengths, maximum if counted else None)
-            hint = self._cut_words(summary) if counted else ""
-        self.lengths_card.set_hint(hint)
-        self._show_advice()
-
-    def _show_length_title(self) -> None:
-        in_pieces = self.session.model.chosen is not None
-        title = self.tr("Length in WordPieces") if in_pieces else self.tr("Length in words")
-        self.lengths_plot.set_title(title)
-        short = self.tr("WordPieces") if in_pieces else self.tr("Words")
-        self.lengths_card.set_title(title if self.width() >= WIDE else short)
-
-    def _cut_words(self, summary: TableSummary | FileSummary) -> str:
-        """Return words that the box with the maximum length ends as a sentence."""
-        if self.session.data.task_file is not None:
-            return self.tr("windows of")
-        cut = summary.cut_share(self.session.model.max_length)
-        if not cut:
-            return self.tr("none cut at")
-        return self.tr("{share} cut at").format(share=words.share(cut, 0 if cut >= 0.095 else 1))
+        else:
+            self._show_advice()
+        self.take_up()
 
     def _show_problem(self, error: BaseException) -> None:
         """Say in place what could not be read; a fault of ours goes to the error dialog."""
@@ -455,7 +377,7 @@ class DataPage(Page):
             actions.append((self.tr("Read as a table"), lambda: read()))
         self.banner.show_text("wrong", text, actions)
 
-    def _refuse_model(self, error: UserError) -> None:
+    def refuse(self, error: BaseException) -> None:
         self.banner.show_text("wrong", words.say_error(error))
 
     def choose_file(self) -> None:
@@ -483,32 +405,15 @@ class DataPage(Page):
         menu = self.recent_button.menu()
         menu.clear()
         for path in self.session.settings.recent_files:
-            action = menu.addAction(words.shorten(Path(path).name, 60))
+            action = menu.addAction(words.shorten(Path(path).name, 60), partial(self.open_path, path))
             action.setToolTip(tip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self.open_path(path))
         menu.addSeparator()
-        sample = menu.addAction(self.tr("Sample: film reviews, good or bad"))
-        sample.triggered.connect(lambda: self.open_path(sample_data_path()))
+        sample = partial(self.open_path, sample_data_path())
+        menu.addAction(self.tr("Sample: film reviews, good or bad"), sample)
         menu.setToolTipsVisible(True)
-
-    def _offer_models(self) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("models_menu")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for entry in self.session.library.offered():
-            action = menu.addAction(words.shorten(entry.title, 70))
-            path = str(entry.path)
-            action.setToolTip(tip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self.model_question.read(path))
-        menu.setToolTipsVisible(True)
-        menu.addSeparator()
-        menu.addAction(self.tr("Choose a folder…"), self.model_question.ask)
-        new = menu.addAction(self.tr("New model, from random weights…"))
-        new.triggered.connect(lambda: self.session.show_page("finetune"))
-        menu.popup(self.model_button.mapToGlobal(QPoint(0, self.model_button.height())))
 
     def _go_on(self) -> None:
-        self.session.show_page("finetune")
+        self.session.show_page("finetune", RunPageState())
 
 
 def _example() -> int:

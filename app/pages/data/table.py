@@ -1,52 +1,59 @@
-"""The Data page's table: its rows and those left out, how it was read, and what its columns are for."""
+"""The Data page's table: which of its rows are shown, in which order, and the ways to all else of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
-    QApplication,
-    QComboBox,
-    QDialog,
-    QGridLayout,
-    QLabel,
     QMenu,
-    QSizePolicy,
     QWidget,
 )  # fmt: skip
 
 from app import words
-from app.look.inputs import LineEdit, TextEdit
-from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import STRETCH, column, dialog_buttons, row
+from app.look.inputs import LineEdit
+from app.look.labels import ElidedLabel, tip
+from app.look.layout import STRETCH, row
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
-from app.look.widgets import PAGE_MARGIN, Card, button
-from app.pages.choose.encoding_box import EncodingBox
+from app.look.widgets import Card, button
 from app.pages.data.hand import TableMenus
-from app.pages.data.roles import ListBox, RolesStrip, role_menu
+from app.pages.data.lines import LinesDialog
+from app.pages.data.reading import ReadingStrip
+from app.pages.data.roles import RolesStrip, role_menu
+from app.pages.data.state import DOWN, LONGEST_FIRST, UP, ColumnOrder
 from app.session import Session
 from app.work.found_rows import found_rows, rows_with_label
 from app.work.table_rows import Rows
-from app.work.tables import TableSummary
 from app.work.worker import Channel
 from engine.text.examples import reported_lines
 from engine.text.recipe import DROP, RELABEL
 from engine.text.roles import Roles
-from engine.text.table import BadLine, Table
 
 TYPED_MS = 200  # after the last letter
 MOST_SEARCHED = 20  # columns
 BESIDE = 88  # pixels of a column that stands beside the table's own
-MOST_LINES = 5000  # in the list of those left out
-HEADER_LINES = 12  # that may be chosen; any line can by a click on its number
+MOST_RULED = 5000  # rows of which those of one text are ruled off
 WIDEST = 200  # pixels for the label column at most
 NARROW = 88  # for a column that is not used
 MOST_MEASURED = 50  # rows that tell how wide a column is
 MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenRows:
+    """Rows that are shown alone. rows: in their order; None: all. what: these in words. beside: more columns
+    of them. label, remark: whose they are, as a `DataState` has it.
+    """
+
+    rows: Rows | None = None
+    what: str = ""
+    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    label: str = ""
+    remark: str = ""
 
 
 class TableCard(Card):
@@ -113,9 +120,8 @@ class TableCard(Card):
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self._begin_search)
         self._looking = Channel(self, session.workers.files)
-        self._filter: tuple[Rows | None, str] = (None, "")  # rows that a remark is about, and what they are
-        self._beside: dict[str, Sequence[str]] = {}
-        self._order: tuple[str, str] | None = None  # a column, and how
+        self.chosen = ChosenRows()
+        self.order: ColumnOrder | None = None
         self._labels: dict[int, str] = {}  # of relabelled rows
         self.add_layout(row(self.search, STRETCH, self.rows_button, gap=12))
         self.add(self.shown_rows)
@@ -134,9 +140,7 @@ class TableCard(Card):
         """Show the session's table from its first row."""
         table = self._session.data.table
         self.model.set_table(table)
-        self._filter, self._order, self._beside = (None, ""), None, {}
-        self.search.clear()
-        self._typed.stop()
+        self._choose(ChosenRows())
         self._looking.drop()
         self.shown_rows.clear()
         self._show_mends()
@@ -149,16 +153,19 @@ class TableCard(Card):
         self.model.set_roles(self._session.data.roles or Roles(text=""))
         self._fit_columns()
 
-    def show_only(self, rows: Rows, what: str, beside: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Show these rows alone, in this order, and say what they are. Args: beside: more columns of them."""
+    def show_only(self, chosen: ChosenRows, search: str = "", order: ColumnOrder | None = None) -> None:
+        """Show these rows alone, those that hold what is looked for, in their order or that of a column."""
         if self._session.data.table is not None:
-            self._filter, self._order, self._beside = (rows, what), None, dict(beside or {})
-            self.search.clear()
-            self._typed.stop()
+            self._choose(chosen, search, order)
             self._look_for()
 
-    def show_label(self, label: str) -> None:
-        """Show the rows of a label alone."""
+    def _choose(self, chosen: ChosenRows, search: str = "", order: ColumnOrder | None = None) -> None:
+        self.chosen, self.order = chosen, order
+        self.search.setText(search)
+        self._typed.stop()
+
+    def show_label(self, label: str, search: str = "", order: ColumnOrder | None = None) -> None:
+        """Show the rows of a label alone. Args: as `show_only`."""
         table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or roles.label not in table.columns:
             return
@@ -166,21 +173,18 @@ class TableCard(Card):
         self._looking.ask(
             (table, label, self._session.data.mends.recipe),
             partial(rows_with_label, table, roles.label, label, self._session.data.mends.recipe),
-            heard=lambda rows: self.show_only(rows, what),
+            heard=lambda rows: self.show_only(ChosenRows(rows, what, label=label), search, order),
             again=True,
         )
 
     def show_all(self) -> None:
         """Show all rows again, where some were shown alone."""
-        if self._filter[0] is not None or self.search.text() or self._order is not None:
-            self._filter, self._order, self._beside = (None, ""), None, {}
-            self.search.clear()
-            self._typed.stop()
-            self._look_for()
+        if self.chosen.rows is not None or self.search.text() or self.order is not None:
+            self.show_only(ChosenRows())
 
     def order_by(self, column: str, how: str) -> None:
-        """Put the rows that are shown in the order of a column: "up", "down" or "long"; "" as they stand."""
-        self._order = (column, how) if how else None
+        """Put the rows that are shown in the order of a column, one of ORDERS; "" as they stand."""
+        self.order = ColumnOrder(column, how) if how else None
         self._look_for()
 
     @property
@@ -195,19 +199,19 @@ class TableCard(Card):
     def _look_for(self) -> None:
         """Find the rows that are to be shown, on a worker where anything has to be looked for."""
         table, roles = self._session.data.table, self._session.data.roles
-        rows, _what = self._filter
-        query = self.search.text().strip()
+        rows, query = self.chosen.rows, self.search.text().strip()
+        order = None if self.order is None else (self.order.column, self.order.how)
         self._looking.drop()
         if table is None:
             return
-        if not query and self._order is None:
+        if not query and order is None:
             self._show_found(rows)
             return
         used = list(roles.read) if roles is not None else []
         columns = [*used, *(name for name in table.columns if name not in used)][:MOST_SEARCHED]
         self._looking.ask(
-            (table, query, self._order),
-            partial(found_rows, table, rows, query, columns, self._order, self._labels),
+            (table, query, order),
+            partial(found_rows, table, rows, query, columns, order, self._labels),
             heard=self._show_found,
         )
 
@@ -215,9 +219,8 @@ class TableCard(Card):
         table = self._session.data.table
         if table is None:
             return
-        base, what = self._filter
-        num_columns = self.model.columnCount()
-        self.model.show_only(rows, self._beside if rows is base else {})
+        base, what, num_columns = self.chosen.rows, self.chosen.what, self.model.columnCount()
+        self.model.show_only(rows, self.chosen.beside if rows is base else {})
         if self.model.columnCount() != num_columns:
             self._fit_columns()
         self.view.set_ruled(self._alike_from(rows) if rows is not None and rows is base else ())
@@ -234,7 +237,7 @@ class TableCard(Card):
     def _alike_from(self, rows: Rows) -> set[int]:
         """Return where another text begins among rows of which those of one text lie together; else none."""
         table, roles = self._session.data.table, self._session.data.roles
-        if table is None or roles is None or not roles.text or len(rows) > MOST_LINES:
+        if table is None or roles is None or not roles.text or len(rows) > MOST_RULED:
             return set()
         texts = list(map(str.strip, table.frame[roles.text].array.take(rows).tolist()))
         begins = {place for place in range(1, len(texts)) if texts[place] != texts[place - 1]}
@@ -382,7 +385,7 @@ class TableCard(Card):
         name = table.columns[section]
         menu = role_menu(self._session, name, self)
         menu.addSeparator()
-        orders = {"up": self.tr("A to Z"), "down": self.tr("Z to A"), "long": self.tr("Longest first")}
+        orders = {UP: self.tr("A to Z"), DOWN: self.tr("Z to A"), LONGEST_FIRST: self.tr("Longest first")}
         for how, said in {**orders, "": self.tr("In the order of the file")}.items():
             menu.addAction(said, partial(self.order_by, name, how))
         menu.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(section) + 4, header.height())))
@@ -413,147 +416,3 @@ class ShownRows(QWidget):
         text = self.tr("{count} of {total} rows: {what}")
         self.label.setText(text.format(count=words.number(count), total=words.number(total), what=what))
         self.show()
-
-
-class ReadingStrip(QWidget):
-    """How the file is read, each part open to change; a change reads it again at once."""
-
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 4)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(4)
-        self._boxes: dict[str, ListBox] = {}
-        self._labels: list[QLabel] = []
-        self.first = EncodingBox("reading_encoding")
-        self.first.chosen.connect(self._choose)
-        self._place("encoding", self.first)
-        for name in ("separator", "quoting", "header"):
-            self._add(name)
-        session.data.opened.connect(self._show)
-        session.data.refused.connect(self._show)
-        self._show()
-
-    def _add(self, name: str) -> None:
-        box = ListBox(minimumContentsLength=4)
-        box.setObjectName(f"reading_{name}")
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setToolTip(words.tr_engine(words.settings()[name].help))
-        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        box.setAccessibleName(words.label_of(name))
-        box.activated.connect(self._choose)
-        self._boxes[name] = box
-        self._place(name, box)
-
-    def _place(self, name: str, box: QWidget) -> None:
-        title = label(words.label_of(name), "muted")
-        title.setBuddy(box)
-        place = len(self._boxes)  # the encoding, which is none of them, comes first
-        self._grid.addWidget(title, 0, place)
-        self._grid.addWidget(box, 1, place)
-
-    def _show(self) -> None:
-        table = self._session.data.table
-        if table is None:
-            return
-        overrides = self._session.data.overrides
-        self.first.show_read(overrides["encoding"], table.format.encoding)
-        detected = {
-            "separator": words.choice_word("separator", table.format.separator)
-            if table.format.separator
-            else "",
-            "quoting": words.choice_word("quoting", table.format.quoting),
-            "header": words.choice_word("header", str(table.format.header_line or "no")),
-        }
-        for name, box in self._boxes.items():
-            chosen = overrides[name]
-            box.clear()
-            found = self.tr("auto: {value}").format(value=detected[name]) if not chosen else self.tr("auto")
-            box.addItem(found, "")
-            for value in self._choices(name):
-                box.addItem(words.choice_word(name, value), value)
-            if chosen and box.findData(chosen) < 0:
-                box.addItem(words.choice_word(name, chosen), chosen)
-            box.setCurrentIndex(box.findData(chosen))
-            box.setEnabled(table.format.kind == "csv")
-
-    def _choices(self, name: str) -> Sequence[str]:
-        """Return what a box offers beside what is detected: for the header no line, or one of the first."""
-        if name == "header":
-            return ("no", *(str(number) for number in range(1, HEADER_LINES + 1)))
-        return words.settings()[name].choices[1:]
-
-    def _choose(self) -> None:
-        if self._session.data.table is None:
-            return
-        chosen = {name: str(box.currentData() or "") for name, box in self._boxes.items()}
-        chosen["encoding"] = self.first.value
-        if chosen != self._session.data.overrides:
-            self._session.data.reread(**chosen)
-
-
-class LinesDialog(QDialog):
-    """Reported lines with their reasons; deletes itself when closed. Args: mended: left out by mends."""
-
-    def __init__(
-        self,
-        table: Table,
-        summary: TableSummary | None,
-        mended: Sequence[BadLine] = (),
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self.setObjectName("lines_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Lines left out of {name}").format(name=table.path.name))
-        self.resize(640, 400)
-        rows = summary.reported if summary else ()
-        unread = words.counted(
-            len(table.reported),
-            self.tr("One line could not be read"),
-            self.tr("{count} lines could not be read"),
-        )
-        unused = words.counted(
-            len(rows),
-            self.tr("one row lacks a text or a label"),
-            self.tr("{count} rows lack a text or a label"),
-        )
-        said = [unread, unused]
-        if mended:
-            said.append(
-                words.counted(
-                    len(mended),
-                    self.tr("one row was left out here"),
-                    self.tr("{count} rows were left out here"),
-                )
-            )
-        self._text = TextEdit(readOnly=True, tabChangesFocus=True)
-        self._text.setObjectName("lines_text")
-        self._text.setAccessibleName(self.windowTitle())
-        self._text.setPlainText(
-            self._lines(sorted((*table.reported, *rows, *mended), key=lambda bad: bad.line))
-        )
-        copy = button(self.tr("Copy all"), name="lines_copy", icon="copy")
-        copy.clicked.connect(self._copy)
-        close = button(self.tr("Close"), "primary", name="lines_close")
-        close.clicked.connect(self.accept)
-        column(
-            label(f"{'; '.join(said)}.", wrap=True),
-            (self._text, 1),
-            dialog_buttons(copy, reject=close),
-            gap=12,
-            margins=(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16),
-            parent=self,
-        )
-
-    def _lines(self, reported: list[BadLine]) -> str:
-        lines = [words.say(bad.sentence) for bad in reported[:MOST_LINES]]
-        if len(reported) > MOST_LINES:
-            more = self.tr("… and {count} more").format(count=words.number(len(reported) - MOST_LINES))
-            lines.append(more)
-        return "\n".join(lines)
-
-    def _copy(self) -> None:
-        QApplication.clipboard().setText(self._text.toPlainText())

@@ -15,7 +15,8 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons, SegmentedButtons
 from app.look.widgets import Card, button, named
-from app.pages.evaluate.state import Listing, OpenedScores, WorseSlices
+from app.pages.evaluate.opened_scores import OpenedScores, WorseSlices
+from app.pages.evaluate.state import VIEWS, Listing
 from app.plots.bins import BinsPlot, TextGroup
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.class_scores import ClassRow, ClassScoresPlot
@@ -29,7 +30,6 @@ from engine.evaluation.slices import ALARM, LANGUAGE, MEANING, Slice
 
 LEAST = 96  # px of a picture
 MOST_POINTS = 60  # of the curve of coverage
-VIEWS = ("class", "confidence", "length", "slice")
 LOW, HIGH = 240, 280  # px, from which on there is room for words, and for more of them
 TIGHT = 420  # px of width, below which a button says less
 MOST_SHOWN = 200  # classes whose interval is asked for

@@ -14,7 +14,7 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, set_role
 from app.pages.choose.model_box import ModelBox
-from app.pages.evaluate.state import ScoredPair
+from app.pages.evaluate.opened_scores import ScoredPair
 from app.session import Session
 from app.work.library import FILES
 from app.work.text_filter import ANY, DIFFER, FIRST, SECOND, Filter

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from app import words
 from app.pages.evaluate import requests
 from app.pages.evaluate.by import ScoresBy
+from app.pages.evaluate.opened_scores import OpenedScores, WorseSlices
 from app.pages.evaluate.score import ScoreCard
-from app.pages.evaluate.state import OpenedScores, WorseSlices
 from app.session import Session
 from app.work.worker import Channel
 from engine.evaluation.baselines import Baseline, counting_words
@@ -27,6 +27,7 @@ class Further(QObject):
     refused = Signal(object)
     regrouped = Signal(object)  # Opened
     temperature_changed = Signal()
+    found = Signal()  # slices, and the columns that they are of
 
     def __init__(self, session: Session, score: ScoreCard, by: ScoresBy) -> None:
         super().__init__(by)
@@ -41,7 +42,7 @@ class Further(QObject):
         self._warmth_asked = Channel(self, workers.quick)
         score.baseline_wanted.connect(self._count_words)
         score.near_wanted.connect(self._group_near)
-        by.slices_wanted.connect(self._find_slices)
+        by.slices_wanted.connect(self.find_slices)
         by.meaning_wanted.connect(self._group_by_meaning)
         by.temperature_wanted.connect(self._set_temperature)
 
@@ -102,7 +103,8 @@ class Further(QObject):
     def _hear_temperature(self, _is_kept: bool) -> None:
         self.temperature_changed.emit()
 
-    def _find_slices(self) -> None:
+    def find_slices(self) -> None:
+        """Look for slices that are worse than the rest, once."""
         if self.opened is not None:
             self._slices_asked.ask(
                 self.opened.source, partial(requests.find_slices, self.opened), heard=self._hear_slices
@@ -166,3 +168,4 @@ class Further(QObject):
     def _hear_slices(self, found: WorseSlices) -> None:
         self.columns = dict(found.columns)
         self.by.show_found(found)
+        self.found.emit()

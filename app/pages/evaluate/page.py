@@ -6,10 +6,10 @@ is under way is answered by what was asked last.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
@@ -22,25 +22,28 @@ from app.look.files import ask_save, beside
 from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import STRETCH, column, row
 from app.look.pending import Pending, ProgressLine
-from app.look.widgets import GAP, Card, EmptyState, Page, button, named
+from app.look.widgets import GAP, Card, EmptyState, button, named
 from app.pages.choose.model_box import ModelBox
 from app.pages.evaluate import requests
 from app.pages.evaluate.by import ScoresBy
 from app.pages.evaluate.compare import CompareCard, names_of
 from app.pages.evaluate.further import Further
+from app.pages.evaluate.opened_scores import OpenedScores, ScoredPair
 from app.pages.evaluate.part_box import PartBox
 from app.pages.evaluate.reading import TextFollower
-from app.pages.evaluate.requests import Parts, Places
+from app.pages.evaluate.requests import Parts
 from app.pages.evaluate.score import ScoreCard
-from app.pages.evaluate.state import Listing, OpenedScores, ScoredPair
+from app.pages.evaluate.state import KEPT_APART, EvaluateState, Listing
 from app.pages.evaluate.texts import TextsCard
+from app.pages.run.state import RunPageState
+from app.pages.stated_page import StatedPage
 from app.pages.tasks.known import views_of
 from app.pages.tasks.scores import TaskScores
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.confusion import ConfusionPlot
 from app.session import Session
 from app.work.library import FILES
-from app.work.text_filter import ANSWER, ANY, DIFFER, ONE, Filter
+from app.work.text_filter import ANSWER, COLUMN, DIFFER, Filter
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
@@ -56,11 +59,13 @@ ABOVE = 130  # px of the page above both
 LEAST_CONFUSION = 150
 
 
-class EvaluatePage(Page):
+class EvaluatePage(StatedPage[EvaluateState]):
     """The model and the texts on top; score, scores by, confusion; the list, which never leaves."""
 
+    state_kind = EvaluateState
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.setObjectName("evaluate_page")
         self.header.title_label.setText(self.tr("Evaluate"))
         self.header.set_sentence(
@@ -68,14 +73,11 @@ class EvaluatePage(Page):
         )
         self.session = session
         self.folder: Path | None = None
-        self.source: EvaluateFile | None = None
+        self.labelled = KEPT_APART  # what it is scored on
         self.opened: OpenedScores | None = None
         self.both: ScoredPair | None = None
-        self._beside: Path | None = None  # the model that is to be compared
         self._newer: Path | None = None  # that has been trained meanwhile
         self._parts = Parts(())
-        self._part = ""  # that another page has led to, and which of its texts
-        self._behind: Filter | None = None
         self._scores: dict[str, TaskScores] = {}
         workers = session.workers
         self._parts_asked, self._list_asked = (Channel(self, workers.quick) for _ in range(2))
@@ -84,8 +86,8 @@ class EvaluatePage(Page):
         self._make()
         self._lay_out()
         self._connect()
-        self._show_nothing()
-        self._take_wish()
+        self._show_busy("")
+        self._take(None)
 
     # ---- building
 
@@ -93,7 +95,8 @@ class EvaluatePage(Page):
         self.copy_button = named(CopyCommandButton(), "copy_evaluate_command")
         self.compare_button = button(self.tr("Compare with…"), name="evaluate_compare")
         self.save_button = button(self.tr("Save report…"), icon="save", name="evaluate_save")
-        for action in (self.copy_button, self.save_button, self.compare_button):
+        self._actions = (self.copy_button, self.save_button, self.compare_button)
+        for action in self._actions:
             self.header.add_action(action)
         self.model_box = ModelBox("evaluate_model", self.tr("Model"), self.session, wanted=FILES)
         self.part_box = PartBox(self.session)
@@ -103,7 +106,7 @@ class EvaluatePage(Page):
             box.setFixedWidth(256)
         self.facts = ElidedLabel("", "muted")
         self.facts.setObjectName("evaluate_facts")
-        self.state = label("", "muted", name="evaluate_state")
+        self.said = label("", "muted", name="evaluate_state")
         self.progress = ProgressLine("evaluate_progress", width=120)
         self.stop = button(self.tr("Stop"), "link", name="evaluate_stop")
         self.newer = button("", "link", name="evaluate_newer")
@@ -132,7 +135,7 @@ class EvaluatePage(Page):
     def _lay_out(self) -> None:
         self.body.addLayout(
             row(
-                self.model_box, label(self.tr("on"), "muted"), self.part_box, (self.facts, 1), self.state,
+                self.model_box, label(self.tr("on"), "muted"), self.part_box, (self.facts, 1), self.said,
                 self.progress, self.stop, gap=10,
             )
         )  # fmt: skip
@@ -155,8 +158,8 @@ class EvaluatePage(Page):
         self.compare_card.hide()
 
     def _connect(self) -> None:
-        self.model_box.chosen.connect(lambda folder: self.set_model(Path(str(folder))))
-        self.part_box.chosen.connect(self._part_chosen)
+        self.model_box.chosen.connect(lambda folder: self.show_state(EvaluateState(Path(folder))))
+        self.part_box.chosen.connect(lambda texts: self.show_state(EvaluateState(texts=texts)))
         self.part_box.file_wanted.connect(self.open_file)
         self.stop.clicked.connect(self._stop)
         self.copy_button.clicked.connect(self.copy_command)
@@ -166,18 +169,18 @@ class EvaluatePage(Page):
         self.compare_card.ended.connect(self.end_comparison)
         self.compare_card.chosen.connect(self.filter)
         self.by.chosen.connect(self.filter)
-        self.further.refused.connect(self._refuse)
+        self.further.refused.connect(self.refuse)
+        self.further.found.connect(self.take_up)
         self.further.regrouped.connect(self._take_regrouped)
-        self.further.temperature_changed.connect(self._score_again)
+        self.further.temperature_changed.connect(lambda: self.show_state(EvaluateState(texts=self.labelled)))
         self.confusion.chosen.connect(lambda true, predicted: self.filter(Filter(ANSWER, (true, predicted))))
         self.texts.wanted.connect(self._list)
-        self.reading.told.connect(self.state.setText)
+        self.reading.told.connect(self.said.setText)
         self.texts.export_wanted.connect(self._ask_export)
-        self.no_model.activated.connect(partial(self.session.show_page, "finetune"))
+        self.no_model.activated.connect(partial(self.session.show_page, "finetune", RunPageState()))
         self.no_texts.activated.connect(self.part_box.choose_file)
-        self.newer.clicked.connect(self._take_newer)
+        self.newer.clicked.connect(lambda: self.show_state(EvaluateState(self._newer)))
         self.session.training.result_changed.connect(self._result_changed)
-        self.session.evaluation_wanted.connect(self._take_wish)
         self.session.library.changed.connect(self._take_first)
         self.session.data.opened.connect(self._fill_parts)
 
@@ -207,26 +210,89 @@ class EvaluatePage(Page):
         own = (self._parts_asked, self._list_asked, self._score_asked, self._other_asked, self._export_asked)
         return any(one.is_asking for one in (*own, self.reading, self.further))
 
+    # ---- what is shown, as a value
+
+    @property
+    def state(self) -> EvaluateState:
+        return EvaluateState(
+            model=self.folder,
+            texts=self.labelled,
+            listing=self.texts.listing,
+            beside=None if self.both is None else self.both.other,
+            by=self.by.views.current,
+            sure=self.by.sure.current,
+            place=self.texts.opened_place,
+        )
+
+    def goes_on_with(self, state: EvaluateState) -> bool:
+        return self.session.training.last_model is None
+
+    def open_state(self, state: EvaluateState) -> None:
+        """Score a model, also one that was scored before: it may have been trained anew since."""
+        folder = self.folder if state.model is None else state.model.absolute()
+        if folder != self.folder:
+            self._parts = Parts(())
+        if folder != self.folder or folder == self._newer:
+            self._show_newer(None)
+        self.folder, self.labelled = folder, state.texts
+        self._score_asked.drop()
+        self.end_comparison()
+        self.refusal.setText("")
+        self._take(None)
+        self.model_box.set_choice(folder)
+        self._fill_parts()
+        if folder is None:
+            self._take_first()
+            return
+        self._parts_asked.ask(
+            folder,
+            partial(requests.parts_of_model, folder),
+            heard=partial(self._hear_parts, folder),
+            refused=self._refuse_texts,
+            ended=self.take_up,
+            again=True,
+        )
+
+    def is_open(self, state: EvaluateState) -> bool:
+        if self.opened is None:  # there may be nothing to score
+            return not (self._parts_asked.is_asking or self._score_asked.is_asking)
+        has_columns = state.listing.of(COLUMN) is None or self.by.found is not None
+        return has_columns and (state.beside is None or self.both is not None)
+
+    def take_state(self, state: EvaluateState) -> None:
+        self.by.show_view(state.by or self.by.views.current)
+        self.by.show_sure(state.sure or self.by.sure.current)
+        if self.opened is not None:
+            listing = requests.fitted(state.listing, self.opened, self.further.columns, self.both)
+            self.texts.show_listing(listing, state.place)
+
+    def refuse(self, error: BaseException) -> None:
+        """Say in place why something cannot be shown."""
+        self.refusal.setText(words.say_error(error))
+        self.refusal.show()
+        self.compare_card.show_nothing("")
+
     # ---- the model and its texts
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.session.runs.find()
         self._take_first()
+        self.take_up()
 
     def _take_first(self) -> None:
         """Take the last model that was trained, or used, where none was chosen."""
         offered = [entry for entry in self.session.library.own(FILES) if entry.problem is None]
         if self.isVisible() and self.folder is None and offered:
-            self.set_model(offered[0].path)
+            self.show_state(EvaluateState(offered[0].path))
 
     def _result_changed(self) -> None:
         """Offer the model of a training that has ended; what is being read stays."""
         newest = self.session.training.last_model
-        if newest is not None and self.source is not None:
+        if newest is not None and self.labelled != KEPT_APART:
             self._show_newer(newest)
         elif newest is not None:
-            self.set_model(newest)
+            self.show_state(EvaluateState(newest))
 
     def _show_newer(self, folder: Path | None) -> None:
         """Offer a model that has been trained meanwhile; None: none."""
@@ -236,69 +302,28 @@ class EvaluatePage(Page):
             name = words.shorten(model_title(folder), 60)
             self.newer.setText(self.tr("A newer run is here: show {name}").format(name=name))
 
-    def _take_newer(self) -> None:
-        if self._newer is not None:
-            self.set_model(self._newer)
-
-    def _take_wish(self) -> None:
-        """Show what another page has led to."""
-        wish, self.session.wanted_evaluation = self.session.wanted_evaluation, None
-        if wish is not None:
-            folder, self._part, self._behind = wish
-            self.set_model(folder)
-
-    def set_model(self, folder: Path) -> None:
-        """Score this model from now on, at first on what its run kept apart."""
-        self._beside = None
-        self.folder = Path(folder).absolute()
-        self.model_box.set_choice(self.folder)
-        self.end_comparison()
-        self._parts = Parts(())
-        self._show_newer(None)
-        self._take(None)
-        self._parts_asked.ask(
-            self.folder,
-            partial(requests.parts_of_model, self.folder),
-            heard=self._hear_parts,
-            refused=self._refuse,
-            again=True,
-        )
-
-    def _hear_parts(self, parts: Parts) -> None:
-        self._parts = parts
-        self._fill_parts()
-        part, self._part = self._part, ""
-        if parts.splits:
-            part = part if part in parts.splits else parts.splits[0]
-            self.show_source(EvaluateFile(ModelName(parts.folder), part=part))
-
     def _fill_parts(self) -> None:
-        self.part_box.offer(self.folder, self._parts, self.source)
-
-    def _part_chosen(self, source: Any) -> None:
-        if isinstance(source, EvaluateFile):
-            self.show_source(source)
+        self.part_box.setEnabled(self.folder is not None)
+        self.part_box.offer(self._parts, self.labelled)
 
     def open_file(self, path: Path | str) -> None:
         """Score the model on a labelled file."""
-        if self.folder is not None:
-            self.show_source(self.part_box.source_of(self.folder, Path(path)))
+        self.show_state(EvaluateState(texts=self.part_box.texts_of(Path(path))))
 
-    def show_source(self, source: EvaluateFile) -> None:
-        """Score the model on these texts, and show what it comes to."""
-        self.end_comparison()
-        self._take(None)
-        self.source = source
+    def _hear_parts(self, folder: Path, parts: Parts) -> None:
+        self._parts, self.labelled = parts, parts.choose(self.labelled)
         self._fill_parts()
-        self.refusal.setText("")
+        if self.labelled == KEPT_APART:
+            return
+        source = EvaluateFile(ModelName(folder), **self.labelled.named())
         self._show_busy(self.tr("Reading…"))
         self._score_asked.ask(
             source,
             partial(requests.score, source),
             heard=self._take,
-            refused=self._refuse,
+            refused=self._refuse_texts,
             progress=self._hear_progress,
-            ended=self._end_scoring,
+            ended=partial(self._show_busy, ""),
             again=True,
         )
 
@@ -307,77 +332,63 @@ class EvaluatePage(Page):
             self._show_busy(words.event_words(event))
 
     def _show_busy(self, text: str) -> None:
-        self.state.setText(text if self.stack.is_answered else "")
-        self.progress.setVisible(True)
-        self.stop.setVisible(True)
-        if self.opened is None:
+        """Say that texts are being scored; "": no longer."""
+        self.progress.setVisible(bool(text))
+        self.stop.setVisible(bool(text))
+        if text:
             self.stack.show_asking(text)
+        elif self.opened is None:
+            self._show_nothing()
 
     def _stop(self) -> None:
         for channel in (self._score_asked, self._other_asked):
             channel.drop()
         self.further.stop()
+        self._to_show = None
 
-    def _end_scoring(self) -> None:
-        self.progress.hide()
-        self.stop.hide()
-        if self.opened is None:
-            self._show_nothing()
-
-    def _refuse(self, error: BaseException) -> None:
-        self.refusal.setText(words.say_error(error))
-        self.refusal.show()
-        self.compare_card.show_nothing("")
+    def _refuse_texts(self, error: BaseException) -> None:
+        if not self.give_up(error):
+            self.folder = None
+            self.show_state(EvaluateState())
 
     def _show_nothing(self) -> None:
         self.stack.show_nothing(self.no_model if self.folder is None else self.no_texts)
-        self.progress.hide()
-        self.stop.hide()
-        self.state.setText("")
+        self.said.setText("")
         self.facts.setText("")
         self.refusal.setVisible(bool(self.refusal.text()))
-        self.copy_button.setEnabled(False)
-        self.compare_button.setEnabled(False)
-        self.save_button.setEnabled(False)
 
     def _take(self, opened: OpenedScores | None) -> None:
         """Show scored texts; None: none."""
-        self.opened, self.both = opened, None
+        self.opened = opened
         self._list_asked.drop()
         self.reading.take(opened)
+        self.further.take(opened)
         can_count = opened is not None and opened.can_count and opened.report.is_of_classes
         self.score.show_opened(opened, can_count=can_count)
         self.by.show_opened(opened)
-        self.further.take(opened)
+        for action in self._actions:
+            action.setEnabled(opened is not None)
         if opened is None:
             self.confusion.clear()
             self.texts.show_scored(None)
             self._show_nothing()
             return
-        self.refusal.setText("")
         self.refusal.hide()
         self.stack.show_answer()
-        self.copy_button.setEnabled(True)
-        self.compare_button.setEnabled(True)
-        self.save_button.setEnabled(True)
         self._show_facts(opened)
         self._show_kind(opened)
-        self.texts.name_models("", "")
         self.texts.show_scored(opened.scored)
-        behind, self._behind = self._behind, None
-        if behind is not None and requests.is_known(behind, opened):
-            self.filter(behind)
-        if self._beside is not None:
-            self.compare(self._beside)
+        state = self._to_show
+        if state is not None and state.beside is not None:
+            self.compare(state.beside)
+        if state is not None and state.listing.of(COLUMN) is not None:
+            self.further.find_slices()
+        self.take_up()
 
     def _take_regrouped(self, opened: OpenedScores) -> None:
         """Keep the same texts with other intervals, for what is exported."""
         self.opened = opened
         self.reading.take_again(opened)
-
-    def _score_again(self) -> None:
-        if self.source is not None:
-            self.show_source(self.source)
 
     def _show_facts(self, opened: OpenedScores) -> None:
         report, source = opened.report, opened.source
@@ -405,7 +416,7 @@ class EvaluatePage(Page):
                 words.counted(repeating, self.tr("1 repeats another"), self.tr("{count} repeat others"))
             )
         self.facts.setText(PART.join(parts))
-        self.state.setText(self.tr("scored in {time}").format(time=words.duration(opened.seconds)))
+        self.said.setText(self.tr("scored in {time}").format(time=words.duration(opened.seconds)))
 
     def _show_kind(self, opened: OpenedScores) -> None:
         if opened.report.is_of_classes:
@@ -421,17 +432,13 @@ class EvaluatePage(Page):
             self._scores[task] = scores = views_of(task).scores()
             scores.set_door(True)
             scores.stand_beside_texts()
-            scores.texts_wanted.connect(self._list_behind)
+            scores.texts_wanted.connect(lambda _split, wanted: self.filter(wanted))
             self.kinds.addWidget(self._scores[task])
         event = opened.scored.evaluated
         self._scores[task].set_evaluations({event.split: event}, {})
         self.kinds.setCurrentWidget(self._scores[task])
 
     # ---- the list
-
-    def _list_behind(self, _split: str, wanted: Filter) -> None:
-        """List the texts behind a number of a task's own scores."""
-        self.filter(wanted)
 
     def filter(self, wanted: Filter) -> None:
         """List the texts behind a number; the same again lists all of them."""
@@ -448,57 +455,40 @@ class EvaluatePage(Page):
         self._list_asked.ask(
             listing,
             partial(requests.choose, opened, listing, self.further.columns, self.both),
-            heard=self._hear_places,
+            heard=lambda places: self.texts.show_places(places, self.both),
             again=True,
         )
 
-    def _hear_places(self, places: Places) -> None:
-        self.texts.show_places(places, self.both)
-
     def _ask_export(self) -> None:
-        ask_save(
-            self,
-            self.tr("Export these texts"),
-            self.export,
-            name="evaluate_export_dialog",
-            suggested=self._beside_texts(self.tr("texts.csv")),
-            filters=[self.tr("Tables (*.csv)")],
-            suffix="csv",
-        )
+        title, kind = self.tr("Export these texts"), self.tr("Tables (*.csv)")
+        self._ask_where(title, self.export, "evaluate_export_dialog", self.tr("texts.csv"), kind, "csv")
+
+    def _ask_report(self) -> None:
+        title, kind = self.tr("Save the report"), self.tr("Markdown (*.md)")
+        self._ask_where(title, self.save_report, "evaluate_report_dialog", self.tr("report.md"), kind, "md")
+
+    def _ask_where(
+        self, title: str, chosen: Callable[[str], None], name: str, suggested: str, kind: str, suffix: str
+    ) -> None:
+        """Ask where to write, at first beside the file of these texts, where that is known."""
+        file = self.opened.file if self.opened is not None else None
+        recent = self.session.settings.recent_files
+        at = beside([file, *recent] if file is not None else recent) / suggested
+        ask_save(self, title, chosen, name=name, suggested=at, filters=[kind], suffix=suffix)
 
     def export(self, path: str) -> None:
         """Write the listed texts with their answers."""
         if self.opened is not None:
-            self._export_asked.ask(
-                path,
-                partial(requests.export, Path(path), self.opened.scored, self.texts.rows.places),
-                heard=self._hear_exported,
-                refused=self._refuse_export,
-                again=True,
-            )
+            self._write(partial(requests.export, Path(path), self.opened.scored, self.texts.rows.places))
 
-    def _refuse_export(self, error: BaseException) -> None:
+    def _write(self, work: Callable[[], Path]) -> None:
+        self._export_asked.ask(work, work, heard=self._hear_written, refused=self._refuse_writing)
+
+    def _refuse_writing(self, error: BaseException) -> None:
         show_error(error, self)
 
-    def _hear_exported(self, path: Path) -> None:
-        self.state.setText(self.tr("Written to {name}").format(name=path.name))
-
-    def _beside_texts(self, name: str) -> Path:
-        """Return where to offer to write: beside the file of these texts, where that is known."""
-        file = self.opened.file if self.opened is not None else None
-        recent = self.session.settings.recent_files
-        return beside([file, *recent] if file is not None else recent) / name
-
-    def _ask_report(self) -> None:
-        ask_save(
-            self,
-            self.tr("Save the report"),
-            self.save_report,
-            name="evaluate_report_dialog",
-            suggested=self._beside_texts(self.tr("report.md")),
-            filters=[self.tr("Markdown (*.md)")],
-            suffix="md",
-        )
+    def _hear_written(self, path: Path) -> None:
+        self.said.setText(self.tr("Written to {name}").format(name=path.name))
 
     def save_report(self, path: str) -> None:
         """Write all that is known of the texts as Markdown."""
@@ -508,20 +498,22 @@ class EvaluatePage(Page):
         texts = self.part_box.currentText() or Path(opened.source.data).name
         titles = model_title(opened.model), texts
         said = self.compare_card.sentence.text() if self.both is not None else ""
-        work = partial(
-            requests.save_report, Path(path), opened, titles, self.score.counted, self.by.found, said
-        )
-        self._export_asked.ask(path, work, heard=self._hear_exported, refused=self._refuse_export, again=True)
+        found = self.score.counted, self.by.found
+        self._write(partial(requests.save_report, Path(path), opened, titles, *found, said))
 
     # ---- a second model
 
     def _compare_clicked(self) -> None:
+        self._open_comparison(None)
+        self.compare_card.box.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _open_comparison(self, other: Path | None, said: str = "") -> None:
+        """Give a second model its room. Args: said: what is under way."""
         self.compare_card.setVisible(True)
         self._fit()
         self.compare_card.box.set_own(leave_out=self.folder)
-        self.compare_card.box.set_choice(None)
-        self.compare_card.show_nothing("")
-        self.compare_card.box.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.compare_card.box.set_choice(other)
+        self.compare_card.show_nothing(said)
 
     def compare(self, folder: Path) -> None:
         """Ask a second model about the same texts."""
@@ -529,15 +521,12 @@ class EvaluatePage(Page):
         if opened is None:
             return
         self.refusal.hide()
-        self.compare_card.setVisible(True)
-        self._fit()
-        self.compare_card.box.set_choice(folder)
-        self.compare_card.show_nothing(self.tr("Asking the second model…"))
+        self._open_comparison(folder, self.tr("Asking the second model…"))
         self._other_asked.ask(
             (opened.source, folder),
             partial(requests.compare, opened, folder, names_of(opened.model, folder)),
             heard=self._hear_both,
-            refused=self._refuse,
+            refused=self._refuse_other,
             progress=self._hear_other_progress,
             again=True,
         )
@@ -552,18 +541,12 @@ class EvaluatePage(Page):
         self.both = both
         self.compare_card.show_both(both, self.opened.model)
         self.texts.name_models(*names_of(self.opened.model, both.other))
-        listing, beside = self.texts.listing, self._beside
-        self._beside = None
-        wanted = Filter(DIFFER, (ONE if both.compared.difference.only_first is not None else ANY,))
-        self.texts.set_listing(listing.toggled(wanted) if beside is not None else listing)
+        self.texts.set_listing(self.texts.listing)
+        self.take_up()
 
-    def show_difference(self, first: Path, part: str, second: Path) -> None:
-        """List the texts that a run kept apart of which its result and a second model get one alone right; of
-        those that are not right or wrong, where the two answer differently.
-        """
-        self._part = part
-        self.set_model(first)
-        self._beside = Path(second)
+    def _refuse_other(self, error: BaseException) -> None:
+        if not self.give_up(error):
+            self.end_comparison()
 
     def end_comparison(self) -> None:
         """Show one model alone."""
@@ -573,9 +556,8 @@ class EvaluatePage(Page):
         was_both, self.both = self.both is not None, None
         if was_both:
             self.texts.name_models("", "")
-            differ = self.texts.listing.of("differ")
-            listing = self.texts.listing if differ is None else self.texts.listing.without(differ)
-            self.texts.set_listing(listing)
+            differ, listing = self.texts.listing.of(DIFFER), self.texts.listing
+            self.texts.set_listing(listing if differ is None else listing.without(differ))
 
     def copy_command(self) -> None:
         """Put the command on the clipboard that finds the same figures."""

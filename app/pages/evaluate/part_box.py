@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ from app.look.boxes import ChoiceBox
 from app.look.files import ask_file
 from app.pages.evaluate.requests import Parts
 from app.session import Session
-from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
 from engine.questions.how_read import HowRead
+from engine.questions.labelled import LabelledTexts
 
 
 class PartBox(ChoiceBox):
-    """Offers the texts for a model; its choice is an `EvaluateFile`. `file_wanted`: a file was chosen."""
+    """Offers the texts for a model; its choice is a `LabelledTexts`. `file_wanted`: a file was chosen."""
 
     file_wanted = Signal(str)
 
@@ -29,13 +27,10 @@ class PartBox(ChoiceBox):
         self.setAccessibleName(self.tr("Labelled texts"))
         self._session = session
 
-    def offer(self, folder: Path | None, parts: Parts, source: EvaluateFile | None) -> None:
-        """Offer what a model can be scored on. Args: source: what it is scored on now."""
+    def offer(self, parts: Parts, texts: LabelledTexts) -> None:
+        """Offer what a model can be scored on. Args: texts: what it is scored on now."""
         self.clear()
         self.setPlaceholderText(self.tr("Choose labelled texts"))
-        self.setEnabled(folder is not None)
-        if folder is None:
-            return
         parted = {
             "validation": self.tr("Validation part of {name}"),
             "test": self.tr("Test part of {name}"),
@@ -44,31 +39,28 @@ class PartBox(ChoiceBox):
         for split in parts.splits:
             title = (own if split in parts.own else parted)[split]
             name = words.shorten(parts.names[split], 40)
-            self.add_choice(title.format(name=name), EvaluateFile(ModelName(folder), part=split))
+            self.add_choice(title.format(name=name), LabelledTexts(part=split))
         path = self._session.data.path
-        sources = [self.source_of(folder, path)] if path is not None else []
-        if source is not None and source.data and source.data != str(path):
-            sources.append(replace(source, model=ModelName(folder)))
-        for one in sources:
+        files = [self.texts_of(path)] if path is not None else []
+        if texts.data and texts.data != str(path):
+            files.append(texts)
+        for one in files:
             self.add_choice(Path(one.data).name, one, one.data)
         self.add_action(self.tr("Choose a file…"), self.choose_file)
-        offered = [self.itemData(place) for place in range(self.count())]
-        self.setCurrentIndex(offered.index(source) if source is not None and source in offered else -1)
+        data = [self.itemData(place) for place in range(self.count())]
+        same = [one is not None and (one.data, one.part) == (texts.data, texts.part) for one in data]
+        self.setCurrentIndex(same.index(True) if True in same else -1)
 
-    def source_of(self, folder: Path, path: Path) -> EvaluateFile:
+    def texts_of(self, path: Path) -> LabelledTexts:
         """Return a file to score a model on: as a person reads it, where it is the one that is open."""
-        is_own = self._session.data.path is not None and path == self._session.data.path
-        source = EvaluateFile(ModelName(folder), data=str(path.absolute()))
-        return self._as_read(source) if is_own else source
-
-    def _as_read(self, source: EvaluateFile) -> EvaluateFile:
-        """Return a source as the open file is read, with its columns where a person has chosen them."""
         data = self._session.data
-        source = replace(source, how=HowRead.of(data.overrides), scheme=data.file_settings.get("scheme", ""))
-        if data.roles is None or data.table is None or not data.roles.label:
-            return source
-        columns: dict[str, Any] = data.roles.settings()
-        return replace(source, **columns)
+        if path != data.path:
+            return LabelledTexts(data=str(path.absolute()))
+        columns: dict[str, Any] = {}
+        if data.roles is not None and data.table is not None and data.roles.label:
+            columns = data.roles.settings()
+        how, scheme = HowRead.of(data.overrides), data.file_settings.get("scheme", "")
+        return LabelledTexts(data=str(path.absolute()), how=how, scheme=scheme, **columns)
 
     def choose_file(self) -> None:
         """Ask for a labelled file."""

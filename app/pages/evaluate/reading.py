@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app import words
 from app.pages.attention.state import AttentionState
 from app.pages.evaluate import requests
-from app.pages.evaluate.state import OpenedScores
+from app.pages.evaluate.opened_scores import OpenedScores
 from app.pages.evaluate.texts import TextsCard
 from app.pages.tasks.known import views_of
 from app.session import Session

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from app.pages.evaluate.state import (
-    FILE,
-    LONG,
-    SHORT,
-    SURE,
-    Listing,
-    OpenedScores,
-    ScoredPair,
-    WorseSlices,
-)
+from app.pages.evaluate.opened_scores import OpenedScores, ScoredPair, WorseSlices
+from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, Listing
 from app.plots.attribution import ScoredWord
 from app.work import text_filter
 from app.work.models import OpenModels
+from app.work.page_state import MISFIT
 from app.work.text_filter import Filter
 from engine.durable import write_text
 from engine.errors import UserError
@@ -48,6 +41,7 @@ from engine.inspect.attribution.target import LABELS, Target
 from engine.model.info import forget_temperature, read_info
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluateFile
+from engine.questions.labelled import LabelledTexts
 from engine.questions.scores import write_rows
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
@@ -55,7 +49,7 @@ from engine.train.data_notes import shared_with_training
 from engine.train.learned import learned_by
 from engine.train.run.runs import SETUP, notes_from, read_config
 from engine.train.run.setup import read_setup
-from engine.train.scored import Each, Scored
+from engine.train.scored import PEARSON, Each, Scored
 from engine.train.tasks.known import TASKS
 from engine.train.tasks.multi_label.task import BETWEEN
 from engine.train.tasks.rows.kind import OfRows
@@ -76,6 +70,12 @@ class Parts:
     folder: Path = Path()
     names: Mapping[str, str] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
+
+    def choose(self, texts: LabelledTexts) -> LabelledTexts:
+        """Return a file as it is; of parts one that there is, as far as there is any."""
+        if texts.data:
+            return texts
+        return LabelledTexts(part=texts.part if texts.part in self.splits else next(iter(self.splits), ""))
 
 
 def parts_of_model(folder: Path) -> Parts:
@@ -361,10 +361,34 @@ def numbers_of(names: Sequence[str], places: Places) -> npt.NDArray[np.float64]:
     return np.array([float(name) for name in names], np.float64)[places]
 
 
-def is_known(one: Filter, opened: OpenedScores) -> bool:
-    """Whether texts that another page speaks of can be among these."""
-    count = len(opened.scored.each.names)
-    return one.kind != text_filter.ANSWER or max(int(value) for value in one.values) < count
+def fitted(
+    listing: Listing, opened: OpenedScores, columns: Collection[str], both: ScoredPair | None
+) -> Listing:
+    """Return what somebody else wants listed as these texts have it: where none of them is right or wrong,
+    two models can only differ. Raises: UserError: it speaks of others.
+    """
+    differ = listing.of(text_filter.DIFFER)
+    if differ is not None and both is not None and both.compared.difference.only_first is None:
+        listing = listing.without(differ).toggled(Filter(text_filter.DIFFER, (text_filter.ANY,)))
+    if not all(_is_known(one, opened.scored.each, columns, both) for one in listing.filters):
+        raise UserError(MISFIT, name="listing")
+    return listing
+
+
+def _is_known(one: Filter, each: Each, columns: Collection[str], both: ScoredPair | None) -> bool:
+    first, *_others = one.values
+    if one.kind == text_filter.ANSWER:
+        low, high = sorted(int(place) for place in one.values)
+        return low >= -1 and 0 <= high < len(each.names)
+    if one.kind == text_filter.COLUMN:
+        return first in columns
+    if one.kind == text_filter.DIFFER:
+        return both is not None and first in text_filter.WHO
+    if one.kind == text_filter.MARK:
+        return each.marks is not None
+    if one.kind == text_filter.OFF:
+        return each.score == PEARSON and first in (text_filter.INSIDE, text_filter.OUTSIDE)
+    return one.kind != text_filter.PLACE or 0 <= int(first) < len(each)
 
 
 def _differing(count: int, who: str, both: ScoredPair | None) -> Mask:

@@ -11,7 +11,7 @@ from app import words
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, LevelMark, button, set_role
-from app.pages.evaluate.state import OpenedScores
+from app.pages.evaluate.opened_scores import OpenedScores
 from app.pages.tasks.known import views_of
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from engine.evaluation.baselines import TRAINING_MAJORITY, Baseline

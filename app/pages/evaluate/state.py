@@ -1,57 +1,27 @@
-"""What is scored, and which of its texts are listed: immutable values that know no widget."""
+"""What the Evaluate page shows as a plain value: a model that is scored, on which texts, and those listed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.work.page_state import PageState, limited, other_model
 from app.work.text_filter import Filter
-from engine.evaluation.baselines import Baseline
-from engine.evaluation.comparing import ComparedModels
-from engine.evaluation.report import Report
-from engine.evaluation.slices import Slice
-from engine.questions.evaluate import EvaluateFile
-from engine.text.listed import Indices
-from engine.train.scored import Scored
+from engine.questions.labelled import LabelledTexts
 
 SURE, UNSURE, LONG, SHORT, FILE = ORDERS = ("surest", "least sure", "longest", "shortest", "file")
-
-
-@dataclass(frozen=True, eq=False)
-class OpenedScores:
-    """Scored texts, and what follows from them at once.
-
-    file: in which their rows stand, None where that is not known. seconds: that it took.
-    """
-
-    source: EvaluateFile
-    report: Report
-    always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
-    sizes: Indices  # (E,) characters of each text
-    lengths: tuple[Slice, ...]
-    num_seen: int | None  # texts that the model has learned from; None: that is not known
-    can_count: bool  # whether the rows are known that it has learned from
-    file: Path | None
-    seconds: float
-
-    @property
-    def scored(self) -> Scored:
-        return self.report.scored
-
-    @property
-    def model(self) -> Path:
-        """The folder of what answered."""
-        return self.source.model.folder
+VIEWS = ("class", "confidence", "length", "slice")  # what scores are told by
+HOW_SURE = ("calibration", "threshold")  # what of confidence
+KEPT_APART = LabelledTexts()  # what the model's run has
 
 
 @dataclass(frozen=True)
 class Listing:
     """Which texts are listed, and in which order."""
 
-    filters: tuple[Filter, ...] = ()
-    search: str = ""
-    order: str = SURE
+    filters: tuple[Filter, ...] = limited((), most=100)
+    search: str = limited("", longest=10_000)
+    order: str = limited(SURE, choices=ORDERS)
 
     def toggled(self, wanted: Filter) -> Listing:
         """Return with a filter, in the place of one of its kind; without it where it was there."""
@@ -69,19 +39,22 @@ class Listing:
         return next((one for one in self.filters if one.kind == kind), None)
 
 
-@dataclass(frozen=True, eq=False)
-class WorseSlices:
-    """Slices that are worse than the rest, how many were tried, and columns: their cells, and by value."""
+@dataclass(frozen=True, slots=True)
+class EvaluateState(PageState):
+    """model: None: the one that is shown, and without that the first there is. beside: one that is compared.
 
-    slices: tuple[Slice, ...]
-    num_tried: int
-    columns: Mapping[str, tuple[str, ...]]
-    by_column: Mapping[str, tuple[Slice, ...]]
+    by, sure: what stands above the list, "": as it stands. place: of the text that is open, -1: none.
+    """
 
+    model: Path | None = other_model("model")
+    texts: LabelledTexts = KEPT_APART
+    listing: Listing = Listing()
+    beside: Path | None = other_model("beside")
+    by: str = limited("", choices=("", *VIEWS))
+    sure: str = limited("", choices=("", *HOW_SURE))
+    place: int = limited(-1, minimum=-1)
 
-@dataclass(frozen=True, eq=False)
-class ScoredPair:
-    """Two models on the same texts. other: what the second one is called and answered."""
-
-    compared: ComparedModels
-    other: Path
+    def misfit(self) -> str:
+        if self.texts.data and self.texts.part:
+            return "texts"
+        return "" if all(one.is_whole for one in self.listing.filters) else "listing"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHeaderView, QToolButton, QWidget
 
@@ -18,9 +18,10 @@ from app.look.layout import row
 from app.look.table_view import TableView
 from app.look.widgets import Card, button, named, set_role
 from app.pages.evaluate.by import column_words
+from app.pages.evaluate.opened_scores import ScoredPair
 from app.pages.evaluate.opened_text import OpenedText
 from app.pages.evaluate.requests import Places
-from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, UNSURE, Listing, ScoredPair
+from app.pages.evaluate.state import FILE, LONG, SHORT, SURE, UNSURE, Listing
 from app.pages.evaluate.texts_model import ANSWER as ANSWER_COLUMN
 from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCells, TextRows
 from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
@@ -128,6 +129,7 @@ class TextsCard(Card):
         self.none = label("", "muted", wrap=True, name="evaluate_none")
         self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.detail: OpenedText | None = None
+        self._to_open = -1  # the place of a text, once it is listed
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._lay_out()
         self._connect()
@@ -165,7 +167,6 @@ class TextsCard(Card):
     def show_scored(self, scored: Scored | None) -> None:
         """List other texts, none of which is filtered."""
         self._scored = scored
-        self._settle.stop()
         is_of_numbers = scored is not None and views_of(scored.task).is_of_numbers
         orders = [
             (SURE, self.tr("Furthest off first") if is_of_numbers else self.tr("Surest first")),
@@ -177,12 +178,8 @@ class TextsCard(Card):
         self.order.clear()
         for key, text in orders:
             self.order.addItem(text, key)
-        self.right.setVisible(scored is not None and not is_of_numbers)
-        self.search.blockSignals(True)
-        self.search.clear()
-        self.search.blockSignals(False)
         self._close()
-        self.set_listing(Listing())
+        self.show_listing(Listing())
         if scored is None:
             self.rows.set_rows(None, np.zeros(0, np.int64), None)
             self.count.setText("")
@@ -192,9 +189,18 @@ class TextsCard(Card):
         self._others = first, second
         self.view.setColumnHidden(OTHER, not second)
 
+    def show_listing(self, listing: Listing, place: int = -1) -> None:
+        """Ask for other texts, whatever is typed and chosen here. Args: place: of one to open; -1: none."""
+        self._settle.stop()
+        with QSignalBlocker(self.search):
+            self.search.setText(listing.search)
+        self.order.setCurrentIndex(self.order.findData(listing.order))
+        self.set_listing(listing)
+        self._to_open = place
+
     def set_listing(self, listing: Listing) -> None:
         """Ask for other texts."""
-        self.listing = listing
+        self.listing, self._to_open = listing, -1
         self._show_chips()
         if self._scored is not None:
             self.wanted.emit(listing)
@@ -217,6 +223,8 @@ class TextsCard(Card):
         self.none.setText(self.tr("No text is like that. Take a filter off."))
         self.none.setVisible(not len(places) and total > 0)
         self.export.setEnabled(len(places) > 0)
+        self.toggle_row(next(iter(np.flatnonzero(places == self._to_open).tolist()), -1))
+        self._to_open = -1
 
     def _show_chips(self) -> None:
         for chip in self._chips:
@@ -306,11 +314,10 @@ class TextsCard(Card):
     def _searched(self) -> None:
         self._settle.stop()
         if self.search.text() != self.listing.search:
-            self.set_listing(Listing(self.listing.filters, self.search.text(), self.listing.order))
+            self.set_listing(replace(self.listing, search=self.search.text()))
 
     def _ordered(self, place: int) -> None:
-        order = str(self.order.itemData(place))
-        self.set_listing(Listing(self.listing.filters, self.listing.search, order))
+        self.set_listing(replace(self.listing, order=str(self.order.itemData(place))))
 
     # ---- the text that is open
 
@@ -347,7 +354,7 @@ class TextsCard(Card):
             self.view.setRowHeight(self.rows.opened, max(ROW, height))
             self.view.scrollTo(self.rows.index(self.rows.opened, TEXT))
 
-    def shown_places(self) -> Sequence[int]:
-        """Return the places of the texts that are listed."""
-        found: list[int] = self.rows.places.tolist()
-        return found
+    @property
+    def opened_place(self) -> int:
+        """The place of the text that is open; -1: none is."""
+        return self.rows.place(self.rows.opened) if self.rows.opened >= 0 else -1

@@ -17,7 +17,7 @@ from app import words
 from app.look import theme
 from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
 from app.look.rows_model import CellsDelegate, Index, RowsModel, TableColumn
-from app.pages.evaluate.state import ScoredPair
+from app.pages.evaluate.opened_scores import ScoredPair
 from app.pages.tasks.known import views_of
 from engine.train.scored import Scored
 

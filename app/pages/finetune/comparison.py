@@ -26,7 +26,7 @@ from app.work.worker import Channel
 from engine.errors import Sentence, UserError
 from engine.events import Event, Gained, Noted, Steps
 from engine.settings.comparison import ComparisonConfig
-from engine.train.comparison import WAYS, beside, is_comparison, note_on_looks, read_report
+from engine.train.comparison import REPORT, WAYS, beside, is_comparison, note_on_looks, read_report
 from engine.train.metrics import LEAST_SEEDS, mean_interval
 
 EDGE = 8  # px around the rows of a figure
@@ -101,24 +101,29 @@ class ComparisonCard(Card):
         self.is_running = True
         self._show()
 
-    def show_folder(self, folder: Path) -> None:
-        """Show an earlier comparison as its files tell it."""
+    def show_folder(self, folder: Path | None) -> None:
+        """Show an earlier comparison as its files tell it, or none; one that is under way stays."""
+        if self.is_running or folder == self.folder:
+            return
         self._forget(folder)
         self._show()
-        self._ask_report(folder)
+        if folder is not None:
+            self._ask_report(folder)
 
     def _ask_report(self, folder: Path) -> None:
-        self._read.ask(folder, partial(read_report, folder), heard=self._take_report, refused=self._refuse)
+        self._read.ask(folder, partial(ended_report, folder), heard=self._take_report, refused=self._refuse)
 
-    def _forget(self, folder: Path) -> None:
+    def _forget(self, folder: Path | None) -> None:
         self._read.drop()
         self.folder, self.is_running = folder, False
         self._reached, self._metric, self._split = {}, "", ""
         self._rows, self._looks = 0, None
         for figure in (self.plot, self.mix):
-            figure.set_caption([(self.tr("comparison"), folder.name)])
+            figure.set_caption([(self.tr("comparison"), folder.name)] if folder is not None else [])
 
-    def _take_report(self, report: Mapping[str, Any]) -> None:
+    def _take_report(self, report: Mapping[str, Any] | None) -> None:
+        if report is None:
+            return  # it was stopped, and can go on
         self._metric, self._split = report["metric"], report["split"]
         self._rows = report["rows"][self._split]
         self._looks = note_on_looks(self._split, [one.get("looks", 0) for one in report["ways"]])
@@ -157,9 +162,7 @@ class ComparisonCard(Card):
         self.is_running = False
         state, folder = self._session.training.state, self.folder
         if state.outcome == "finished" and folder is not None:
-            self._read.ask(
-                folder, partial(read_report, folder), heard=self._take_report, refused=self._refuse
-            )
+            self._ask_report(folder)
         self._show()
         if state.error is not None and isinstance(state.error, UserError):
             self.saying.setText(words.say_error(state.error))
@@ -252,11 +255,16 @@ def signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "\u2212")
 
 
+def ended_report(folder: Path) -> Mapping[str, Any] | None:
+    """Return what a comparison has found; None: it has not come to its end. Raises: RunError: it is none."""
+    return None if is_comparison(folder) and not (folder / REPORT).is_file() else read_report(folder)
+
+
 def earlier_comparisons(root: Path) -> Steps[list[Path]]:
     """Return the newest comparisons under the folder for runs that have come to their end."""
     yield from ()
     found = [folder for folder in root.iterdir() if is_comparison(folder)] if root.is_dir() else []
-    done = [folder for folder in found if (folder / "report.json").is_file()]
+    done = [folder for folder in found if (folder / REPORT).is_file()]
     return sorted(done, reverse=True)[:MOST_EARLIER]
 
 

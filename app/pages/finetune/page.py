@@ -6,21 +6,25 @@ The page starts nothing by itself and keeps no state of the run: the session doe
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look.widgets import Card
+from app.pages.evaluate.state import EvaluateState, Listing
 from app.pages.finetune.before import BeforeFineTuning
 from app.pages.finetune.charts import FineTuneCharts
 from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.meanwhile import Meanwhile
 from app.pages.finetune.setup import APART, FineTuneSetup
+from app.pages.predict.state import PredictState
 from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
+from app.pages.run.state import RunPageState
 from app.session import Session
 from app.shipped import sample_data_path
 from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES
@@ -29,6 +33,7 @@ from app.work.text_filter import Filter
 from engine.commands.command_line import finetune_command
 from engine.errors import UserError
 from engine.events import Started
+from engine.questions.labelled import LabelledTexts
 from engine.settings.comparison import ComparisonConfig
 from engine.settings.config import values_of
 from engine.settings.finetune import FineTuneConfig
@@ -39,7 +44,7 @@ from engine.train.run.runs import new_run_dir
 class FineTunePage(TrainingPage):
     """Settings at the left, the run at the right, at most three actions above."""
 
-    key, kind = "finetune", FineTuneConfig
+    kind = FineTuneConfig
     setup: FineTuneSetup
     charts: FineTuneCharts
     inside = "attention"  # a classifier guesses no words
@@ -62,13 +67,12 @@ class FineTunePage(TrainingPage):
         self.stack.addWidget(self.comparison)
         self.meanwhile = Meanwhile(session)
         self.stack.addWidget(self.meanwhile)
-        self._compares = False  # whether a comparison is shown
-        self.comparison.closed.connect(self._close_comparison)
+        self.comparison.closed.connect(self._show_comparison)
         self.setup.compare.start_wanted.connect(self.compare)
         self.setup.compare.chosen.connect(self._show_comparison)
-        self.setup.last_run.chosen.connect(self.open_run)
-        self.setup.changed.connect(self._setup_changed)
-        self.before.changed.connect(self._setup_changed)
+        self.setup.last_run.chosen.connect(self.show_run)
+        self.setup.changed.connect(self.refresh)
+        self.before.changed.connect(self.refresh)
         self.charts.texts_wanted.connect(self._show_texts)
         session.training.ended.connect(self.restore_own)
         self._hear_session()
@@ -76,56 +80,55 @@ class FineTunePage(TrainingPage):
     def reason(self) -> str:
         return self.before.missing_words()
 
-    def show_state(self) -> None:
+    @property
+    def state(self) -> RunPageState:
+        return replace(super().state, comparison=self.comparison.folder)
+
+    def take_state(self, state: RunPageState) -> None:
+        super().take_state(state)
+        self.comparison.show_folder(state.comparison)
+        self.refresh()
+
+    def show_cards(self) -> None:
         focused = QApplication.focusWidget()
         had_focus = focused is not None and self.before.isAncestorOf(focused)
         self.before.refresh()
         at_form = not self.shows_run
         self.stack.setCurrentIndex(0 if self.before.missing() and at_form else 1)
-        if self._compares and at_form:
+        if self.comparison.folder is not None and at_form:
             self.stack.setCurrentWidget(self.comparison)
-        elif self._has_run and at_form and not self.before.missing():
+        elif self.run_dir is not None and at_form and not self.before.missing():
             self.stack.setCurrentWidget(self.meanwhile)
         self.setup.compare.start.setEnabled(not self.reason() and not self.session.training.is_running)
         if had_focus and not self.before.isVisible():
             self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
-        if not self._has_run:
+        if self.run_dir is None:
             self.charts.set_task(self.session.data.task_name)
         remarks = self.setup.remarks() if at_form else []
-        self.charts.show_before([] if self._has_run else remarks)
+        self.charts.show_before(remarks if self.run_dir is None else [])
         self.meanwhile.show_remarks(remarks)
-
-    def _setup_changed(self) -> None:
-        self.refresh()
 
     def _show_texts(self, split: str, behind: Filter) -> None:
         """Show the texts behind a number of the run on the Evaluate page."""
         folder = self.model_folder
         if folder is not None:
-            self.session.want_evaluation(folder, split, behind)
+            state = EvaluateState(folder, LabelledTexts(part=split), Listing((behind,)))
+            self.session.show_page("evaluate", state)
 
     def compare(self) -> None:
         """Learn from the open data in several ways, with the settings as they stand."""
-        self._set_failure(None)
+        self.failure.hide()
         self.setup.clear_refusals()
         try:
             folder = self.session.training.start(ComparisonConfig(self.setup.config()))
         except UserError as error:
-            self._refuse(error)
+            self.refuse_settings(error)
             return
-        self._compares = True
         self.comparison.start(folder)
         self.refresh()
 
-    def _show_comparison(self, folder: Path) -> None:
-        if not self.comparison.is_running:
-            self.comparison.show_folder(folder)
-        self._compares = True
-        self.refresh()
-
-    def _close_comparison(self) -> None:
-        self._compares = False
-        self.refresh()
+    def _show_comparison(self, folder: Path | None = None) -> None:
+        self.show_state(replace(self.state, comparison=folder))
 
     def command(self, config: FineTuneConfig) -> str:
         return finetune_command(config, new_run_dir(self.session.runs.root, Path(config.data.data).stem))
@@ -134,7 +137,7 @@ class FineTunePage(TrainingPage):
         return facts_of(config, started)
 
     def use_model(self) -> None:
-        self.session.show_page("predict")
+        self.session.show_page("predict", PredictState(self.model_folder))
 
     def set_for_one_training(self, values: dict[str, Any]) -> None:
         """Put other settings into the form for one training; the person's own come back with its end."""

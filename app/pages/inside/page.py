@@ -18,6 +18,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, button
 from app.pages.inside.kept_page import KeptPage
 from app.pages.inside.model_bar import SubjectBar
+from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.page_state import State
 from engine.errors import ModelError, UserError, marked
@@ -182,4 +183,4 @@ class LookingPage(KeptPage[State]):
         self._stack.setCurrentIndex(0 if lacking or is_first else 1)
 
     def _lead_to_training(self) -> None:
-        self.session.show_page("finetune" if self._needs == "labels" else "pretrain")
+        self.session.show_page("finetune" if self._needs == "labels" else "pretrain", RunPageState())

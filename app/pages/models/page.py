@@ -35,6 +35,7 @@ from app.pages.models.requests import (
 )
 from app.pages.models.state import TABS, ModelsState, PlannedModel
 from app.pages.models.weights import ParametersView
+from app.pages.run.state import RunPageState
 from app.pages.stated_page import StatedPage
 from app.session import Session
 from app.work.library import ORIGINS, CheckpointRefusal, ModelEntry
@@ -457,7 +458,7 @@ class ModelsPage(StatedPage[ModelsState]):
         """Make it the model to fine-tune."""
         if self.entry is not None and self.entry.problem is None:
             self.session.model.choose(str(self.entry.path))
-            self.session.show_page("finetune")
+            self.session.show_page("finetune", RunPageState())
 
     def export(self) -> None:
         """Offer to take it to another tool."""
@@ -472,7 +473,7 @@ class ModelsPage(StatedPage[ModelsState]):
             self.banner.show_text("note", text.format(path=entry.path))
 
     def _pretrain(self) -> None:
-        self.session.show_page("pretrain")
+        self.session.show_page("pretrain", RunPageState())
 
     def _show_state(self) -> None:
         """Show the actions that fit what is shown."""

@@ -1,14 +1,12 @@
-"""A whole file on the Predict page, whatever it holds: which file, which new one, and what becomes of it."""
+"""A whole file on the Predict page: which file, which new one, and what becomes of it."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import QDir, Qt, Signal
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import words
 from app.look import theme
@@ -16,9 +14,10 @@ from app.look.boxes import ChoiceBox
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit, ToolButton
 from app.look.labels import label, tip
-from app.look.layout import row
+from app.look.layout import column, row
 from app.look.widgets import Card, button, named
-from app.pages.predict.requests import free_path
+from app.pages.predict.requests import ModelDescription, free_path
+from app.pages.predict.state import PredictedFile
 from app.pages.predict.written import FileLinks
 from app.session import Session
 from engine.model.model_name import ModelName
@@ -26,21 +25,24 @@ from engine.questions.predict import PredictFile
 
 
 class AnsweredFileCard(Card):
-    """A file to answer, and where its answers go. A child class says what is read of it, and asks a model.
+    """A file to answer, and where its answers go; nothing of it is read here, for it is a task's own.
 
-    part: in the names of its objects. file_wanted: a person chose a file.
+    part: in the names of its objects. opened: a file was taken; with what is known of it.
     """
 
-    part: ClassVar[str] = ""
-    file_wanted = Signal(object)  # Path
+    part: ClassVar[str] = "task_"
+    out_suffixes: tuple[str, ...] = ()  # the usual one first
+    opened = Signal(object)  # a path; of a table, how it will be read
     changed = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("A whole file"))
         self._session = session
-        self.is_running = False
+        self._path: Path | None = None
+        self._task = ""  # of the model
         self._free = Path()
+        self.is_running = False
         self.file_box = ChoiceBox(f"{self.part}file_choice", self.tr("File"))
         self.out_edit = named(LineEdit(), f"{self.part}out_path", self.tr("New file"))
         self.out_edit.setPlaceholderText(self.tr("where the answers go"))
@@ -53,54 +55,93 @@ class AnsweredFileCard(Card):
         self.links = FileLinks()
         self.progress = QProgressBar(textVisible=False)
         self.progress.setObjectName(f"{self.part}file_progress")
+        self.progress.hide()
+        self.show_refusal("")
+        self.lay_out()
+        for widget in (self.refusal, self.free_button, self.status, self.links, self.progress):
+            self.add(widget)
+        self.body.addStretch(1)
         theme.on_theme_change(self, self._draw)
+        self._fill_files()
         self.file_box.activated.connect(self._file_chosen)
         self.free_button.clicked.connect(self._take_free_name)
         self.out_edit.textChanged.connect(self._out_changed)
         self.out_button.clicked.connect(self._browse_out)
         session.data.opened.connect(self._fill_files)
 
-    def add_outcome(self) -> None:
-        """Add what becomes of the file, below all that is asked for."""
-        for widget in (self.refusal, self.free_button, self.status, self.links, self.progress):
-            self.add(widget)
-        self.body.addStretch(1)
+    # ---- what differs for a table
 
-    # ---- what a child class says
+    def lay_out(self) -> None:
+        """Add what is asked for; what becomes of the file stands below it."""
+        self.setObjectName("task_file_card")
+        self.add_layout(captioned(self.tr("File"), self.file_box))
+        self.add_layout(captioned(self.tr("New file"), self.out_edit, self.out_row))
+        self.endings = label("", "muted", wrap=True, name=f"{self.part}endings")
+        self.add(self.endings)
 
     @property
-    @abstractmethod
     def path(self) -> Path | None:
         """The file that is answered."""
+        return self._path
 
     @property
-    @abstractmethod
+    def file(self) -> PredictedFile | None:
+        """The file that is answered, with what a person said of it."""
+        return None if self.path is None else PredictedFile(self.path)
+
+    @property
+    def known(self) -> Path | None:
+        """The file on the Data page, where it may be answered here."""
+        return self._session.data.path
+
+    @property
     def is_ready(self) -> bool:
         """Whether it can be answered."""
+        return self.out_path is not None
 
     @property
-    @abstractmethod
     def inputs(self) -> tuple[QWidget, ...]:
         """What is locked while it is being answered."""
+        return self.file_box, self.out_edit, self.out_button
 
     @property
-    @abstractmethod
     def filters(self) -> list[str]:
         """Return which files a dialog offers."""
+        return [self.tr("All files (*)")]
 
     @property
-    @abstractmethod
-    def out_suffixes(self) -> Sequence[str]:
-        """Return the endings that a new file may have, the usual one first."""
-
-    @property
-    @abstractmethod
     def out_filters(self) -> list[str]:
         """Return what a dialog offers for the new file."""
+        return [f"*{one}" for one in self.out_suffixes]
 
-    @abstractmethod
     def question(self, model: ModelName, out: Path) -> PredictFile:
         """Return what a model is asked."""
+        return PredictFile(model, data=str(self.path), out=out)
+
+    def set_model(self, described: ModelDescription, suffixes: tuple[str, ...]) -> None:
+        """Know what reads the file. Args: suffixes: how its answers can be written, the usual one first."""
+        if suffixes != self.out_suffixes:
+            self.out_suffixes = suffixes
+            said = self.tr("Its ending says how it is written: {endings}").format(endings=", ".join(suffixes))
+            self.endings.setText(said)
+        if described.task != self._task:  # a file of another task means nothing to it
+            self._task, file = described.task, self._session.data.task_file
+            self._take_path(file.path if file is not None and file.task == described.task else None)
+
+    def open_file(self, file: PredictedFile) -> None:
+        """Take a file to answer, and a free name beside it."""
+        self._take_path(file.path)
+
+    def _take_path(self, path: Path | None) -> None:
+        self._path = path
+        self.show_refusal("")
+        self.links.show_file(None)
+        self.status.setText("" if path is not None else self.tr("Choose a file to be answered."))
+        self._fill_files()
+        if path is not None:
+            self.set_out(free_path(path, suffix=self.out_suffixes[0]))
+            self.opened.emit(path)
+        self.changed.emit()
 
     # ---- where the answers go
 
@@ -136,7 +177,7 @@ class AnsweredFileCard(Card):
             name=f"predict_{self.part}out_dialog",
             suggested=self.out_path or "",
             filters=self.out_filters,
-            suffix=self.out_suffixes[0].removeprefix(".") if self.out_suffixes else "",
+            suffix=self.out_suffixes[0].removeprefix("."),
             confirms=False,  # for nothing is overwritten
         )
 
@@ -195,7 +236,7 @@ class AnsweredFileCard(Card):
     # ---- which file
 
     def _fill_files(self) -> None:
-        known = (self.path, self.opened, *self._session.settings.recent_files)
+        known = (self.path, self.known, *self._session.settings.recent_files)
         self.file_box.clear()
         for path in dict.fromkeys(str(one or "") for one in known):
             if path and Path(path).is_file():
@@ -206,11 +247,6 @@ class AnsweredFileCard(Card):
         self.file_box.setPlaceholderText(self.tr("Choose a file"))
         self._show_choice()
 
-    @property
-    def opened(self) -> Path | None:
-        """The file on the Data page, where it may be answered here."""
-        return self._session.data.path
-
     def _show_choice(self) -> None:
         self.file_box.setCurrentIndex(self.file_box.findData(str(self.path)) if self.path else -1)
 
@@ -218,7 +254,7 @@ class AnsweredFileCard(Card):
         path = self.file_box.itemData(index)
         self._show_choice()
         if path:
-            self.file_wanted.emit(Path(path))
+            self._file_selected(path)
         else:
             self.browse()
 
@@ -229,7 +265,14 @@ class AnsweredFileCard(Card):
         ask_file(self, title, self._file_selected, name=name, filters=self.filters)
 
     def _file_selected(self, path: str) -> None:
-        self.file_wanted.emit(Path(path))
+        self.open_file(PredictedFile(Path(path)))
 
     def _draw(self) -> None:
         self.out_button.setIcon(theme.icon("folder", "muted"))
+
+
+def captioned(caption: str, buddy: QWidget, part: QWidget | QHBoxLayout | None = None) -> QVBoxLayout:
+    """Return a box under what it holds. Args: part: what it stands in, where it does not stand alone."""
+    above = label(caption, "muted")
+    above.setBuddy(buddy)
+    return column(above, part or buddy, gap=3)

@@ -1,22 +1,33 @@
-"""A whole file on the Predict page: what to read and where to write."""
+"""A whole table on the Predict page: how it is read, which of its columns are, and where to write."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label
 from app.look.layout import column, row
 from app.pages.choose.encoding_box import EncodingBox
-from app.pages.predict.answered_file import AnsweredFileCard
-from app.pages.predict.requests import FilePreview, free_path
+from app.pages.predict.answered_file import AnsweredFileCard, captioned
+from app.pages.predict.requests import (
+    FilePreview,
+    ModelDescription,
+    free_path,
+    label_in,
+    preview,
+    preview_roles,
+)
+from app.pages.predict.state import PredictedFile
 from app.session import Session
+from app.work.worker import Channel
+from engine.events import Steps
 from engine.model.model_name import ModelName
 from engine.questions.how_read import HowRead
 from engine.questions.predict import PredictFile
@@ -24,15 +35,23 @@ from engine.text.roles import Roles
 
 
 class FileCard(AnsweredFileCard):
-    """Which file, which columns, which new file; asks for a preview when the file or its columns change."""
+    """Which table, which columns, which new file; asks for a preview when the table or its columns change."""
 
-    roles_wanted = Signal(object)  # Roles
-    encoding_wanted = Signal(str)
+    part = ""
+    out_suffixes = (".csv",)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         self.preview: FilePreview | None = None
+        self._asked: PredictedFile | None = None  # that was to be read last
+        self._described: ModelDescription | None = None
         super().__init__(session, parent)
-        self._wants_pair = False
+        self._previews = Channel(self, session.workers.files)
+        self.show_preview(None)
+        self.encoding_box.chosen.connect(self._read_encoded)
+        for box in (self.text_box, self.pair_box, self.label_box):
+            box.activated.connect(self._columns_chosen)
+
+    def lay_out(self) -> None:
         self.encoding_box = EncodingBox("predict_encoding")
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
@@ -49,37 +68,19 @@ class FileCard(AnsweredFileCard):
                 "Off: text exactly as it was."
             )
         )
-        self._lay_out()
-        self._fill_files()
-        self.set_wants_pair(False)
-        self.show_preview(None)
-        self._connect()
-
-    def _connect(self) -> None:
-        self.encoding_box.chosen.connect(self.encoding_wanted)
-        self.text_box.activated.connect(self._columns_chosen)
-        self.pair_box.activated.connect(self._columns_chosen)
-        self.label_box.activated.connect(self._columns_chosen)
-
-    def _lay_out(self) -> None:
         self._pair_label = label(self.tr("Second text column"), "muted")
-        source = (
-            _captioned(self.tr("File"), self.file_box),
-            _captioned(words.label_of("encoding"), self.encoding_box),
-        )
-        columns = (
-            _captioned(self.tr("Text column"), self.text_box),
-            _captioned(self.tr("Right labels"), self.label_box),
-        )
-        out = label(self.tr("New file"), "muted")
-        out.setBuddy(self.out_edit)
         self._pair_label.setBuddy(self.pair_box)
-        self.add_layout(row(*((one, 1) for one in source)))
-        self.add_layout(row(*columns))
+        for part in (self._pair_label, self.pair_box):
+            part.hide()
+        file = captioned(self.tr("File"), self.file_box)
+        encoding = captioned(words.label_of("encoding"), self.encoding_box)
+        text = captioned(self.tr("Text column"), self.text_box)
+        labels = captioned(self.tr("Right labels"), self.label_box)
+        self.add_layout(row((file, 1), (encoding, 1)))
+        self.add_layout(row(text, labels))
         self.add_layout(column(self._pair_label, self.pair_box, gap=3))
-        self.add_layout(column(out, self.out_row, gap=3))
+        self.add_layout(captioned(self.tr("New file"), self.out_edit, self.out_row))
         self.add(self.safe_box)
-        self.add_outcome()
 
     # ---- what is asked for
 
@@ -88,30 +89,30 @@ class FileCard(AnsweredFileCard):
         return self.preview.table.path if self.preview is not None else None
 
     @property
-    def opened(self) -> Path | None:
+    def file(self) -> PredictedFile | None:
+        shown = self.preview
+        if shown is None:
+            return None
+        return PredictedFile(shown.table.path, shown.how, dict(shown.roles))
+
+    @property
+    def known(self) -> Path | None:
         table = self._session.data.table
         return table.path if table is not None else None
 
     @property
+    def is_asking(self) -> bool:
+        """Whether a table is being read."""
+        return self._previews.is_asking
+
+    @property
     def inputs(self) -> tuple[QWidget, ...]:
-        return (
-            self.file_box,
-            self.encoding_box,
-            self.text_box,
-            self.pair_box,
-            self.label_box,
-            self.out_edit,
-            self.out_button,
-            self.safe_box,
-        )
+        boxes = (self.encoding_box, self.text_box, self.pair_box, self.label_box, self.safe_box)
+        return *super().inputs, *boxes
 
     @property
     def filters(self) -> list[str]:
-        return [self.tr("Tables (*.csv *.tsv *.txt *.jsonl)"), self.tr("All files (*)")]
-
-    @property
-    def out_suffixes(self) -> tuple[str, ...]:
-        return (".csv",)
+        return [self.tr("Tables (*.csv *.tsv *.txt *.jsonl)"), *super().filters]
 
     @property
     def out_filters(self) -> list[str]:
@@ -119,26 +120,80 @@ class FileCard(AnsweredFileCard):
 
     def question(self, model: ModelName, out: Path) -> PredictFile:
         assert self.preview is not None
-        table, how = self.preview.table, HowRead.of(self.preview.how)
+        table, how = self.preview.table, self.preview.how
         columns: dict[str, Any] = self.preview.roles.settings()
-        return PredictFile(
-            model, data=str(table.path), how=how, out=out, raw=self.raw, table=table, **columns
-        )
-
-    @property
-    def raw(self) -> bool:
-        return not self.safe_box.isChecked()
+        raw = not self.safe_box.isChecked()
+        return PredictFile(model, data=str(table.path), how=how, out=out, raw=raw, table=table, **columns)
 
     @property
     def is_ready(self) -> bool:
-        shown = self.preview
-        return shown is not None and bool(shown.roles.text) and self.out_path is not None
+        return self.preview is not None and bool(self.preview.roles.text) and super().is_ready
 
-    def set_wants_pair(self, wanted: bool) -> None:
-        """Show the second column where the model reads pairs."""
-        self._wants_pair = wanted
-        self.pair_box.setVisible(wanted)
-        self._pair_label.setVisible(wanted)
+    def set_model(self, described: ModelDescription, suffixes: tuple[str, ...]) -> None:
+        """Offer the columns that this model reads, and the one of the labels that it knows."""
+        self._described = described
+        for part in (self._pair_label, self.pair_box):
+            part.setVisible(described.reads_pairs)
+        if self.preview is not None:
+            self.preview = self._with_label(self.preview)
+            self._show_label(self.preview.roles.label)
+
+    # ---- reading
+
+    def open_file(self, file: PredictedFile) -> None:
+        """Read a table and show its rows before anything is predicted; nobody having said how, as the open
+        table is read where it is that.
+        """
+        self.show_refusal("")
+        self.status.setText(self.tr("Reading {name}…").format(name=file.path.name))
+        if file.how == HowRead() and self.known == file.path:
+            file = replace(file, how=HowRead.of(self._session.data.overrides))
+        self._read(file)
+
+    def _read_encoded(self, encoding: str) -> None:
+        """Read the table again, its bytes taken for other letters."""
+        if self._asked is not None:
+            how = replace(self._asked.how, encoding=encoding)
+            self._read(PredictedFile(self._asked.path, how))
+
+    def _read(self, file: PredictedFile) -> None:
+        self._asked, chosen = file, Roles(**file.columns)
+        trained = self._described.info.get("roles") if self._described is not None else None
+        wanted = (chosen or Roles.from_json(trained)).with_columns(label="")
+        if self._reads_pairs and not wanted.text_pair:
+            wanted = wanted.with_columns(text_pair="?")
+        self._ask(partial(preview, file.path, wanted, file.how), chosen)
+
+    def take_columns(self, roles: Roles) -> None:
+        """Read the same table with other columns."""
+        if self.preview is not None:
+            self._ask(partial(preview_roles, self.preview.table, roles, self.preview.how), roles)
+
+    def _ask(self, work: Callable[[], Steps[FilePreview]], chosen: Roles) -> None:
+        self._previews.ask(work, work, heard=partial(self._hear, chosen), refused=self._refuse_file)
+
+    def _hear(self, chosen: Roles, found: FilePreview) -> None:
+        if not chosen or chosen.label not in ("", *found.table.columns):
+            found = self._with_label(found)
+        else:
+            found = replace(found, roles=found.roles.with_columns(label=chosen.label))
+        self.show_preview(found)
+        self.opened.emit(found)
+        self.changed.emit()
+
+    def _refuse_file(self, error: BaseException) -> None:
+        """Say why a table cannot be read, as it is or with the encoding that was chosen."""
+        self.refuse(words.say_error(error))
+        self._show_encoding()
+
+    def _with_label(self, shown: FilePreview) -> FilePreview:
+        """Return it with the column that holds the labels this model knows."""
+        known = label_in(shown.table, self._described, shown.roles.read) if self._described else ""
+        return replace(shown, roles=shown.roles.with_columns(label=known))
+
+    @property
+    def _reads_pairs(self) -> bool:
+        return self._described is not None and self._described.reads_pairs
 
     def show_written(self, path: Path, seconds: float, model: str) -> None:
         """Say what was written; the next file gets the next free name."""
@@ -177,23 +232,9 @@ class FileCard(AnsweredFileCard):
     def _show_encoding(self) -> None:
         """Show how the file was read; one that was refused may be read another way, too."""
         shown = self.preview
-        chosen, found = (
-            ("", "") if shown is None else (shown.how.get("encoding", ""), shown.table.format.encoding)
-        )
+        chosen, found = ("", "") if shown is None else (shown.how.encoding, shown.table.format.encoding)
         self.encoding_box.show_read(chosen, found)
         self.encoding_box.setEnabled(shown is not None or bool(self.refusal.text()))
-
-    def refuse_file(self, text: str) -> None:
-        """Say why a file cannot be read, as it is or with the encoding that was chosen."""
-        self.refuse(text)
-        self._show_encoding()
-
-    def offer_label(self, name: str) -> None:
-        """Take a column as the right labels, or none: what another model knows."""
-        shown = self.preview
-        if shown is not None:
-            self.preview = replace(shown, roles=shown.roles.with_columns(label=name))
-            self._show_label(name)
 
     def _show_label(self, name: str) -> None:
         """Choose the column of the right labels; several, of 0 and 1 each, are one entry of the list."""
@@ -214,21 +255,11 @@ class FileCard(AnsweredFileCard):
         return lost.format(rows=rows)
 
     def _columns_chosen(self) -> None:
-        pair = self.pair_box.currentText() if self._wants_pair else ""
-        chosen = str(self.label_box.currentData() or "")
-        taken = chosen in (self.text_box.currentText(), pair)
+        text, right = self.text_box.currentText(), str(self.label_box.currentData() or "")
+        pair = self.pair_box.currentText() if self._reads_pairs else ""
+        right = "" if right in (text, pair) else right
         roles = self.preview.roles if self.preview is not None else Roles()
-        label = "" if taken else chosen
-        self.roles_wanted.emit(
-            roles.with_columns(text=self.text_box.currentText(), text_pair=pair, label=label)
-        )
-
-
-def _captioned(caption: str, box: QWidget) -> QVBoxLayout:
-    """Return a box under what it holds."""
-    above = label(caption, "muted")
-    above.setBuddy(box)
-    return column(above, box, gap=3)
+        self.take_columns(roles.with_columns(text=text, text_pair=pair, label=right))
 
 
 def _first_stem(stem: str) -> str:

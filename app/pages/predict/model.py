@@ -12,7 +12,7 @@ from app.look.labels import label
 from app.look.widgets import Card
 from app.pages.choose.model_box import ModelBox
 from app.pages.predict.requests import ModelDescription
-from app.pages.tasks.known import CLASSIFICATION, views_of
+from app.pages.tasks.known import views_of
 from app.session import Session
 from app.work.library import FILES
 from engine.model.info import temperature_in
@@ -73,18 +73,10 @@ class ModelCard(Card):
     def show_description(self, described: ModelDescription) -> None:
         """Say what the model does and how good it was."""
         self.pairs.setVisible(described.may_want_pair)
-        count = words.number(len(described.labels))
-        task = (
-            self.tr("Two texts → {count} labels")
-            if described.wants_pair
-            else self.tr("One text → {count} labels")
-        )
-        lines = [f"{task.format(count=count)}: {words.shorten(', '.join(described.labels), 60)}"]
         views = views_of(described.task)
-        if views is not CLASSIFICATION:
-            lines = [views.title()]
-            if len(described.labels) > 1:
-                lines[0] += f": {words.shorten(', '.join(described.labels), 60)}"
+        lines = [views.model_words(len(described.labels), is_pair=described.wants_pair)]
+        if len(described.labels) > 1:
+            lines[0] += f": {words.shorten(', '.join(described.labels), 60)}"
         if described.max_length:
             lines.append(
                 self.tr("Reads up to {count} pieces").format(count=words.number(described.max_length))

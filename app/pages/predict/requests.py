@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from engine.errors import DataError
 from engine.events import Steps
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
+from engine.questions.how_read import HowRead
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import TEXT_PAIR, Roles
 from engine.text.table import BadLine, Table, reading_table
-from engine.train.tasks.known import CLASSIFICATION, TASKS, task_of
+from engine.train.tasks.known import TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows
 
 LOOKED_AT = 2000  # rows in which a column of labels is looked for
@@ -47,7 +48,6 @@ class ModelDescription:
 class TextAnswer:
     """An answer to one text."""
 
-    model: ModelDescription
     probabilities: np.ndarray  # (C,) float32, or the number that is predicted
     prediction: str  # as it stands in a file of answers
     num_pieces: int  # that were read, special tokens included
@@ -63,7 +63,7 @@ class FilePreview:
     table: Table
     roles: Roles
     reported: tuple[BadLine, ...]  # rows that cannot be used
-    how: Mapping[str, str] = field(default_factory=dict)
+    how: HowRead
 
 
 def describe(models: OpenModels, folder: Path) -> ModelDescription:
@@ -87,7 +87,7 @@ def describe(models: OpenModels, folder: Path) -> ModelDescription:
     )
 
 
-def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> TextAnswer:
+def tell(models: OpenModels, folder: Path, text: str, pair: str | None = None) -> TextAnswer:
     """Return the answer to a text, or to a pair. Raises: ModelError, DataError."""
     asked = models.predictor(folder)
     probabilities = np.asarray(asked.predict(text, pair), dtype=np.float32)
@@ -98,21 +98,17 @@ def tell(models: OpenModels, folder: Path, text: str, pair: str | None) -> TextA
         end = max((stop for _start, stop in encoding.offsets), default=0)
         last = text[max(0, end - LAST_WORDS) : end]
     prediction = str(asked.task.predictions(probabilities[None])[0])
-    about = describe(models, folder)
     pieces, labels = len(encoding.input_ids), asked.answered(pair)
-    return TextAnswer(about, probabilities, prediction, pieces, encoding.num_cut, last, labels)
+    return TextAnswer(probabilities, prediction, pieces, encoding.num_cut, last, labels)
 
 
-def preview(path: Path, wanted: Roles, overrides: dict[str, str]) -> Steps[FilePreview]:
-    """Return a file as it will be read, its columns those a model was trained on, else a guess.
-
-    Raises: DataError.
-    """
-    table = yield from reading_table(path, **overrides)
-    return (yield from preview_roles(table, choose_roles(table, wanted), overrides))
+def preview(path: Path, wanted: Roles, how: HowRead) -> Steps[FilePreview]:
+    """Return a file as it will be read, the columns those wanted, else a guess. Raises: DataError."""
+    table = yield from reading_table(path, **how.named())
+    return (yield from preview_roles(table, choose_roles(table, wanted), how))
 
 
-def preview_roles(table: Table, roles: Roles, how: Mapping[str, str]) -> Steps[FilePreview]:
+def preview_roles(table: Table, roles: Roles, how: HowRead) -> Steps[FilePreview]:
     """Return a table as it will be read with columns that have been chosen. Raises: DataError."""
     reported = list(table.reported)
     if roles.text:
@@ -144,7 +140,7 @@ def label_in(table: Table, described: ModelDescription, taken: Sequence[str]) ->
     """Return the column that holds what a model predicts, as `Roles` have it; "" for none."""
     trained = str((described.info.get("roles") or {}).get("label") or "")
     kind = TASKS[described.task]
-    if kind is CLASSIFICATION or not isinstance(kind, OfRows):
+    if not isinstance(kind, OfRows) or kind.reading.has_cells_of_labels:
         return choose_label(table, trained, described.labels, taken)
     try:
         named = kind.reading.label(table, trained) if trained else ""

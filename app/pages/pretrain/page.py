@@ -24,6 +24,7 @@ from app.pages.pretrain.setup import PretrainSetupCard
 from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
 from app.pages.run.page import TrainingPage
+from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.tables import NEW
 from app.work.training import run_name
@@ -38,7 +39,7 @@ from engine.train.run.runs import new_run_dir
 class PretrainPage(TrainingPage):
     """Settings at the left; at the right the text and what will be seen of it, or the run."""
 
-    key, kind = "pretrain", PretrainConfig
+    kind = PretrainConfig
     setup: PretrainSetupCard
     charts: PretrainCharts
     inside = "probe"
@@ -172,16 +173,16 @@ class PretrainPage(TrainingPage):
         self._ask_workers()
         return gone
 
-    def show_state(self) -> None:
-        super().show_state()
-        self.charts.pinned.set_askable(self.is_running or (self._has_run and self.model_folder is not None))
+    def show_cards(self) -> None:
+        super().show_cards()
+        self.charts.pinned.set_askable(self.is_running or self.model_folder is not None)
         self.charts.pinned.edit.setVisible(self.is_running)
 
     def use_model(self) -> None:
         """Take the model to where it learns labels."""
         if self.model_folder is not None:
             self.session.model.choose(str(self.model_folder))
-        self.session.show_page("finetune")
+        self.session.show_page("finetune", RunPageState())
 
     def show_config(self, config: PretrainConfig) -> None:
         self._pins = [line for line in config.budget.pins.split("\n") if line.strip()]

@@ -48,6 +48,7 @@ from app.pages.probe.state import TABS, ProbeState
 from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
+from app.pages.run.state import RunPageState
 from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
@@ -369,4 +370,4 @@ class ProbePage(LookingPage[ProbeState]):
             self.inspector.choose(starter)
 
     def _lead_to_pretrain(self) -> None:
-        self.session.show_page("pretrain")
+        self.session.show_page("pretrain", RunPageState())

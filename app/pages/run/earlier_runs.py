@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu, QWidget
@@ -22,7 +22,7 @@ MOST_EARLIER = 12
 class EarlierRuns(QObject):
     """Looks for runs on a worker when its link is clicked; `chosen` tells which is to be shown."""
 
-    chosen = Signal(object, object)  # RunInfo, its settings
+    chosen = Signal(object)  # its folder
 
     def __init__(self, session: Session, kind: type, parent: QWidget) -> None:
         super().__init__(parent)
@@ -36,19 +36,18 @@ class EarlierRuns(QObject):
         root = self._session.runs.root
         self._asked.ask(root, partial(earlier_runs, root, self._kind, MOST_EARLIER), heard=self._offer)
 
-    def _offer(self, found: list[tuple[RunInfo, Any]]) -> None:
+    def _offer(self, found: list[RunInfo]) -> None:
         menu = QMenu(self._parent)
         menu.setObjectName("earlier_menu")
-        for info, config in found:
-            action = menu.addAction(_run_words(info))
-            action.triggered.connect(partial(self._choose, info, config))
+        for info in found:
+            menu.addAction(_run_words(info)).triggered.connect(partial(self._choose, info.path))
         if not found:
             menu.addAction(self.tr("No earlier run yet")).setEnabled(False)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.button.mapToGlobal(QPoint(0, self.button.height())))
 
-    def _choose(self, info: RunInfo, config: Any, _checked: bool = False) -> None:
-        self.chosen.emit(info, config)
+    def _choose(self, path: Path, _checked: bool = False) -> None:
+        self.chosen.emit(path)
 
 
 def state_words(state: str) -> str:

@@ -6,12 +6,14 @@ is one training job for all pages, so a page shows only what is of its own kind.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QTimer, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedWidget, QWidget
 
 from app import words
@@ -19,14 +21,16 @@ from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import tip
 from app.look.layout import row
-from app.look.widgets import GAP, SETTINGS_WIDTH, Page, button, set_role
+from app.look.widgets import GAP, SETTINGS_WIDTH, button, set_role
 from app.pages.export.dialog import export_model
 from app.pages.run.card import RunCard
 from app.pages.run.charts import RunCharts
 from app.pages.run.earlier_runs import EarlierRuns, state_words
 from app.pages.run.facts import Fact
-from app.pages.run.past_run import past_events
+from app.pages.run.past_run import past_events, read_run
 from app.pages.run.setup import SetupCard
+from app.pages.run.state import RunPageState
+from app.pages.stated_page import StatedPage
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.titles import run_title
@@ -34,34 +38,35 @@ from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.runs.follow import News, news
-from engine.train.run.runs import CONFIG, RunInfo, read_config, run_info
+from engine.train.run.runs import CHECKPOINTS, CONFIG, MODEL, RunInfo
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
 
-class TrainingPage(Page):
+class TrainingPage(StatedPage[RunPageState]):
     """The form or the run at the left, what belongs to it at the right, at most three actions above.
 
     A kind of training brings its form, what stands beside it before a run, and its charts; it says what its
     runs are called, made of and good for.
     """
 
-    key: ClassVar[str]  # of this page
+    state_kind = RunPageState
     kind: ClassVar[type]  # the settings of this page's runs
     inside: ClassVar[str]  # the page that looks into what they leave
     setup: SetupCard
     charts: RunCharts
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("", "", parent)
+        super().__init__(parent)
         self.session = session
-        self.run_dir: Path | None = None  # of the run that is shown
+        self.run_dir: Path | None = None  # of the run that the page has; None: the form for a new one alone
+        self.run_config: Any = None  # its settings
         self._outcome = ""
-        self._has_run = False  # whether the page has a run, and not the form for a new one alone
         self._at_form = False  # whether the form is in view though a run of this page goes on
-        self.run_config: Any = None  # of the run that is shown
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
+        self._read: tuple[RunInfo, Any] | BaseException | None = None  # a run that is to be shown
+        self._reading = Channel(self, session.workers.quick)
         self._past = Channel(self, session.workers.quick)
         self._following: tuple[Path, int] | None = None  # a run of another process, and how far it is read
         self._said_running = False  # that it runs elsewhere
@@ -115,7 +120,7 @@ class TrainingPage(Page):
     def show_config(self, config: Any) -> None:
         """Be told the settings of the run that is shown from now on."""
 
-    def show_state(self) -> None:
+    def show_cards(self) -> None:
         """Show the cards that fit the moment, after the actions do. (A slot must not be overridden: PySide
         would call the one on top even when the page is gone.)
         """
@@ -162,7 +167,6 @@ class TrainingPage(Page):
         session.training.changed.connect(self.refresh)
         session.training.failed.connect(self._run_failed)
         session.training.ended.connect(self._run_ended)
-        session.page_requested.connect(self._page_requested)
         if session.training.run_dir is not None:
             self._run_started(session.training.run_dir)
         self.refresh()
@@ -180,23 +184,71 @@ class TrainingPage(Page):
     @property
     def shows_run(self) -> bool:
         """Whether a run is in view, and not the form."""
-        return self._has_run and not self._at_form
+        return self.run_dir is not None and not self._at_form
 
     @property
     def is_finished(self) -> bool:
         """Whether the run that is shown has come to its end and left a model."""
-        return (
-            self._has_run
-            and not self.is_running
-            and self._outcome == "finished"
-            and self.model_folder is not None
-        )
+        return not self.is_running and self._outcome == "finished" and self.model_folder is not None
 
     @property
     def can_resume(self) -> bool:
         """Whether the run that is shown could go on."""
-        ended = self._has_run and not self.is_running
-        return ended and self._outcome in ("stopped", "failed", "crashed") and self._has_checkpoint()
+        is_over = not self.is_running and self._outcome in ("stopped", "failed", "crashed")
+        return is_over and self.run_dir is not None and (self.run_dir / CHECKPOINTS).is_dir()
+
+    # ---- what is shown, as a value
+
+    @property
+    def state(self) -> RunPageState:
+        return RunPageState(run=self.run_dir if self.shows_run else None)
+
+    def goes_on_with(self, state: RunPageState) -> bool:
+        return not self.is_running
+
+    def open_state(self, state: RunPageState) -> None:
+        self._read = None
+        self._reading.drop()
+        if state.run is not None:
+            read = partial(read_run, state.run, self.kind)
+            self._reading.ask(state.run, read, heard=self._take_read, refused=self._take_read)
+
+    def is_open(self, state: RunPageState) -> bool:
+        return state.run is None or self._read is not None or self.is_running
+
+    def take_state(self, state: RunPageState) -> None:
+        """Show the form, or a run as its files tell it. One in training stays: others wait until it has
+        ended, and who comes with data or a model to train finds it.
+        """
+        if self.is_running:
+            if state.run == self.run_dir:
+                self._show_running()
+            elif state.run is not None:
+                text = self.tr("{name} can be looked at when the run in training has ended.")
+                self.failure.show_text("note", text.format(name=run_title(state.run)))
+        elif isinstance(self._read, BaseException):
+            raise self._read
+        elif self._read is not None:
+            self._show_read(*self._read)
+        else:
+            self.leave_run()
+
+    def refuse(self, error: BaseException) -> None:
+        self.failure.show_text("wrong", words.say_error(error))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.take_up()
+
+    def show_run(self, path: Path) -> None:
+        """Show an earlier run, if it is one of this page's kind; one that was not finished can be resumed."""
+        self.show_state(replace(self.state, run=path))
+
+    def _take_read(self, read: tuple[RunInfo, Any] | BaseException) -> None:
+        self._read = read
+        self.take_up()
+
+    # ---- the actions that fit the moment
 
     def refresh(self) -> None:
         """Show the run or the form, and the actions that fit the moment."""
@@ -229,15 +281,15 @@ class TrainingPage(Page):
         self.start_button.setToolTip(tip(reason or (queued if session.training.is_running else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
         self.run_card.controls.setVisible(running or can_resume)
-        self.new_button.setVisible(self._has_run and not running)
-        self.run_card.form_button.setVisible(self._has_run)
+        self.new_button.setVisible(self.run_dir is not None and not running)
+        self.run_card.form_button.setVisible(self.run_dir is not None)
         self.run_card.form_button.setText(
             self.tr("Prepare another run") if running else self.tr("Back to the form")
         )
         set_role(self.new_button, "primary" if not can_resume and not finished else "")
-        if self._has_run:
-            self._show_run_card()
-        self.show_state()
+        if self.run_dir is not None:
+            self._show_run_card(self.run_dir)
+        self.show_cards()
         if keyboard in (*self._actions(), self.run_card):
             self._keep_keyboard(keyboard)
 
@@ -253,31 +305,28 @@ class TrainingPage(Page):
         able = (action for action in onwards if is_told and action.isVisible() and action.isEnabled())
         next(able, self.run_card).setFocus()
 
-    def _show_run_card(self) -> None:
+    def _show_run_card(self, run_dir: Path) -> None:
         card, state = self.run_card, self._outcome
-        assert self.run_dir is not None
         if self.is_running:
             state = self.session.training.state.state
             card.progress.show_state(self.session.training.state)
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
-        card.show_run(self.run_dir, self.tr("in training") if state == "running" else state_words(state))
+        card.show_run(run_dir, self.tr("in training") if state == "running" else state_words(state))
         card.show_facts(self.facts(self.run_config, self._started) if self.run_config is not None else [])
 
     def start(self) -> None:
         """Start training with the settings as they stand, or put the run into the queue while another goes
         on; a refusal appears beside its field.
         """
-        self._set_failure(None)
+        self.failure.hide()
         self.setup.clear_refusals()
-        is_second = self.session.training.is_running
+        training = self.session.training
+        is_second = training.is_running
         try:
-            if is_second:
-                self.session.training.put_in_queue(self.setup.config())
-            else:
-                self.session.training.start(self.setup.config())
+            (training.put_in_queue if is_second else training.start)(self.setup.config())
         except UserError as error:
-            self._refuse(error)
+            self.refuse_settings(error)
         else:
             if is_second:
                 said = self.tr("It is in the queue, and begins when the training under way has ended.")
@@ -288,40 +337,53 @@ class TrainingPage(Page):
         if self.is_running:
             self.session.training.go_on()
         elif self.run_dir is not None:
-            self._set_failure(None)
+            self.failure.hide()
             try:
                 self.session.training.resume(self.run_dir)
             except UserError as error:
-                self._refuse(error)
+                self.refuse_settings(error)
+
+    # ---- the run that the page has
 
     def _run_started(self, run_dir: Path) -> None:
         if self.is_mine:
             self._take_run(run_dir, "", self.session.training.config)
         self.refresh()
 
-    def show_run(self, info: RunInfo, config: Any) -> None:
-        """Show an earlier run as its files tell it; one that was not finished can be resumed."""
-        if self.is_running:
-            if info.path == self.run_dir:
-                self._show_running()
-            else:
-                text = self.tr("{name} can be looked at when the run in training has ended.")
-                self.failure.show_text("note", text.format(name=run_title(info.path)))
-            return
+    def _show_read(self, info: RunInfo, config: Any) -> None:
         self._take_run(info.path, info.state, config)
         if info.state == "running":
             self._follow(info.path, 0)
-            self.refresh()
-            return
+        else:
+            self._read_past(info.path, None, self._earlier_heard)
+        self.refresh()
+
+    def _take_run(self, run_dir: Path | None, outcome: str, config: Any) -> None:
+        """Have this run, or none, and nothing more of the one before."""
+        self.run_dir, self.run_config, self._outcome, self._at_form = run_dir, config, outcome, False
+        self._to_show = self._started = self._step = self._waiting = self._following = None
+        self._said_running = False
+        self._again.stop()
+        self._reading.drop()
+        self._past.drop()
+        self.charts.clear()
+        if run_dir is not None:
+            self.failure.hide()
+            for figure in self.findChildren(Figure):
+                figure.set_caption([(self.tr("run"), run_dir.name)])
+            self.show_config(config)
+
+    def _read_past(self, run_dir: Path, first_step: int | None, ended: Callable[[], None]) -> None:
+        """Draw what a run has said before a step, or all of it; what it says meanwhile waits."""
         self._waiting = []
         self._past.ask(
-            info.path,
-            partial(past_events, info.path, None),
+            (run_dir, first_step),
+            partial(past_events, run_dir, first_step),
             heard=self._feed,
-            refused=self._set_failure,
-            ended=self._earlier_heard,
+            refused=self.refuse,
+            ended=ended,
+            again=True,
         )
-        self.refresh()
 
     def _follow(self, run_dir: Path, offset: int) -> None:
         """Draw what a run says that another process trains, and look again in a moment."""
@@ -330,7 +392,7 @@ class TrainingPage(Page):
             (run_dir, offset, object()),
             partial(news, run_dir, offset),
             heard=self._take_news,
-            refused=self._set_failure,
+            refused=self.refuse,
             again=True,
         )
 
@@ -362,49 +424,24 @@ class TrainingPage(Page):
         else:
             self._again.start()
 
-    def _take_run(self, run_dir: Path, outcome: str, config: Any) -> None:
-        self.run_dir, self._outcome, self._has_run, self._at_form = run_dir, outcome, True, False
-        self._following, self._said_running = None, False
-        self._again.stop()
-        for figure in self.findChildren(Figure):
-            figure.set_caption([(self.tr("run"), run_dir.name)])
-        self._set_failure(None)
-        self._past.drop()
-        self._waiting = None
-        self.charts.clear()
-        self.run_config, self._started, self._step = config, None, None
-        self.show_config(config)
-
     def leave_run(self) -> None:
         """Show the form for a new run, as it was left; a run under way goes on meanwhile."""
         if self.is_running:
             self._at_form = True
-            self.refresh()
-            return
-        self._past.drop()
-        self._following = None
-        self._again.stop()
-        self._waiting = None
-        self._has_run, self.run_dir, self.run_config, self._outcome = False, None, None, ""
-        self._at_form = False
-        self.charts.clear()
+        else:
+            self._take_run(None, "", None)
         self.refresh()
 
     def _show_running(self) -> None:
         """Show the run under way again."""
         self._at_form = False
-        self._set_failure(None)
+        self.failure.hide()
         self.refresh()
-
-    def _page_requested(self, key: str, _state: object) -> None:
-        """Show the form to who comes with data or a model to train: an ended run is not what they want."""
-        if key == self.key and self._has_run and not self.is_running:
-            self.leave_run()
 
     def new_from_run(self) -> None:
         """Show the form with the settings of the run that is shown; nothing is started."""
         config = self.run_config
-        self._set_failure(None)
+        self.failure.hide()
         self.leave_run()
         if config is not None:
             self.setup.clear_refusals()
@@ -431,15 +468,7 @@ class TrainingPage(Page):
             return
         for event in events:
             if isinstance(event, Started) and event.first_step > 1:
-                self._waiting = []
-                self._past.ask(
-                    event.run_dir,
-                    partial(past_events, event.run_dir, event.first_step),
-                    heard=self._feed,
-                    refused=self._set_failure,
-                    ended=self._past_heard,
-                    again=True,
-                )
+                self._read_past(event.run_dir, event.first_step, self._past_heard)
         if self._waiting is not None:
             self._waiting += events
         else:
@@ -460,16 +489,16 @@ class TrainingPage(Page):
         if not isinstance(error, UserError | MemoryError) or not self.is_mine:
             return  # it is the window's to show
         if self._at_form:
-            self._set_failure(error)  # its fields are those of another run
+            self.refuse(error)  # its fields are those of another run
         else:
-            self._refuse(error)
+            self.refuse_settings(error)
 
     def _run_ended(self) -> None:
         if self.is_mine:
             training = self.session.training.state
             self._outcome = training.outcome
             step = training.step
-            if step is None and not self._left_something():
+            if step is None and not (self.run_dir and (self.run_dir / CONFIG).is_file()):
                 self.leave_run()  # refused or stopped before there was a run: the form says why
                 return
             if self._at_form:
@@ -489,49 +518,31 @@ class TrainingPage(Page):
             return  # why is said already
         template = self.tr("{name} is {state}.")
         text = template.format(name=run_title(ended), state=state_words(outcome))
-        self.failure.show_text("note", text, [(self.tr("Show it"), partial(self.open_run, ended))])
-
-    def open_run(self, path: Path) -> None:
-        """Show the run in a folder."""
-        try:
-            self.show_run(run_info(path), read_config(path))
-        except UserError as error:
-            self._set_failure(error)
+        self.failure.show_text("note", text, [(self.tr("Show it"), partial(self.show_run, ended))])
 
     def _show_end(self, seconds: float) -> None:
         has_model = self.model_folder is not None
         self.charts.end(self._outcome, self.run_dir, seconds, has_model=has_model)
 
-    def _refuse(self, error: BaseException) -> None:
+    def refuse_settings(self, error: BaseException) -> None:
+        """Say beside its field why a run cannot be, or above where it is of no field of the form."""
         shown = isinstance(error, UserError) and self.setup.show_refusal(error)
         if not shown or not isinstance(error, ConfigError):
-            self._set_failure(error)
+            self.refuse(error)
         self.refresh()
-
-    def _set_failure(self, error: BaseException | None) -> None:
-        if error is None:
-            self.failure.hide()
-        else:
-            self.failure.show_text("wrong", words.say_error(error))
 
     @property
     def model_folder(self) -> Path | None:
         """The model that the shown run has left; None while it has none."""
-        folder = self.run_dir / "model" if self.run_dir else None
+        folder = self.run_dir / MODEL if self.run_dir else None
         return folder if folder is not None and (folder / "config.json").is_file() else None
-
-    def _has_checkpoint(self) -> bool:
-        return self.run_dir is not None and (self.run_dir / "checkpoints").is_dir()
-
-    def _left_something(self) -> bool:
-        return self.run_dir is not None and (self.run_dir / CONFIG).is_file()
 
     def copy_command(self) -> None:
         """Put the command that does the same without a window on the clipboard."""
         try:
             command = self.command(self.run_config if self.shows_run else self.setup.config())
         except UserError as error:
-            self._refuse(error)
+            self.refuse_settings(error)
             return
         self.copy_button.copy(command)
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from app.work.page_state import MISFIT
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Evaluated, Event, Finished, Noted, Pinned, Started, Step
 from engine.runs.index import index_of
@@ -36,16 +37,24 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
     yield AnswerSoFar(value=chunk)
 
 
-def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[tuple[RunInfo, Any]]]:
-    """Return (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
-    found: list[tuple[RunInfo, Any]] = []
+def read_run(path: Path, kind: type) -> tuple[RunInfo, Any]:
+    """Return a run and its settings. Raises: as `read_config`; UserError: they are of another kind."""
+    config = read_config(path)
+    if not isinstance(config, kind):
+        raise UserError(MISFIT, name="run")
+    return run_info(path), config
+
+
+def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[RunInfo]]:
+    """Return the newest runs of a kind under `root`; damaged ones are passed over."""
+    found: list[RunInfo] = []
     for facts in (yield from index_of(root)):
         is_pretraining = facts.kind == "pretrain"
         if is_pretraining != (kind is PretrainConfig) or "/" in facts.folder:  # within a comparison
             continue
         path = Path(facts.path)
         with suppress(UserError):
-            found.append((run_info(path), read_config(path)))
+            found.append(read_run(path, kind)[0])
         if len(found) == most:
             break
     return found

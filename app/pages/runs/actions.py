@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app import words
 from app.look.files import ask_folder, ask_save
 from app.pages.export.dialog import export_model
+from app.pages.run.state import RunPageState
 from app.pages.runs import requests
 from app.pages.runs.dialogs import MarksDialog, bin_dialog, slim_dialog
 from app.pages.runs.export import write_card, write_scalars, write_table
@@ -33,7 +34,7 @@ from engine.runs.facts import RunFacts
 from engine.runs.groups import ScoreChoice
 from engine.runs.slim import spare
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config, run_info
+from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config
 
 ENDED = ("stopped", "failed", "crashed")
 
@@ -41,7 +42,6 @@ ENDED = ("stopped", "failed", "crashed")
 class RunActions(QObject):
     """Acts on the lines that are chosen at the moment; its dialogs belong to the page."""
 
-    run_wanted = Signal(object, object)  # RunInfo, its settings
     changed = Signal()  # something may stand otherwise in the folders
     done = Signal(str)  # in a sentence
     refused = Signal(object)
@@ -55,7 +55,7 @@ class RunActions(QObject):
         self.shown, self.measure = RunRows(), ScoreChoice()
         quick, files = session.workers.quick, session.workers.files
         self._marking, self._binning = Channel(self, quick), Channel(self, quick)
-        self._exporting = Channel(self, files)
+        self._opening, self._exporting = Channel(self, quick), Channel(self, files)
 
     @property
     def runs(self) -> list[RunFacts]:
@@ -208,7 +208,7 @@ class RunActions(QObject):
         except UserError as error:
             self.refused.emit(error)
             return
-        self.session.show_page("pretrain" if runs[0].kind == "pretrain" else "finetune")
+        self._lead_to(runs[0])
 
     def repeat(self) -> None:
         """Ask how many seeds the chosen lines are to have."""
@@ -346,10 +346,16 @@ class RunActions(QObject):
 
     def open_row(self, row: RunRow) -> None:
         """Open a line's first run on the page of its kind."""
-        path = Path(row.facts.path)
-        try:
-            config = read_config(path)
-        except UserError as error:
-            self.refused.emit(error)
-            return
-        self.run_wanted.emit(run_info(path), config)
+        facts = row.facts
+        path = Path(facts.path)
+        self._opening.ask(
+            path,
+            partial(read_config, path),
+            heard=lambda _: self._lead_to(facts, RunPageState(path)),
+            refused=self.refused.emit,
+            again=True,
+        )
+
+    def _lead_to(self, facts: RunFacts, state: RunPageState | None = None) -> None:
+        """Lead to the page of a run's kind. Args: state: None: as it stands."""
+        self.session.show_page("pretrain" if facts.kind == "pretrain" else "finetune", state)

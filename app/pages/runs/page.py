@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -24,6 +24,8 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.pending import Pending
 from app.look.widgets import GAP, Card, EmptyState, button, named
+from app.pages.evaluate.state import EvaluateState, Listing
+from app.pages.run.state import RunPageState
 from app.pages.runs.actions import RunActions
 from app.pages.runs.better import BetterCard
 from app.pages.runs.curves import CurvesCard
@@ -41,9 +43,11 @@ from app.pages.runs.state import RunsState
 from app.pages.runs.table import RunsTable
 from app.pages.stated_page import StatedPage
 from app.session import Session
+from app.work.text_filter import DIFFER, ONE, Filter
 from app.work.worker import Channel
 from engine.errors import RunError, marked
 from engine.events import Event, Progress
+from engine.questions.labelled import LabelledTexts
 from engine.runs.facts import RunFacts
 from engine.runs.groups import ListedRun, ScoreChoice, measures_of, pair_of
 from engine.train.run.runs import MODEL
@@ -57,10 +61,6 @@ class RunsPage(StatedPage[RunsState]):
     """Filters, the table, and below it what is said of the ticked lines."""
 
     state_kind = RunsState
-    run_wanted = Signal(object, object)  # RunInfo, its settings
-    texts_wanted = Signal(
-        object, str, object
-    )  # a model folder, a part of its run's data, another model folder
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,7 +151,6 @@ class RunsPage(StatedPage[RunsState]):
 
     def _connect(self) -> None:
         session, acting = self.session, self.acting
-        acting.run_wanted.connect(self.run_wanted)
         acting.changed.connect(self.refresh)
         acting.done.connect(self._tell)
         acting.refused.connect(self.refuse)
@@ -161,7 +160,7 @@ class RunsPage(StatedPage[RunsState]):
         self.data.activated.connect(self._filter)
         self.grouping.activated.connect(self._filter)
         self.measure.activated.connect(self._filter)
-        self.empty.activated.connect(partial(session.show_page, "finetune"))
+        self.empty.activated.connect(partial(session.show_page, "finetune", RunPageState()))
         self.nothing.activated.connect(self._show_all)
         self.table.ticked.connect(self._tick)
         self.table.folded.connect(self._fold)
@@ -418,12 +417,13 @@ class RunsPage(StatedPage[RunsState]):
             self.curves.show_reading(event.done / event.total)
 
     def _read_texts(self) -> None:
-        """Lead to the texts that A and B answer differently, of a seed that both have."""
+        """Lead to the texts of which A or B alone gets one right, of a seed that both have."""
         a, b = self.ticked_rows()[:2]
         first, second = pair_of(a.runs, b.runs)
-        models = [Path(facts.path) / MODEL for facts in (first, second)]
-        if all((model / "config.json").is_file() for model in models):
-            self.texts_wanted.emit(models[0], self.state.measure.split, models[1])
+        model, other = (Path(facts.path) / MODEL for facts in (first, second))
+        if all((one / "config.json").is_file() for one in (model, other)):
+            texts, one_right = LabelledTexts(part=self.state.measure.split), Filter(DIFFER, (ONE,))
+            self.session.show_page("evaluate", EvaluateState(model, texts, Listing((one_right,)), other))
         else:
             self.refuse(RunError(marked("engine", "One of the two runs has left no model to be asked.")))
 

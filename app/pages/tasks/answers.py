@@ -1,9 +1,10 @@
-"""What the Predict page shows at the right for a task with files of its own: above an example that is typed,
-with the model's reply, below a file's answers.
+"""What the Predict page shows at the right: above an example that is typed, with the model's reply, below a
+file's answers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,14 +16,14 @@ from app import words
 from app.look.labels import label, set_or_hide
 from app.look.layout import column
 from app.look.widgets import GAP, Card, set_role
-from app.pages.tasks.requests import OpenPredictor
 from app.work.worker import Channel
 from engine.events import Evaluated, Event, Finished
+from engine.train.run.kept import name_of
 
 if TYPE_CHECKING:
     from app.session import Session
 
-TYPING_STOPS_MS = 450
+TYPING_STOPS_MS = 350
 
 
 class AskCard(Card):
@@ -40,6 +41,10 @@ class AskCard(Card):
 
     def texts(self) -> tuple[str, ...]:
         """Return what is typed."""
+        raise NotImplementedError
+
+    def set_texts(self, text: str, second: str = "") -> None:
+        """Have these typed, in the order of `texts`."""
         raise NotImplementedError
 
     def is_complete(self) -> bool:
@@ -89,31 +94,37 @@ class TaskAnswers(QWidget):
 
     It asks the session's workers by channels of its own, and drops answers to what is no longer asked.
 
-    suffixes: the endings that a new file may have, the usual one first: they say how it is written.
+    reply_to: called with a model's folder and the texts, on the models worker. suffixes: the endings that a
+    new file may have, the usual one first: they say how it is written.
     """
 
     suffixes: ClassVar[tuple[str, ...]]
     ask_card: AskCard
     file_card: FileAnswersCard
 
-    def __init__(self, session: Session, model: OpenPredictor[Any], parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, reply_to: Callable[..., Any], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.model = model
+        self.reply_to = reply_to
         self.folder: Path | None = None
         self.reading = Channel(self, session.workers.files)  # a file
         self._asked = Channel(self, session.workers.models)
         self._timer = QTimer(self, singleShot=True, interval=TYPING_STOPS_MS)
         self._timer.timeout.connect(self.ask)
 
-    def add_cards(self, ask_card: AskCard, file_card: FileAnswersCard, shares: tuple[int, int]) -> None:
+    def add_cards(self, ask_card: AskCard, file_card: QWidget, shares: tuple[int, int]) -> None:
         """Show the cards of what is typed and of a file, each with its share of the room."""
-        self.ask_card, self.file_card = ask_card, file_card
+        self.ask_card = ask_card
         column((ask_card, shares[0]), (file_card, shares[1]), gap=GAP, parent=self)
         ask_card.typed.connect(self._typed)
         ask_card.entered.connect(self.ask)
 
-    def set_model(self, folder: Path) -> None:
-        """Ask this model from now on."""
+    @property
+    def is_asking(self) -> bool:
+        """Whether a reply, or what stands in a file, is on its way."""
+        return self._asked.is_asking or self.reading.is_asking
+
+    def set_model(self, folder: Path | None) -> None:
+        """Ask this model from now on; None: none yet."""
         if folder != self.folder:
             self.folder = folder
             self._asked.drop()
@@ -128,14 +139,15 @@ class TaskAnswers(QWidget):
         texts = self.ask_card.texts()
         self._asked.ask(
             (self.folder, texts),
-            partial(self.model.ask, self.folder, *texts),
+            partial(self.reply_to, self.folder, *texts),
             heard=partial(self._hear_reply, texts),
             refused=lambda error: self.ask_card.show_problem(words.say_error(error)),
+            again=True,  # the model may have been given a temperature meanwhile
         )
 
     def _hear_reply(self, texts: tuple[str, ...], reply: Any) -> None:
         if texts == self.ask_card.texts() and self.folder is not None:
-            self.ask_card.show_reply(reply, self.folder.name)
+            self.ask_card.show_reply(reply, name_of(self.folder))
 
     def _typed(self) -> None:
         if self.ask_card.is_complete():

@@ -68,6 +68,10 @@ class TaskViews(ABC):
     def words(self, summary: Summary) -> str:
         """Return what is learned from the open data: "One text → 5 labels"."""
 
+    def model_words(self, num_labels: int, *, is_pair: bool) -> str:
+        """Return what a model answers that learned it. Args: is_pair: it reads pairs of texts."""
+        return self.title()
+
     @abstractmethod
     def metrics(self) -> Mapping[str, str]:
         """Return what its metrics are called within a sentence: "accuracy", "entity F1"."""

@@ -18,6 +18,7 @@ from app.look.layout import STRETCH, row
 from app.look.widgets import GAP, Page, button
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
+from app.pages.run.state import RunPageState
 from app.pages.welcome.found import (
     LONGEST_NAME,
     FoundRun,
@@ -46,12 +47,14 @@ LEVELS = {"crashed": "look", "failed": "wrong"}
 
 
 class WelcomePage(Page):
-    """Where a person begins. The window opens the file dialog, the sample text and earlier runs."""
+    """Where a person begins. The window opens the file dialog and the sample text.
+
+    It is the one page without a state: it lists what there is, and what is chosen here is shown elsewhere.
+    """
 
     tour_wanted = Signal()
     open_wanted = Signal()  # a table of one's own
     sample_text_wanted = Signal()  # to pretrain on
-    run_wanted = Signal(object, object)  # RunInfo and its settings
     lecture_wanted = Signal(object)  # the path of one
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -185,8 +188,8 @@ class WelcomePage(Page):
         self.reviews_button.clicked.connect(self._try_reviews)
         self.open_button.clicked.connect(self.open_wanted)
         self.text_button.clicked.connect(self._try_text)
-        self.own_text_button.clicked.connect(partial(self._lead, "pretrain"))
-        self.models_link.clicked.connect(partial(self._lead, "models"))
+        self.own_text_button.clicked.connect(partial(session.show_page, "pretrain", RunPageState()))
+        self.models_link.clicked.connect(partial(session.show_page, "models"))
         session.runs.crashed_changed.connect(self.look_again)
         session.training.ended.connect(self.look_again)
         session.library.changed.connect(self._show)
@@ -353,15 +356,12 @@ class WelcomePage(Page):
 
     # ---- ways in
 
-    def _lead(self, page: str, _checked: bool = False) -> None:
-        self.session.show_page(page)
-
     def _look(self, folder: Path, text: str, pair: str, page: str) -> None:
         """Open a model and a text on a page that looks inside."""
         self.inspector.set_text(text, pair)
         if folder != self.inspector.folder:
             self.inspector.choose(folder)
-        self._lead(page)
+        self.session.show_page(page)
 
     def _guess(self) -> None:
         subject = self._subject()
@@ -392,29 +392,27 @@ class WelcomePage(Page):
             session.data.open(sample.path, roles=sample.roles)
         if session.model.chosen is None and starter is not None:
             session.model.choose(str(starter))
-        self._lead("finetune")
+        self.session.show_page("finetune", RunPageState())
 
     def _try_text(self) -> None:
         self.sample_text_wanted.emit()
-        self._lead("pretrain")
+        self.session.show_page("pretrain", RunPageState())
 
     # ---- rows
 
     def _open_run(self, run: FoundRun, _checked: bool = False) -> None:
         """Show a run on its page; while one of its kind is in training, that one."""
-        session = self.session
-        is_taken = session.training.is_running and type(session.training.config) is type(run.config)
-        self._lead(run.page)
-        if not is_taken:
-            self.run_wanted.emit(run.info, run.config)
+        training = self.session.training
+        is_taken = training.is_running and type(training.config) is type(run.config)
+        self.session.show_page(run.page, None if is_taken else RunPageState(run.info.path))
 
     def _open_table(self, path: Path, _checked: bool = False) -> None:
         self.session.data.open(path)
-        self._lead("data")
+        self.session.show_page("data")
 
     def _open_sample(self, sample: shipped.ShippedTable, _checked: bool = False) -> None:
         self.session.data.open(sample.path, roles=sample.roles)
-        self._lead("data")
+        self.session.show_page("data")
 
     def _open_model(self, model: ModelEntry, _checked: bool = False) -> None:
         self._look(model.path, self.inspector.text, self.inspector.text_pair, _page_of(model))
@@ -435,7 +433,7 @@ class WelcomePage(Page):
         folder = self.inspector.folder or subject
         if folder is None:
             self.inspector.set_text(text, pair)
-            self._lead(page)
+            self.session.show_page(page)
         else:
             self._look(folder, text, pair, page)
 

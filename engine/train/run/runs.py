@@ -100,7 +100,7 @@ def read_config(path: Path) -> AnyConfig:
 
 def read_any_config(path: Path) -> RunConfig:
     """Return the settings of a run. Raises: RunError if `path` is not a run folder; ConfigError."""
-    if not (path / CONFIG).is_file():
+    if not _is_run(path):
         raise RunError(
             marked("engine", "{path} is not a run folder: it has no config.toml. Start the run again."),
             path=path,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
 from torch import Tensor, nn
 
 from engine.errors import DataError, Sentence, marked
@@ -22,6 +23,7 @@ from engine.train.learned import HashedPart
 from engine.train.prepare import Setup
 from engine.train.scored import Scored
 from engine.train.task import Answering
+from engine.train.tasks.program import AnswerProgram
 
 Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
 StandIn = Callable[
@@ -71,9 +73,16 @@ def text_in(document: Mapping[str, Any], *names: str, required: bool = True) -> 
 
 
 class Kind(ABC):
-    """One task. name: as settings, cloze.json and commands spell it. problem: config.json's problem_type."""
+    """One task, all that is asked of it elsewhere.
+
+    name: as settings, cloze.json and commands spell it. problem: config.json's problem_type. does: what a
+    model does that learned it, as its card says it of a BERT. pipeline: how a pipeline of `transformers` is
+    asked for such a model; "" where there is none.
+    """
 
     name: ClassVar[str]
+    does: ClassVar[str]
+    pipeline: ClassVar[str] = ""
     head: ClassVar[type[EncoderWithHead]]
     problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
     setup: ClassVar[type[Setup]] = Setup
@@ -81,6 +90,8 @@ class Kind(ABC):
     least_rate: ClassVar[float] = 0.0  # peak learning rate of small encoders, where their usual one is lower
     without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
     reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
+    reads_windows: ClassVar[bool] = True  # whether a long text is read in windows that overlap, and not cut
+    has_temperature: ClassVar[bool] = False  # whether a model may keep one; see engine/model/info.py
     has_marks: ClassVar[bool] = False  # whether `Each` of its answers says what texts have in common
     counts_words: ClassVar[bool] = False  # whether counted words and a linear classifier can do the same
 
@@ -129,6 +140,14 @@ class Kind(ABC):
         """Return task and data that the result of a run is measured by, once it is read from its folder."""
         return self.task(setup, AdaptConfig()), setup.sets[split]
 
+    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+        """Return a part's answers that a run has kept as its result gives them: the training measured, and
+        only then chose a threshold, say. None where what was kept does not say that.
+
+        Args: info: the result's cloze.json.
+        """
+        return found
+
     def telling(self, task: Answering, seen: Seen) -> Answering | None:
         """Return a task that tells of each training batch's logits; None where examples have no one right
         label, so that nobody keeps how each was learned.
@@ -152,6 +171,23 @@ class Kind(ABC):
 
         What is returned raises UserError for a document that it cannot answer. Raises: ModelError.
         """
+
+    @abstractmethod
+    def program(self, folder: Path) -> AnswerProgram:
+        """Return the program that answers beside an exported graph as its model folder does.
+
+        Raises: ModelError.
+        """
+
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        """Return (N, K), what scores answer to each text, or to each token that is read: floats where that is
+        a number.
+
+        Args: scores: of each of the head's outputs, (B, ...). read: (B, T) the tokens that are; of whole
+        texts, all.
+        """
+        best: np.ndarray = scores[0][read].argmax(-1)[:, None]
+        return best
 
     @abstractmethod
     def evaluate_file(

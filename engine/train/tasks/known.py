@@ -41,6 +41,11 @@ def task_named(name: str) -> Kind:
     return TASKS[name]
 
 
+def of_rows(kind: Kind) -> OfRows:
+    """Return a task of rows of tables; classification in the place of one that has files of its own."""
+    return kind if isinstance(kind, OfRows) else CLASSIFICATION
+
+
 def guess_task(data: DataConfig) -> tuple[Kind, Sentence | None]:
     """Return the task that the settings name, else the one that the file looks like, and why.
 

@@ -44,7 +44,7 @@ def test_the_columns_of_the_endings_are_found_and_can_be_chosen(
     assert session.data.roles["choices"] == ("ending1", "ending3")
     session.data.undo_roles()
     assert session.wait_idle() and session.data.roles["choices"] == ENDINGS
-    assert [bar[0] for bar in page.labels_plot.bars] == list(ENDINGS)
+    assert [bar[0] for bar in page.labels_card.plot.bars] == list(ENDINGS)
     form = show_page(FineTunePage)
     assert form.setup.task_label.text() == "One text → the right one of 3 endings"
 

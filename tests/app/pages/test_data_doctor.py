@@ -199,13 +199,13 @@ def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opene
     page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
-    assert {name for name, _count in page.labels_plot.bars} == {"good", "bad", "goood"}
+    assert {name for name, _count in page.labels_card.plot.bars} == {"good", "bad", "goood"}
     links(page, "may be another one")["Merge"].click()
     assert session.wait_idle()
-    assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
+    assert {name for name, _count in page.labels_card.plot.bars} == {"good", "bad"}
     qtbot.waitUntil(lambda: any(session.runs.recipes_dir().glob("*.json")))
     open_table(page, tmp_path / "films.csv")
-    assert {name for name, _count in page.labels_plot.bars} == {"good", "bad"}
+    assert {name for name, _count in page.labels_card.plot.bars} == {"good", "bad"}
     assert "“goood” read as “good”" in said(page)
 
 
@@ -289,8 +289,8 @@ def test_rows_are_searched_put_in_order_and_filtered_by_a_label(
     assert cells == sorted(cells, reverse=True) and len(cells) == 8
     hand.click("show_all_rows")
     assert lines_shown(page) == [*range(2, len(rows) + 2)]
-    place = [name for name, _count in page.labels_plot.bars].index("goood")
-    page.labels_plot.chosen.emit(place)
+    place = [name for name, _count in page.labels_card.plot.bars].index("goood")
+    page.labels_card.plot.chosen.emit(place)
     assert session.wait_idle()
     assert lines_shown(page) == [100]
 

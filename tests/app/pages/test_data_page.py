@@ -24,6 +24,8 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.advice.table import on_table
 from app.pages.data.page import DataPage
+from app.pages.data.table import ChosenRows
+from app.pages.run.state import RunPageState
 from app.session import Session
 from engine.text.recipe import DROP, RELABEL, Step
 from engine.text.roles import Roles
@@ -94,7 +96,7 @@ def test_a_table_shows_its_lines_its_reading_and_advice(page: DataPage, table_fi
     assert "38 rows" in hint and "semicolon" in hint and "line 1" in hint
     said = " ".join(page.advice.texts())
     assert "repeat an earlier text" in said or "more than one label" in said
-    assert page.labels_plot.numbers()[1][0] == "sport"
+    assert page.labels_card.plot.numbers()[1][0] == "sport"
 
 
 def test_reported_rows_are_listed_with_their_reason(qtbot: QtBot, page: DataPage, table_file: Path) -> None:
@@ -164,7 +166,7 @@ def test_the_label_can_be_chosen_and_training_asks_for_it(
     assert session.wait_idle()
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(page.next_button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["finetune"]
+    assert asked.args == ["finetune", RunPageState()]
 
 
 @pytest.mark.slow
@@ -217,11 +219,11 @@ def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nnumber\n", encoding="utf-8")
     session = open_file(page, table_file, encoding="cp1252")
-    assert not page.max_length_box.isVisible() and page.model_button.isVisible()
+    assert not page.lengths_card.max_length_box.isVisible() and page.lengths_card.model_button.isVisible()
     session.model.choose("new:tiny", str(vocab))
     assert session.wait_idle()
-    assert page.max_length_box.isVisible() and not page.model_button.isVisible()
-    page.max_length_box.setValue(5)
+    assert page.lengths_card.max_length_box.isVisible() and not page.lengths_card.model_button.isVisible()
+    page.lengths_card.max_length_box.setValue(5)
     assert session.model.max_length == 5
     assert page.lengths_card.hint_label.text() == "100 % cut at"
     assert "[UNK]" in " ".join(page.advice.texts())
@@ -305,12 +307,12 @@ def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
     session = open_file(page, tmp_path / "planted.csv")
     words = "nearly equal to a commoner one"
     assert "b‹U+0430›d for bad in line 77" in remark(page, words)
-    before = dict(page.labels_plot.bars)
+    before = dict(page.labels_card.plot.bars)
     assert len(before) == 8 and session.values()["merge_labels"] is False
     qtbot.mouseClick(links(page, words)["Merge"], Qt.MouseButton.LeftButton)
     assert session.wait_idle()
     assert session.values()["merge_labels"] is True
-    merged = dict(page.labels_plot.bars)
+    merged = dict(page.labels_card.plot.bars)
     assert set(merged) == {"good", "bad", "dull"} and sum(merged.values()) == sum(before.values())
     assert "6 rows changed" in remark(page, "count as one")
     session.model.choose("new:nowhere")  # whatever else is studied anew, it stays
@@ -318,7 +320,7 @@ def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
     assert session.wait_idle() and session.data.label_choices["merge_labels"]
     qtbot.mouseClick(links(page, "count as one")["Undo"], Qt.MouseButton.LeftButton)
     assert session.wait_idle()
-    assert dict(page.labels_plot.bars) == before and not session.data.label_choices["merge_labels"]
+    assert dict(page.labels_card.plot.bars) == before and not session.data.label_choices["merge_labels"]
 
 
 def test_two_labels_that_look_alike_are_told_apart_wherever_one_is_named(
@@ -327,7 +329,7 @@ def test_two_labels_that_look_alike_are_told_apart_wherever_one_is_named(
     labels = ["sport"] * 30 + ["tech"] * 15 + ["sp\u043ert"]
     write(tmp_path / "alike.csv", [(f"film {n}", label) for n, label in enumerate(labels)])
     open_file(page, tmp_path / "alike.csv")
-    assert [name for name, _count in page.labels_plot.bars] == ["sport", "tech", "sp‹U+043E›rt"]
+    assert [name for name, _count in page.labels_card.plot.bars] == ["sport", "tech", "sp‹U+043E›rt"]
     assert "“sp‹U+043E›rt” has one row, “sport” 65.2 % of all" in remark(page, "far from balanced")
     assert "never measured: sp‹U+043E›rt." in remark(page, "appears in one row only")
 
@@ -365,7 +367,7 @@ def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(
     assert session.wait_idle()
     assert "30 different values in 30 rows" in remark(page, "different values")
     assert not page.next_button.isEnabled() and "different values" in page.next_button.toolTip()
-    assert "“id” cannot be the label" in page.labels_plot.empty_text
+    assert "“id” cannot be the label" in page.labels_card.plot.empty_text
 
 
 @pytest.mark.parametrize(
@@ -530,7 +532,7 @@ def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
     assert session.wait_idle() and said in remark(page, said)
     links(page, said)["Take as classes"].click()
     assert session.wait_idle() and session.values()["whole_labels"] is True
-    assert len(page.labels_plot.bars) == 6
+    assert len(page.labels_card.plot.bars) == 6
     links(page, "as they stand")["Undo"].click()
     assert session.wait_idle() and session.values()["whole_labels"] is False
 
@@ -596,7 +598,7 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     choose(shown_menu(page, "rows_menu"), "Give it another label", "good")
     assert session.wait_idle()
     assert session.data.mends.steps == (Step(RELABEL, (2,), label="good", column="label"),)
-    assert dict(page.labels_plot.bars) == {"good": 11, "bad": 10, "gud": 9}
+    assert dict(page.labels_card.plot.bars) == {"good": 11, "bad": 10, "gud": 9}
     view.selectionModel().select(
         QItemSelection(view.model().index(3, 0), view.model().index(5, 1)),
         QItemSelectionModel.SelectionFlag.ClearAndSelect,
@@ -619,7 +621,7 @@ def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: Data
     session = open_file(page, tmp_path / "films.csv")
 
     def on(label: str, *path: str) -> None:
-        plot = page.labels_plot
+        plot = page.labels_card.plot
         plot.go_to([name for name, _ in plot.bars].index(label))
         ask_menu(plot, QPoint(4, 4), by_key=True)
         menu = next(menu for menu in plot.findChildren(QMenu) if menu.isVisible())
@@ -627,13 +629,13 @@ def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: Data
         assert session.wait_idle()
 
     on("gud", "Merge “gud” into", "good")
-    assert dict(page.labels_plot.bars) == {"good": 20, "bad": 10}
+    assert dict(page.labels_card.plot.bars) == {"good": 20, "bad": 10}
     on("bad", "Rename “bad”…")
     dialog = page.findChild(QDialog, "label_dialog")
     dialog.label.setText("poor")
     qtbot.keyClick(dialog.label, Qt.Key.Key_Return)
-    assert session.wait_idle() and dict(page.labels_plot.bars) == {"good": 20, "poor": 10}
-    page.labels_plot.chosen.emit(0)
+    assert session.wait_idle() and dict(page.labels_card.plot.bars) == {"good": 20, "poor": 10}
+    page.labels_card.plot.chosen.emit(0)
     qtbot.waitUntil(lambda: not page.table_card.is_looking)
     assert len(lines_shown(page)) == 20, "those that are called good now"
     on("poor", "Leave out the rows of “poor”")
@@ -673,7 +675,7 @@ def test_rows_of_one_text_are_ruled_off_from_those_of_the_next(page: DataPage, t
     write(tmp_path / "films.csv", [(text, "ab"[n % 2]) for n, text in enumerate(texts * 2)])
     open_file(page, tmp_path / "films.csv")
     card = page.table_card
-    card.show_only(np.array([0, 2, 1, 4, 6, 3]), "row beside row")
+    card.show_only(ChosenRows(np.array([0, 2, 1, 4, 6, 3]), "row beside row"))
     assert page.session.wait_idle()
     assert card.view.ruled == {2, 5}
     card.show_all()
@@ -690,4 +692,4 @@ def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
     assert session.wait_idle()
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)
-    assert asked.args == ["models"]
+    assert asked.args == ["models", None]

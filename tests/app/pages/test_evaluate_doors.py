@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look.table_view import TableView
 from app.pages.evaluate.page import EvaluatePage
+from app.pages.evaluate.state import EvaluateState
 from app.session import Session
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
@@ -43,7 +44,7 @@ def scores_of(page: EvaluatePage, folder: Path, config: FineTuneConfig) -> Any:
     """Train a moment, and show what became of it."""
     for _ in fine_tune(config, folder / "run"):
         pass
-    page.set_model(folder / "run" / "model")
+    page.show_state(EvaluateState(folder / "run" / "model"))
     settle(page)
     return page.kinds.currentWidget()
 

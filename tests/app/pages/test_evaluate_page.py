@@ -17,17 +17,16 @@ from pytestqt.qtbot import QtBot
 from app.look.widgets import LevelMark
 from app.pages.attention.state import AttentionState
 from app.pages.evaluate.page import EvaluatePage
-from app.pages.evaluate.requests import choose
-from app.pages.evaluate.state import FILE, Listing
+from app.pages.evaluate.requests import choose, fitted
+from app.pages.evaluate.state import FILE, EvaluateState, Listing
 from app.pages.evaluate.texts_model import TEXT
 from app.session import Session
-from app.work.text_filter import DIFFER, LABEL, WORD, Filter
+from app.work.text_filter import ANY, DIFFER, LABEL, ONE, WORD, Filter
 from engine.evaluation.calibration import tempered
 from engine.evaluation.part import scoring_part
 from engine.events import result_of
 from engine.model.info import keep_temperature
-from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.labelled import LabelledTexts
 from engine.text.listed import Listed
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
@@ -59,7 +58,7 @@ def page(
 ) -> EvaluatePage:
     shutil.copytree(made / "runs", session.runs.root)
     page = show_page(EvaluatePage)
-    page.set_model(session.runs.root / "run-1" / "model")
+    page.show_state(EvaluateState(session.runs.root / "run-1" / "model"))
     settle(page)
     return page
 
@@ -130,7 +129,7 @@ def test_a_temperature_is_kept_by_a_click_said_and_taken_back(page: EvaluatePage
     assert page.by.keep.isHidden()  # 16 texts are too few
     keep_temperature(page.session.runs.root / "run-1" / "model", 2.0, 50)
     before = scored_of(page).each.probabilities
-    page.set_model(page.session.runs.root / "run-1" / "model")
+    page.show_state(EvaluateState(page.session.runs.root / "run-1" / "model"))
     settle(page)
     assert scored_of(page).each.probabilities == pytest.approx(tempered(before, 2.0), abs=1e-5)
     assert "temperature of 2" in hand.said("evaluate_mended")
@@ -160,7 +159,7 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     copy = page.session.runs.root / "copy"
     shutil.copytree(page.session.runs.root / "run-1" / "model", copy)
     path = write_table(page.session.runs.root / "new.csv", new_reviews(30))
-    page.set_model(copy)
+    page.show_state(EvaluateState(copy))
     settle(page)
     page.open_file(path)
     settle(page)
@@ -392,6 +391,21 @@ def test_what_cannot_be_scored_is_refused_in_a_sentence(
     assert page.opened is not None and hand.said("evaluate_refusal") == ""
 
 
+def test_what_these_texts_have_not_is_refused_where_it_is_asked_for_and_left_out_where_it_was_kept(
+    page: EvaluatePage, hand: Hand, tmp_path: Path
+) -> None:
+    model, gone = page.folder, LabelledTexts(data=str(tmp_path / "gone.csv"))
+    others = (("answer", (0, 7)), ("place", (16,)), ("off", ("inside", 0, 1)), ("mark", ("type", "PER")))
+    wanted = [Listing((Filter(kind, values),)) for kind, values in (*others, (DIFFER, (ONE,)))]
+    for state in (EvaluateState(model, gone), *(EvaluateState(model, listing=one) for one in wanted)):
+        page.show_state(state)
+        settle(page)
+        assert hand.said("evaluate_refusal").endswith(".") and page.is_state_shown
+        page.restore_state(state)
+        settle(page)
+        assert hand.said("evaluate_refusal") == "" and len(listed(page)) == 16
+
+
 def test_every_task_has_its_score_with_an_interval_and_its_texts(
     session: Session, show_page: ShowPage[EvaluatePage], tmp_path: Path, no_models_ship: None
 ) -> None:
@@ -401,7 +415,7 @@ def test_every_task_has_its_score_with_an_interval_and_its_texts(
         run = tmp_path / f"run-{task}"
         for _ in fine_tune(config_of(tmp_path / task, validation_share=0.3), run):
             pass
-        page.set_model(run / "model")
+        page.show_state(EvaluateState(run / "model"))
         settle(page)
         assert page.opened is not None and page.score.between.text()
         assert page.texts.rows.rowCount() == len(page.opened.scored.each) > 0
@@ -426,6 +440,14 @@ def test_a_label_among_several_lists_the_texts_that_have_it_or_were_given_it() -
         assert found.tolist() == wanted
 
 
+def test_where_no_text_is_right_or_wrong_two_models_can_only_differ() -> None:
+    opened = SimpleNamespace(scored=SimpleNamespace(each=None))
+    for only_first, wanted in ((None, ANY), (0, ONE)):
+        both = SimpleNamespace(compared=SimpleNamespace(difference=SimpleNamespace(only_first=only_first)))
+        found = fitted(Listing((Filter(DIFFER, (ONE,)),)), opened, (), both)  # type: ignore[arg-type]
+        assert found == Listing((Filter(DIFFER, (wanted,)),))
+
+
 def test_nothing_is_scored_where_there_is_no_model(
     session: Session, show_page: ShowPage[EvaluatePage], no_models_ship: None
 ) -> None:
@@ -442,7 +464,7 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
     row = page.texts.rows.places.tolist().index(wrong)
     page.texts.view.setCurrentIndex(page.texts.rows.index(row, TEXT))
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
-    assert "on the Data page first" in page.state.text()  # the recipe is kept with the open table
+    assert "on the Data page first" in page.said.text()  # the recipe is kept with the open table
     assert page.opened is not None and page.opened.file is not None
     page.session.data.open(page.opened.file)
     settle(page)
@@ -454,9 +476,9 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
         (int(listed.rows[wrong]),),
         each.names[each.predicted[wrong]],
     )
-    assert "the file stays as it is" in page.state.text()
+    assert "the file stays as it is" in page.said.text()
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
-    assert not page.session.data.mends.steps and "taken back" in page.state.text()
+    assert not page.session.data.mends.steps and "taken back" in page.said.text()
     right = next(place for place, one in enumerate(each.right) if one)
     page.texts.toggle_row(page.texts.rows.places.tolist().index(right))
     assert page.texts.detail is not None
@@ -472,9 +494,7 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     for _ in fine_tune(config, session.runs.root / "run"):
         pass
     page = show_page(EvaluatePage)
-    page.set_model(session.runs.root / "run" / "model")
-    settle(page)
-    page.show_source(EvaluateFile(ModelName(session.runs.root / "run" / "model"), part="test"))
+    page.show_state(EvaluateState(session.runs.root / "run" / "model", LabelledTexts(part="test")))
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
@@ -528,9 +548,9 @@ def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advise
 
 
 def test_a_difference_is_one_count_on_the_page_and_in_its_list(page: EvaluatePage, hand: Hand) -> None:
-    page.show_difference(
-        page.session.runs.root / "run-1" / "model", "validation", page.session.runs.root / "run-2" / "model"
-    )
+    first, second = (page.session.runs.root / f"run-{seed}" / "model" for seed in (1, 2))
+    one_right = Listing((Filter(DIFFER, (ONE,)),))
+    page.show_state(EvaluateState(first, LabelledTexts(part="validation"), one_right, second))
     settle(page)
     assert page.both is not None
     own, other = scored_of(page).each, page.both.compared.second.each

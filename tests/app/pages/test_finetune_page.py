@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -20,7 +21,10 @@ from app.pages.finetune import model as finetune_model
 from app.pages.finetune.advice import FineTuneAdvice, ValidationRows, on_validation
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.page import FineTunePage
+from app.pages.predict.state import PredictState
+from app.pages.run import past_run
 from app.pages.run.advice import outcome_words
+from app.pages.run.state import RunPageState
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import starter_model
@@ -30,7 +34,7 @@ from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
-from engine.train.run.runs import RunInfo
+from engine.train.run.runs import read_config
 from engine.train.tasks.token_labels.details import NONE_FOUND
 from tests.app.hand import Hand, ShowPage, wait_for_run
 from tests.engine.made_runs import made_run
@@ -87,7 +91,7 @@ def test_a_page_without_data_says_so_and_leads_to_the_data(page: FineTunePage, q
     assert "table" in page.before.label.text() and not page.start_button.isEnabled()
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.before.button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["data"]
+    assert asked.args == ["data", None]
 
 
 def test_data_without_a_model_can_start_from_random_weights(
@@ -253,7 +257,7 @@ def test_a_finished_run_offers_its_model_onwards(
     assert not page.charts.scores_card.confusion.is_empty
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["predict"]
+    assert asked.args == ["predict", PredictState(page.model_folder)]
 
 
 def test_an_error_in_training_is_said_on_the_page(begin: Callable[[InventedRun], FineTunePage]) -> None:
@@ -473,13 +477,12 @@ def test_who_comes_with_data_or_a_model_finds_the_form_and_not_the_run_that_ende
 ) -> None:
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
-    page.session.show_page("finetune")
+    page.show_state(RunPageState())
     assert page.run_card.isVisible()  # it is under way
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.training.is_running)
-    page.session.show_page("data")
-    assert page.run_card.isVisible()
-    page.session.show_page("finetune")
+    assert page.run_card.isVisible() and page.state == RunPageState(page.session.training.run_dir)
+    page.show_state(RunPageState())
     assert page.setup.isVisible() and page.charts.loss.num_points == 0
 
 
@@ -547,9 +550,22 @@ def test_an_earlier_run_waits_while_another_is_in_training(
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     points, name = page.charts.loss.num_points, page.run_card.name.text()
-    page.show_run(RunInfo(tmp_path / "old", "old", "stopped", 4, 9, "accuracy", 0.5), FineTuneConfig())
+    page.show_run(made_run(tmp_path, "old", state="stopped"))
+    assert page.session.wait_idle()
     assert page.charts.loss.num_points >= points and page.run_card.name.text() == name
     assert "old" in page.failure.text()
+
+
+def test_the_settings_of_a_run_are_never_read_on_the_windows_thread(
+    page: FineTunePage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run, seen = made_run(tmp_path, "old"), list[threading.Thread]()
+    monkeypatch.setattr(
+        past_run, "read_config", lambda path: seen.append(threading.current_thread()) or read_config(path)
+    )
+    page.show_run(run)
+    assert page.session.wait_idle() and page.run_dir == run
+    assert seen and threading.main_thread() not in seen
 
 
 @pytest.mark.slow
@@ -671,6 +687,7 @@ def test_the_form_tells_of_the_last_run_on_the_open_table_and_leads_to_it(
     said = hand.said("last_run_words")
     assert said.startswith("Last run: news · new tiny · ") and "accuracy 0.71" in said
     hand.click("show_last_run")
+    assert ready.session.wait_idle()
     assert ready.run_dir is not None and ready.run_dir.name.endswith("-news") and run != ready.run_dir
 
 

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.finetune.page import FineTunePage
 from app.session import Session
 from engine.train.run.lock import locked
-from engine.train.run.runs import LOCK, METRICS, STATUS, read_config, run_info
+from engine.train.run.runs import LOCK, METRICS, STATUS
 from tests.app.hand import Hand, ShowPage
 from tests.engine.made_runs import made_run
 
@@ -26,7 +26,7 @@ def test_a_run_that_was_started_elsewhere_is_followed_to_its_end(
     whole = made_run(session.runs.root, "whole", steps=9, number=1)
     text = (path / METRICS).read_text()
     with locked(path / LOCK):
-        page.show_run(run_info(path), read_config(path))
+        page.show_run(path)
         qtbot.waitUntil(lambda: hand.said("run_where") == "Step 4 of 4")
         assert "runs in another process" in hand.said("outcome")
         added = (whole / METRICS).read_text().splitlines()[5:]

@@ -20,14 +20,23 @@ from app import words
 from app.pages.anatomy.page import AnatomyPage
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import AttentionComparison
+from app.pages.data.page import DataPage
+from app.pages.data.state import ColumnOrder, DataState
 from app.pages.embeddings.page import EmbeddingsPage
+from app.pages.evaluate.page import EvaluatePage
+from app.pages.evaluate.state import LONG, EvaluateState, Listing
 from app.pages.family.kinds.kind import TypedQuestion
 from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
+from app.pages.finetune.page import FineTunePage
 from app.pages.models.page import ModelsPage
 from app.pages.models.state import TABS, ModelsState, PlannedModel
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictedFile, PredictState
+from app.pages.pretrain.page import PretrainPage
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.page import LAYERS, NEXT, TEMPLATES, WORDS, ProbePage
+from app.pages.run.state import RunPageState
 from app.pages.runs.page import RunsPage
 from app.pages.runs.state import RunsState
 from app.pages.stated_page import StatedPage
@@ -37,13 +46,23 @@ from app.plots.figure_files import picture_bytes
 from app.session import Session
 from app.shipped import shipped_family
 from app.work.page_state import SceneValues, state_of, values_of
+from app.work.text_filter import ANSWER, ANY, COLUMN, DIFFER, Filter
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
 from engine.model.arithmetic import Heads
 from engine.model.config import BertConfig
+from engine.questions.how_read import HowRead
+from engine.questions.labelled import LabelledTexts
+from engine.settings.config import to_toml
+from engine.settings.finetune import FineTuneConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.train.comparison import SETTINGS
+from engine.train.run.runs import CONFIG, document_of
 from tests.app.hand import ShowPage, come_to_rest
 from tests.engine.made_runs import made_run
-from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
+from tests.engine.tiny_runs import reviews, write_table
+from tests.fakes import model_folder
+from tests.looks.looking_scenes import PAIR, SENTENCE, classifier, language_model, wordpiece
 
 JUNK: tuple[Any, ...] = (
     None,
@@ -443,10 +462,122 @@ def plan_a_model(page: ModelsPage, rest: Callable[[], None], tmp_path: Path) -> 
     assert page.state.plan is not None and page.state.plan.config.vocab_size == 8_000
 
 
+def look_at_a_run(page: FineTunePage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = made_run(page.session.runs.root, "films", steps=13)
+    page.show_run(path)
+    rest()
+    assert page.state == RunPageState(run=path) and page.charts.loss.num_points == 13
+
+
+def made_pretraining(root: Path) -> Path:
+    path = root / "20261120-090000-story"
+    path.mkdir(parents=True)
+    (path / CONFIG).write_text(document_of(PretrainConfig()))
+    return path
+
+
+def look_at_a_pretraining(page: PretrainPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = made_pretraining(page.session.runs.root)
+    page.show_run(path)
+    rest()
+    assert page.state == RunPageState(run=path) and page.run_card.isVisible()
+
+
+def look_at_a_comparison(page: FineTunePage, rest: Callable[[], None], tmp_path: Path) -> None:
+    folder = tmp_path / "20261120-090000-compare-films"
+    folder.mkdir()
+    (folder / SETTINGS).write_text("seeds = 3\n" + to_toml(FineTuneConfig()))
+    page.setup.compare.chosen.emit(folder)
+    rest()
+    assert page.state == RunPageState(comparison=folder) and page.comparison.go_on_button.isVisible()
+
+
+def look_at_texts(page: EvaluatePage, rest: Callable[[], None], tmp_path: Path) -> None:
+    rows = [(text, label, ("web", "book")[number % 2]) for number, (text, label) in enumerate(reviews(30, 8))]
+    table = write_table(tmp_path / "more.csv", rows, "words,kind,source")
+    labels = ("bad", "good")
+    model, other = (model_folder(tmp_path / name, labels=labels) for name in ("one", "two"))
+    filters = Filter(DIFFER, (ANY,)), Filter(COLUMN, ("source", "web")), Filter(ANSWER, (1, -1))
+    texts = LabelledTexts(data=str(table), text="words", label="kind", how=HowRead(separator=","))
+    page.show_state(EvaluateState(model, texts, beside=other, by="confidence", sure="threshold"))
+    rest()
+    assert page.both is not None and page.by.stack.currentIndex() == 1
+    page.texts.show_listing(Listing((), "GOOD", LONG))
+    rest()
+    page.texts.toggle_row(2)
+    rest()
+    place = page.state.place
+    assert place >= 0 and page.texts.detail is not None
+    state = page.state
+    page.show_state(replace(state, by="slice", listing=Listing(filters, "o", LONG)))
+    rest()
+    assert page.texts.listing.filters == filters and page.refusal.text() == "" and page.by.found is not None
+    page.show_state(state)
+    rest()
+    assert page.state == state and page.texts.detail is not None
+
+
+def predict_texts(page: PredictPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    path.write_bytes("said;note;kind\ncafé film;x;film\nnotes;y;play\n".encode("cp1252"))
+    page.set_model(classifier(tmp_path / "classifier"))
+    page.open_file(path)
+    rest()
+    page.text_card.set_texts("the bank was old")
+    columns = {"text": ("note",)}  # others than are found, and no right labels
+    page.show_state(PredictState(file=PredictedFile(path, HowRead(encoding="cp1251"), columns)))
+    rest()
+    assert page.state.texts == ("the bank was old",) and page.file_card.text_box.currentText() == "note"
+    assert page.file_card.encoding_box.currentText() == "cp1251" and page.run_button.isEnabled()
+
+
+def open_films(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> Path:
+    path = tmp_path / "films.csv"
+    rows = [f"a {'long ' * (n % 3)}film about number {n},{'good' if n % 2 else 'bad'}" for n in range(30)]
+    rows += ["A LONG FILM about number 1!,good"]  # nearly a copy of line 3
+    path.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    page.session.data.open(path)
+    rest()
+    return path
+
+
+def look_at_rows(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = open_films(page, rest, tmp_path)
+    page.labels_card.chosen.emit("good")
+    rest()
+    page.table_card.search.setText("long")
+    page.table_card.order_by("text", "long")
+    rest()
+    assert page.state == DataState(path, "long", ColumnOrder("text", "long"), label="good")
+    assert page.table_card.model.rowCount() == 11
+
+
+def look_at_a_finding(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
+    path = open_films(page, rest, tmp_path)
+    remark = next(text for text in page.advice.texts() if "nearly the same" in text)
+    page.show_state(DataState(remark=remark))
+    rest()
+    assert page.found_card.isVisible() and page.state == DataState(path, remark=remark)
+
+
 @pytest.mark.parametrize(
     ("kind", "look"),
-    [(RunsPage, look_at_runs), (ModelsPage, look_at_weights), (ModelsPage, plan_a_model)],
-    ids=["runs", "models", "models-planned"],
+    [
+        (RunsPage, look_at_runs),
+        (ModelsPage, look_at_weights),
+        (ModelsPage, plan_a_model),
+        (FineTunePage, look_at_a_run),
+        (FineTunePage, look_at_a_comparison),
+        (PretrainPage, look_at_a_pretraining),
+        pytest.param(EvaluatePage, look_at_texts, marks=pytest.mark.slow),
+        (PredictPage, predict_texts),
+        (DataPage, look_at_rows),
+        (DataPage, look_at_a_finding),
+    ],
+    ids=[
+        *("runs", "models", "models-planned", "finetune", "finetune-compared", "pretrain", "evaluate"),
+        *("predict", "data", "data-finding"),
+    ],
 )
 def test_a_page_is_its_state(
     kind: Callable[[Session], Any],
@@ -493,6 +624,60 @@ def test_a_model_that_is_not_here_is_refused_in_place(
     page.show_state(ModelsState(model=tmp_path / "gone"))
     rest()
     assert page.is_state_shown and page.state == before and page.banner.text().endswith(".")
+
+
+@pytest.mark.parametrize("kind", [FineTunePage, PretrainPage])
+def test_a_run_that_is_no_run_of_its_page_is_refused_to_a_link_and_passed_over_at_a_start(
+    kind: Callable[[Session], Any], show_page: ShowPage[Any], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(kind)
+    rest()
+    other = made_run(tmp_path, "films") if kind is PretrainPage else made_pretraining(tmp_path)
+    torn = made_run(tmp_path, "torn", number=1)
+    (torn / CONFIG).write_text("torn")
+    for path in (other, torn, tmp_path / "gone"):
+        page.restore_state(RunPageState(run=path))
+        rest()
+        assert page.is_state_shown and page.state == RunPageState() and page.failure.text() == ""
+        page.show_state(RunPageState(run=path))
+        rest()
+        assert page.is_state_shown and page.state == RunPageState() and page.failure.text().endswith(".")
+        page.failure.hide()
+
+
+def test_a_model_that_cannot_be_asked_is_refused_in_place_and_what_is_typed_stays(
+    show_page: ShowPage[PredictPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(PredictPage)
+    page.show_state(PredictState(classifier(tmp_path / "classifier"), ("an old bank",)))
+    rest()
+    page.show_state(PredictState(tmp_path, file=PredictedFile(tmp_path / "gone.csv")))
+    rest()
+    assert page.is_state_shown and str(tmp_path) in page.model_card.refusal.text()
+    assert "gone.csv" in page.file_card.refusal.text() and page.state.texts == ("an old bank",)
+
+
+def test_what_the_open_table_has_not_is_refused_in_place_and_what_is_coming_is_waited_for(
+    show_page: ShowPage[DataPage], rest: Callable[[], None], tmp_path: Path
+) -> None:
+    page = show_page(DataPage)
+    path = open_films(page, rest, tmp_path)
+    for state, name in (
+        (DataState(tmp_path / "other.csv"), "table"),
+        (DataState(order=ColumnOrder("gone")), "order"),
+        (DataState(label="odd"), "label"),
+        (DataState(remark="Nothing says so."), "remark"),
+    ):
+        page.show_state(state)
+        assert page.is_state_shown and f"“{name}”" in page.banner.text()
+        assert page.state == DataState(path)
+    other = tmp_path / "plays.csv"
+    other.write_text("text,label\n" + "a play,good\na dull play,bad\n" * 9, encoding="utf-8")
+    page.session.data.open(other)
+    page.show_state(DataState(other, label="bad"))
+    assert not page.is_state_shown
+    rest()
+    assert page.state == DataState(other, label="bad") and page.table_card.model.rowCount() == 9
 
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:

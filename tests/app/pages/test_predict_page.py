@@ -19,6 +19,7 @@ from app.pages.predict import requests as predict_requests
 from app.pages.predict import written as predict_written
 from app.pages.predict.page import PredictPage
 from app.pages.predict.requests import ModelDescription, choose_label, choose_roles, free_path
+from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
@@ -97,7 +98,7 @@ def test_without_a_model_the_page_leads_to_fine_tuning(
     assert page.empty.isVisible() and not page.run_button.isEnabled()
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(page.empty.button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["finetune"]
+    assert asked.args == ["finetune", RunPageState()]
 
 
 def test_a_folder_that_holds_no_model_is_refused_in_one_sentence(
@@ -344,7 +345,7 @@ def test_a_file_is_read_once_and_its_model_loaded_once(
     page.open_file(tmp_path / "films.csv")
     qtbot.waitUntil(page.run_button.isEnabled)
     run_file(page, qtbot)
-    page.file_card.roles_wanted.emit(Roles(text="text"))
+    page.file_card.take_columns(Roles(text="text"))
     qtbot.waitUntil(lambda: not page.is_asking)
     run_file(page, qtbot)
     assert (tmp_path / "films-predicted-2.csv").is_file() and not page.text_card.bars.is_empty

@@ -16,14 +16,15 @@ from app.pages.pretrain.before import part_rows
 from app.pages.pretrain.findings import scaled
 from app.pages.pretrain.page import PretrainPage
 from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
+from app.pages.run.state import RunPageState
 from app.words import number
 from app.work import training as training_module
 from engine.errors import UserError
 from engine.events import Event, Started, Step, result_of
 from engine.model.config import BertConfig, count_parameters
-from engine.settings.config import to_toml, with_values
+from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import RunInfo
+from engine.train.run.runs import document_of
 from tests.app.hand import Hand, ShowPage, wait_for_run
 from tests.fakes import model_folder
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
@@ -360,7 +361,7 @@ def test_a_finished_run_leads_to_fine_tuning(hand: Hand, begin: Begin, qtbot: Qt
     assert "perplexity" in page.charts.watching.result.text()
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)
-    assert asked.args == ["finetune"]
+    assert asked.args == ["finetune", RunPageState()]
 
 
 @pytest.mark.slow
@@ -410,10 +411,10 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     every = list(InventedReading(num_steps=40).pretrain(PretrainConfig(), run_dir))
     told = [event for event in every if type(event).__name__ in ("Started", "Step", "Evaluated", "Pinned")]
     monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(told))
-    info = RunInfo(run_dir, run_dir.name, "stopped", 40, 0, "mlm_accuracy", 0.3)
     config = with_values(PretrainConfig(), {"text": ready.setup.config().text.text, "tokens": 9000})
-    (run_dir / "config.toml").write_text(to_toml(config))
-    ready.show_run(info, config)
+    (run_dir / "config.toml").write_text(document_of(config))
+    (run_dir / "status.json").write_text('{"state": "stopped", "step": 40, "metric": "mlm_accuracy"}')
+    ready.show_run(run_dir)
     qtbot.waitUntil(lambda: ready.charts.measure("loss").plot.num_points == 40)
     qtbot.waitUntil(lambda: ready.go_on_button.isVisible())
     assert ready.run_card.facts()["Train for"] == "9,000 tokens" and ready.charts.isVisible()

@@ -60,8 +60,12 @@ def test_the_data_page_counts_each_label_of_a_row_and_says_how_they_are_read(
     page = show_page(DataPage)
     opened(session, sets_table(tmp_path), "label")
     assert session.data.task_name == "multi-label"
-    assert {name: int(count) for name, count in page.labels_plot.bars} == {"bad": 24, "good": 24, "play": 24}
-    assert page.labels_plot.rows[0].share == 0.5  # of the rows, not of all labels
+    assert {name: int(count) for name, count in page.labels_card.plot.bars} == {
+        "bad": 24,
+        "good": 24,
+        "play": 24,
+    }
+    assert page.labels_card.plot.rows[0].share == 0.5  # of the rows, not of all labels
     said = " ".join(page.advice.texts())
     assert "Several labels a row" in said and "task is multi-label" in said and "accuracy" not in said
     assert page.next_button.isEnabled()
@@ -75,7 +79,7 @@ def test_columns_of_0_and_1_are_found_where_no_label_is_chosen(
     session.data.open(write_table(tmp_path / "columns.csv", rows, "text,rude,angry,sad"))
     assert session.wait_idle() and session.data.task_name == "multi-label"
     assert session.data.roles is not None and not session.data.roles.label and session.data.has_label
-    assert sorted(name for name, _count in page.labels_plot.bars) == ["angry", "rude", "sad"]
+    assert sorted(name for name, _count in page.labels_card.plot.bars) == ["angry", "rude", "sad"]
     assert page.next_button.isEnabled()
 
 
@@ -85,9 +89,10 @@ def test_numbers_are_drawn_by_size_and_the_form_says_what_is_learned(
     page = show_page(DataPage)
     opened(session, numbers_table(tmp_path), "score")
     assert (
-        session.data.task_name == "regression" and sum(count for _name, count in page.labels_plot.bars) == 45
+        session.data.task_name == "regression"
+        and sum(count for _name, count in page.labels_card.plot.bars) == 45
     )
-    assert page.labels_plot.bars[0][0] == "0.0 to 0.5"
+    assert page.labels_card.plot.bars[0][0] == "0.0 to 0.5"
     form = show_page(FineTunePage)
     assert form.setup.task_label.text() == "One text → a number"
 

@@ -307,10 +307,11 @@ def test_a_run_in_training_is_not_deleted(
 def test_a_double_click_opens_the_run_and_its_command_is_copied(
     page: RunsPage, qtbot: QtBot, hand: Hand
 ) -> None:
-    with qtbot.waitSignal(page.run_wanted) as opened:
+    with qtbot.waitSignal(page.session.page_requested) as opened:
         click(page, qtbot, "plays", NAME, twice=True)
-    info, config = opened.args
-    assert info.name.endswith("-plays") and config.training.learning_rate == 1e-3
+    key, state = opened.args
+    assert key == "finetune" and state.run.name.endswith("-plays")
+    assert read_config(state.run).training.learning_rate == 1e-3
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     command = QApplication.clipboard().text()
     assert command.startswith("python -m engine finetune") and "learning_rate=0.001" in command
@@ -456,7 +457,7 @@ def test_all_of_it_goes_by_keys_alone(page: RunsPage, qtbot: QtBot, hand: Hand) 
     qtbot.keyClick(page.table, Qt.Key.Key_Right)
     assert lines(page)[:4] == ["two epochs", "seed 2", "seed 3", "seed 1"]
     qtbot.keyClick(page.table, Qt.Key.Key_Down)
-    with qtbot.waitSignal(page.run_wanted):
+    with qtbot.waitSignal(page.session.page_requested):
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
     qtbot.keyClick(page, Qt.Key.Key_Slash)
     assert page.search.hasFocus()

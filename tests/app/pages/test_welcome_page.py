@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app import shipped
+from app.pages.run.state import RunPageState
 from app.pages.welcome import found as welcome_found
 from app.pages.welcome.page import HIDDEN_WORD, WelcomePage
 from app.session import Session
@@ -78,7 +79,7 @@ def page(qtbot: QtBot, tmp_path: Path, assets: Path) -> Iterator[WelcomePage]:
     session = Session(settings)
     made = WelcomePage(session)
     made.led_to = []  # type: ignore[attr-defined]
-    session.page_requested.connect(made.led_to.append)  # type: ignore[attr-defined]
+    session.page_requested.connect(lambda *led: made.led_to.append(led))  # type: ignore[attr-defined]
     qtbot.addWidget(made)
     made.resize(1104, 772)
     yield made
@@ -112,8 +113,7 @@ def recent(page: WelcomePage) -> list[tuple[str, str]]:
 
 
 def led_to(page: WelcomePage) -> list[str]:
-    found: list[str] = page.led_to  # type: ignore[attr-defined]
-    return found
+    return [key for key, _state in page.led_to]  # type: ignore[attr-defined]
 
 
 def test_one_click_asks_the_starter_for_a_hidden_word_and_one_for_its_attention(
@@ -169,9 +169,8 @@ def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot
     (_, cut_off), (_, news), (_, talk) = recent(page)
     assert cut_off.startswith("cut off at step 120") and page.recent_card.list.rows[0].entry.level == "look"
     assert news.startswith("79.3 % right") and talk.startswith("stopped at step 7")
-    with qtbot.waitSignal(page.run_wanted) as wanted:
-        click(qtbot, page, "welcome_run_3")
-    assert wanted.args[0].name == "20250102-120000-talk" and led_to(page) == ["pretrain"]
+    click(qtbot, page, "welcome_run_3")
+    assert page.led_to == [("pretrain", RunPageState(root / "20250102-120000-talk"))]  # type: ignore[attr-defined]
 
 
 def test_while_a_model_is_in_training_no_earlier_run_takes_its_place(
@@ -181,9 +180,8 @@ def test_while_a_model_is_in_training_no_earlier_run_takes_its_place(
     show(page)
     monkeypatch.setattr(TrainingJob, "is_running", property(lambda _self: True))
     page.session.training.config = FineTuneConfig()
-    with qtbot.assertNotEmitted(page.run_wanted):
-        click(qtbot, page, "welcome_run_1")
-    assert led_to(page) == ["finetune"]
+    click(qtbot, page, "welcome_run_1")
+    assert page.led_to == [("finetune", None)]  # type: ignore[attr-defined]
 
 
 def test_runs_are_never_read_on_the_windows_thread(

@@ -159,7 +159,7 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
             assert box.refusal.mapTo(window, QPoint()).y() > box.mapTo(window, QPoint()).y(), page
             said.add(box.refusal.text())
     window.show_page("data")
-    window.page("data").model_question.read(tmp_path / "nothing")
+    window.page("data").lengths_card.model_question.read(tmp_path / "nothing")
     assert window.session.wait_idle()
     said.add(window.page("data").banner.text())
     window.show_page("models")

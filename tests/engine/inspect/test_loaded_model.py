@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,38 @@ from engine.inspect.masked.probe import probe
 from engine.model.bert import Bert
 from engine.model.weights import save_model
 from engine.text.words import words_of
+from engine.train.tasks.classification.kind import Classifying
+from engine.train.tasks.classification.reading import OneLabel
+from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.known import TASKS
 from tests.fakes import (
     LABELS,
     foreign_folder,
     model_folder,
     scramble,
     stored_tensors,
+    tiny_classifier,
     tiny_config,
     tiny_pretraining,
     tiny_wordpiece,
 )
+
+
+class Upside(OneLabel):
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:
+        return Classification(labels[::-1])
+
+
+class Upsiding(Classifying):
+    name, reading = "upside", Upside()
+
+
+def test_a_model_answers_by_its_own_task_where_two_share_a_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TASKS, Upsiding.name, Upsiding())
+    save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {"task": Upsiding.name})
+    assert LoadedModel.open(tmp_path / "model").predictor().labels == tuple(LABELS)[::-1]
 
 
 @pytest.fixture

@@ -31,10 +31,13 @@ class ClassificationViews(RowViews):
         return translate("ClassificationViews", "Classification")
 
     def words(self, summary: Summary) -> str:
+        return self.model_words(len(summary.labels), is_pair=summary.is_pair)
+
+    def model_words(self, num_labels: int, *, is_pair: bool) -> str:
         text = translate("ClassificationViews", "One text → {count} labels")
-        if summary.is_pair:
+        if is_pair:
             text = translate("ClassificationViews", "Two texts → {count} labels")
-        return text.format(count=words.number(len(summary.labels)))
+        return text.format(count=words.number(num_labels))
 
     def metrics(self) -> dict[str, str]:
         return {

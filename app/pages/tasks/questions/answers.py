@@ -106,6 +106,10 @@ class QuestionAskCard(AskCard):
         """Return the question and the passage as they are typed."""
         return self.question.text(), self.passage.toPlainText()
 
+    def set_texts(self, text: str, second: str = "") -> None:
+        self.question.setText(text)
+        self.passage.setPlainText(second)
+
     def show_nothing(self) -> None:
         """Show no answer."""
         self._reply = None
@@ -272,9 +276,10 @@ class QuestionAnswers(TaskAnswers):
     file_card: FileQuestionsCard
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, OpenAnswerer(), parent)
+        super().__init__(session, OpenAnswerer().ask, parent)
         self._row_asked = Channel(self, session.workers.models)
-        self.add_cards(QuestionAskCard(), FileQuestionsCard(), (1, 1))
+        self.file_card = FileQuestionsCard()
+        self.add_cards(QuestionAskCard(), self.file_card, (1, 1))
         self.file_card.list.row_chosen.connect(self._show_row)
 
     def show_file(self, path: Path) -> None:
@@ -296,7 +301,7 @@ class QuestionAnswers(TaskAnswers):
         if self.folder is not None:
             self._row_asked.ask(
                 (self.folder, row),
-                partial(self.model.ask, self.folder, *self.file_card.texts_of(row)),
+                partial(self.reply_to, self.folder, *self.file_card.texts_of(row)),
                 heard=partial(self._hear_row, row),
                 refused=lambda error: self.file_card.show_passage(row, None),
                 again=True,

@@ -70,7 +70,7 @@ class QuestionViews(FileViews):
             yield AdviceLine("fine", said)
 
     def mark_words(self, mark: tuple[str, ...]) -> str:
-        kind, value = mark
+        kind, value = mark[:2]
         if kind == WORD:
             return word_name(value)
         return {
@@ -78,7 +78,7 @@ class QuestionViews(FileViews):
             (EXACT, NO): translate("QuestionViews", "not exactly right"),
             (ANSWER, SOME): translate("QuestionViews", "with an answer"),
             (ANSWER, NONE): translate("QuestionViews", "without an answer"),
-        }[kind, value]
+        }.get((kind, value), value)
 
     def scores(self) -> QuestionScores:
         return QuestionScores()

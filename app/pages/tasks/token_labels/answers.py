@@ -70,6 +70,9 @@ class TagAskCard(AskCard):
     def texts(self) -> tuple[str]:
         return (self.text.toPlainText(),)
 
+    def set_texts(self, text: str, second: str = "") -> None:
+        self.text.setPlainText(text)
+
     def show_nothing(self) -> None:
         self.show_note(self.tr("Each word's type appears under it, and how sure the model is."))
         self.picture.clear()
@@ -169,8 +172,9 @@ class TokenAnswers(TaskAnswers):
     file_card: FileTagsCard
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, OpenTagger(), parent)
-        self.add_cards(TagAskCard(), FileTagsCard(), (3, 2))
+        super().__init__(session, OpenTagger().ask, parent)
+        self.file_card = FileTagsCard()
+        self.add_cards(TagAskCard(), self.file_card, (3, 2))
 
     def show_file(self, path: Path) -> None:
         self.reading.drop()

@@ -74,7 +74,7 @@ class TokenViews(FileViews):
         shown = [words.shorten(name, 30) or translate("TokenViews", "none") for name in names]
         if kind == TYPE:
             return translate("TokenViews", "with {type}").format(type=shown[0])
-        return translate("TokenViews", "{true} taken for {found}").format(true=shown[0], found=shown[1])
+        return translate("TokenViews", "{true} taken for {found}").format(true=shown[0], found=shown[-1])
 
     def scores(self) -> TokenScores:
         return TokenScores()

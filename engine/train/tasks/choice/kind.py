@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from engine.errors import Sentence, marked
 from engine.settings.finetune import AdaptConfig, DataConfig
@@ -15,9 +17,11 @@ from engine.train.prepare import Setup
 from engine.train.task import Answering
 from engine.train.tasks.choice.kept import ChoiceSetup
 from engine.train.tasks.choice.predict import EndingPredictor, checked_endings
+from engine.train.tasks.choice.program import program_of
 from engine.train.tasks.choice.reading import RightEnding
 from engine.train.tasks.choice.task import Choice
 from engine.train.tasks.kind import Seen, text_in
+from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.rows.predict import Predictor
 
@@ -26,8 +30,10 @@ class Choosing(OfRows):
     """Which of 2 to 9 endings goes on with a text."""
 
     name = Choice.name
+    does = "chooses which of several endings goes on with a text"
     reading = RightEnding()
     setup = ChoiceSetup
+    has_temperature = True
     without = ("rare_labels", "encoder", "frozen_layers", "layer_mix", "pooling")
 
     def looks_like(self, table: Table, data: DataConfig) -> Sentence | None:
@@ -47,6 +53,13 @@ class Choosing(OfRows):
 
     def predictor(self, folder: Path, device: str = "auto") -> EndingPredictor:
         return EndingPredictor.from_folder(self.reading, folder, device)
+
+    def program(self, folder: Path) -> AnswerProgram:
+        return program_of(self.predictor(folder, "cpu"))
+
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        """Return (N, 1), the score of each ending."""
+        return scores[0]
 
     def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
         text = text_in(document, "text")

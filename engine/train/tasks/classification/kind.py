@@ -20,9 +20,10 @@ class Classifying(OfRows):
     """One label for a text or a pair of texts."""
 
     name = Classification.name
+    does, pipeline = "answers a text with one label", '"text-classification"'
     problem = "single_label_classification"
     reading = OneLabel()
-    counts_words = True
+    counts_words = has_temperature = True
 
     def looks(self, path: Path, data: DataConfig) -> None:
         """Nothing speaks for it: it is what remains."""

@@ -18,6 +18,7 @@ class OneLabel(RowReading):
     """A column with one label a row."""
 
     name = Classification.name
+    has_cells_of_labels = True
 
     def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
         return finding_examples(table, roles, rules)

@@ -19,9 +19,15 @@ from engine.text.batch import Batch, EncodedSet
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
 from engine.train.scored import SHARE, Each
 from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
+from engine.train.tasks.program import divided
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+_LINES = """    logits = scores["logits"][0]@TEMPERATURE@
+    shares = np.exp(logits - logits.max())
+    shares = dict(zip(LABELS, (shares / shares.sum()).tolist()))
+    best = max(shares, key=shares.get)
+    return {"prediction": best, "probability": shares[best], "probabilities": shares}"""
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,10 @@ class Classification(OfFirstTokens):
         shares = dict(zip(self.labels, answer.tolist(), strict=True))
         best = max(shares, key=lambda label: shares[label])
         return {"prediction": best, "probability": shares[best], "probabilities": shares}
+
+    def program_lines(self) -> tuple[str, dict[str, Any]]:
+        """Return `said` as lines of a program, and their constants."""
+        return _LINES.replace("@TEMPERATURE@", divided(self.temperature)), {}
 
     def needs_no_guard(self) -> bool:
         """Whether all labels are numbers: -1 stays -1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,15 @@ import numpy as np
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Steps
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.batch import EncodedSet
 from engine.text.label_kinds import combination, listed
 from engine.text.label_sets import LEAST_COLUMNS, label_columns, switch_columns
 from engine.text.table import Table
 from engine.train.adapt import REPEATED, WEIGHTED
+from engine.train.loop import evaluated
 from engine.train.prepare import Setup
+from engine.train.scored import Scored
+from engine.train.task import scored
 from engine.train.tasks.multi_label.details import set_details
 from engine.train.tasks.multi_label.reading import SeveralLabels
 from engine.train.tasks.multi_label.task import MultiLabel, known_thresholds
@@ -39,6 +44,8 @@ class MultiLabelling(OfRows):
     """Several labels for a text or a pair of texts, or none."""
 
     name = MultiLabel.name
+    does = "answers a text with any of several labels"
+    pipeline = '"text-classification", top_k=None'
     problem = "multi_label_classification"
     reading = SeveralLabels()
     setup = SetsSetup
@@ -99,11 +106,25 @@ class MultiLabelling(OfRows):
         values = {"rare": setup.labels[rare][:80], "common": setup.labels[common][:80]}
         return Sentence(template, {**values, "high": weights[rare], "low": weights[common]})
 
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        return scores[0] > 0
+
     def chosen(self, measured: Evaluated) -> dict[str, Any]:
         found = set_details(measured.details, measured.labels).chosen
         if found is None or not found.helps:
             return {}
         return {"thresholds": dict(zip(measured.labels, found.thresholds, strict=True))}
+
+    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+        event, each = found.evaluated, found.each
+        task = MultiLabel(event.labels, thresholds=known_thresholds(event.labels, info))
+        if set_details(event.details, event.labels).thresholds == task.used:
+            return found
+        if each.probabilities.shape != data.targets.shape:
+            return None
+        measures = task.measure(each.probabilities, data)
+        again = evaluated(event.step, event.epoch, event.split, measures, task)
+        return scored(task, again, found.listed, measures)
 
 
 def positive_weights(targets: np.ndarray) -> tuple[float, ...]:

@@ -25,6 +25,7 @@ class SeveralLabels(RowReading):
     """A column with all labels of a row, or a column for each label."""
 
     name = MultiLabel.name
+    is_side_by_side = True
     contradicting = data_notes.UNLIKE_SETS
 
     def named(self, data: DataConfig, table: Table) -> Roles:

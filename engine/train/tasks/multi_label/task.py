@@ -53,6 +53,9 @@ _NOT_CHOSEN = marked(
     "{chosen:.3f} on the other half, 0.5 gave {usual:.3f}.",
 )
 _MOST_NAMES = 5
+_LINES = """    shares = (1 / (1 + np.exp(-scores["logits"][0]))).tolist()
+    chosen = [label for label, share, least in zip(LABELS, shares, THRESHOLDS) if share >= least]
+    return {"prediction": chosen, "probabilities": dict(zip(LABELS, shares))}"""
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,10 @@ class MultiLabel(OfFirstTokens):
         """Return the labels that are answered, and each one's probability."""
         answered = np.asarray(self.labels, object)[self.answered(answer[None])[0]].tolist()
         return {"prediction": answered, "probabilities": dict(zip(self.labels, answer.tolist(), strict=True))}
+
+    def program_lines(self) -> tuple[str, dict[str, Any]]:
+        """Return `said` as lines of a program, and their constants."""
+        return _LINES, {"THRESHOLDS": tuple(self.used)}
 
     def needs_no_guard(self) -> bool:
         """Labels are words of the table's."""

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
+from engine.text.batch import EncodedSet
 from engine.text.questions.reading import looks_like_questions
 from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
-from engine.train.tasks.questions.details import threshold_in
+from engine.train.tasks.program import AnswerProgram
+from engine.train.tasks.questions.details import threshold_in, used_threshold
 from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
 from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.questions.program import program_of
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
 
@@ -26,6 +31,7 @@ class AnsweringQuestions(Kind):
     """Where in a passage the answer to a question stands."""
 
     name = QuestionTask.name
+    does = "marks the answer to a question in a passage"  # `transformers` has no pipeline for it any more
     has_marks = True
     head = QuestionAnswering
     setup = QuestionSetup
@@ -55,6 +61,10 @@ class AnsweringQuestions(Kind):
         threshold = threshold_in(measured.details)
         return {"threshold": threshold["value"]} if threshold else {}
 
+    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+        used = used_threshold(found.evaluated.details)
+        return found if used is None or used == float(info.get("threshold", 0.0)) else None
+
     def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         predictor = Predictor.from_folder(folder, device)
 
@@ -67,6 +77,13 @@ class AnsweringQuestions(Kind):
             return predictor.ask(question, passage).document()
 
         return answer
+
+    def program(self, folder: Path) -> AnswerProgram:
+        return program_of(Predictor.from_folder(folder, "cpu"))
+
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        """Return (B, 2), where the answer to each begins and ends."""
+        return np.stack([np.where(read, one, -np.inf).argmax(-1) for one in scores], -1)
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class Regressing(OfRows):
     """A number for a text or a pair of texts."""
 
     name = Regression.name
+    does, pipeline = "answers a text with a number", '"text-classification"'
     problem = "regression"
     reading = OneNumber()
     setup = NumbersSetup
@@ -91,6 +92,9 @@ class Regressing(OfRows):
             template = marked("engine", "{folder} says that it predicts a number, but has {count} outputs.")
             raise ModelError(template, folder=folder, count=len(found.labels))
         return found
+
+    def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
+        return scores[0]
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> Regression:
         return Regression(setup.labels, unit_in(setup.about))

@@ -38,6 +38,7 @@ _NO_TRUE_SPREAD = marked(
     "There is no spread: all {rows} {split} rows have the number {number}, so a correlation cannot be "
     "computed.",
 )
+_LINES = """    return {"prediction": float(scores["logits"][0, 0])}"""
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,10 @@ class Regression(OfFirstTokens):
     def said(self, answer: np.ndarray) -> dict[str, Any]:
         """Return the number."""
         return {"prediction": float(answer.reshape(-1)[0])}
+
+    def program_lines(self) -> tuple[str, dict[str, Any]]:
+        """Return `said` as lines of a program, and their constants."""
+        return _LINES, {}
 
     def needs_no_guard(self) -> bool:
         """A number below 0 stays one."""

@@ -16,15 +16,18 @@ from engine.train.learned import HashedPart
 from engine.train.prepare import about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, StandIn, text_in
+from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.predict import Predictor, evaluate_file, predict_file
 from engine.train.tasks.rows.prepare import prepare, reading_parts
+from engine.train.tasks.rows.program import program_of
 from engine.train.tasks.rows.reading import RowReading
 
 
 class OfRows(Kind):
     """A label, several or a number for a text or a pair of texts."""
 
+    reads_windows = False
     setup: ClassVar[type[RowSetup]] = RowSetup
     reading: ClassVar[RowReading]
 
@@ -68,6 +71,9 @@ class OfRows(Kind):
         assert text is not None
         pair = text_in(document, "text_pair", required=predictor.wants_pair)
         return predictor.task.said(predictor.predict(text, pair))
+
+    def program(self, folder: Path) -> AnswerProgram:
+        return program_of(self.predictor(folder, "cpu"))
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None

@@ -47,6 +47,11 @@ class RowTask(Answering, Protocol):
     def said(self, answer: np.ndarray) -> dict[str, Any]:
         """Return what is answered to one text, as JSON has it. Args: answer: one of the decoded ones."""
 
+    def program_lines(self) -> tuple[str, dict[str, Any]]:
+        """Return what `said` does as lines of a program, of `scores`, and constants that they stand on beside
+        LABELS; see `whole_text` of engine/train/tasks/program.py.
+        """
+
     def needs_no_guard(self) -> bool:
         """Whether the predictions are numbers, which a spreadsheet would not run."""
 
@@ -54,14 +59,17 @@ class RowTask(Answering, Protocol):
 class RowReading(ABC):
     """What a task has to say of its label cells and of its answers.
 
-    name: of the task. roles: what columns of its tables are for. contradicting: what is said of texts that
-    stand in a table with unlike labels: of many, of one.
+    name: of the task. roles: what columns of its tables are for. has_cells_of_labels: each cell of a label
+    column is a label, so that it is known by them. is_side_by_side: a row may have several labels, or none.
+    contradicting: what is said of texts that stand in a table with unlike labels: of many, of one.
     """
 
     name: ClassVar[str]
     roles: ClassVar[tuple[Role, ...]] = USUAL
     head: ClassVar[type[SequenceClassifier]] = SequenceClassifier
     sets: ClassVar[type[RowSet]] = RowSet
+    has_cells_of_labels: ClassVar[bool] = False
+    is_side_by_side: ClassVar[bool] = False
     contradicting: ClassVar[tuple[str, str]] = data_notes.SEVERAL_LABELS
 
     def named(self, data: DataConfig, table: Table) -> Roles:

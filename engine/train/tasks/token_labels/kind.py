@@ -19,8 +19,10 @@ from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind, Opened, StandIn, text_in
+from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.token_labels.predict import TokenPredictor, evaluate_file, predict_file
 from engine.train.tasks.token_labels.prepare import TaggedSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.token_labels.program import program_of
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
 from engine.train.tasks.token_labels.task import TokenLabels, task_for
 
@@ -29,6 +31,8 @@ class TokenLabelling(Kind):
     """A tag for each word of a text."""
 
     name = TokenLabels.name
+    does = "answers each word of a text with a tag"
+    pipeline = '"token-classification", aggregation_strategy="first"'
     least_rate = 3e-4  # most words are none: at 1e-4 nothing else was learned in 60 steps of tweets
     has_marks = True
     head = TokenClassifier
@@ -68,6 +72,9 @@ class TokenLabelling(Kind):
             return predictor.answer(text).document()
 
         return answer
+
+    def program(self, folder: Path) -> AnswerProgram:
+        return program_of(TokenPredictor.from_folder(folder, "cpu"))
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None

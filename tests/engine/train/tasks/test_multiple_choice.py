@@ -7,22 +7,27 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from engine.errors import DataError
+from engine.evaluation.part import scoring_part
 from engine.events import Evaluated, Predicted, result_of
 from engine.export.onnx import exporting
 from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import MultipleChoice
+from engine.model.info import keep_temperature
+from engine.model.inventory import take_stock
 from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.choices import finding_choices, likely_choices
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table
-from engine.train.finetune import fine_tune
+from engine.train.finetune import fine_tune, resume
 from engine.train.tasks.known import guess_task, task_of
-from tests.engine.tiny_runs import tiny_config
+from tests.engine.steps import stop_at
+from tests.engine.tiny_runs import WAYS, assert_learned_alike, kill_and_end, tiny_config
 
 NAMES = ("ending0", "ending1", "ending2")
 WORDS = ["film", "good", "plot", "bad", "actor", "great", "story", "dull", "scene", "fine"]
@@ -95,7 +100,9 @@ def test_a_table_becomes_a_model_that_chooses_and_that_transformers_opens(tmp_pa
     assert any(isinstance(event, Evaluated) and "accuracy" in event.metrics for event in events)
     folder = tmp_path / "run" / "model"
     kind, data = task_of(folder), DataConfig(data=config.data.data)
-    assert kind.name == "multiple-choice"
+    stock = take_stock(folder)
+    assert kind.name == "multiple-choice" and not stock.refused
+    assert stock.answers == ("BertForMultipleChoice",) and stock.labels == ()
     [measured] = [event for event in evaluate_file(folder, data, "cpu") if isinstance(event, Evaluated)]
     [found] = [
         event
@@ -110,7 +117,7 @@ def test_a_table_becomes_a_model_that_chooses_and_that_transformers_opens(tmp_pa
 
     pytest.importorskip("onnxruntime")
     exported = result_of(exporting(folder, tmp_path / "onnx", ["a good film", "a bad plot"]))
-    assert (exported.kind, exported.num_answered) == ("choices", 3)
+    assert exported.num_answered == 3 and "ENDING" in (tmp_path / "onnx" / "answer.py").read_text()
     told = (tmp_path / "onnx" / "README.md").read_text(encoding="utf-8")
     assert "chooses which of several endings" in told and "multiple-choice" in told
 
@@ -126,6 +133,37 @@ def test_a_table_becomes_a_model_that_chooses_and_that_transformers_opens(tmp_pa
     again, _ = load_headed(tmp_path / "other", MultipleChoice)
     with torch.no_grad():
         torch.testing.assert_close(again(ids, types)[:, 0], wanted, atol=1e-5, rtol=0)
+
+
+@pytest.mark.slow
+def test_a_temperature_that_is_kept_holds_for_the_runs_own_rows_as_for_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "others.csv", [str(row % 3) for row in range(12)]).path
+    list(fine_tune(config_of(tmp_path, validation_data=str(path)), tmp_path / "run"))
+    folder = tmp_path / "run" / "model"
+    plain = result_of(scoring_part(tmp_path / "run", "validation", "cpu")).each.probabilities
+    keep_temperature(folder, 0.1, num_fitted=40)
+    own = result_of(scoring_part(tmp_path / "run", "validation", "cpu")).each.probabilities
+    of_file = result_of(evaluate_file(folder, DataConfig(data=str(path)), "cpu")).each.probabilities
+    np.testing.assert_allclose(own, of_file, atol=1e-5)
+    assert (own.max(1) > plain.max(1)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_is_stopped_goes_on_bit_for_bit(way: tuple[str, str], tmp_path: Path) -> None:
+    config = config_of(tmp_path, num_epochs=2, kernels=way[0], precision=way[1])
+    list(fine_tune(config, tmp_path / "whole"))
+    stop_at(fine_tune(config, tmp_path / "halves"), 7)
+    list(resume(tmp_path / "halves"))
+    assert_learned_alike(tmp_path / "whole", tmp_path / "halves")
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_twice_goes_on_without_its_table(tmp_path: Path) -> None:
+    config = config_of(tmp_path, num_epochs=2)
+    list(fine_tune(config, tmp_path / "whole"))
+    kill_and_end(config, tmp_path / "killed", Path(config.data.data))
+    assert_learned_alike(tmp_path / "whole", tmp_path / "killed")
 
 
 @pytest.mark.slow
