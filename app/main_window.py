@@ -5,7 +5,7 @@ Closing while a model trains asks first, and never leaves before the engine has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,17 +42,20 @@ from app.work.job import Job
 from app.work.later import later
 from app.work.page_state import PageState
 from app.work.titles import run_title
+from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Event
 from engine.train.run.runs import RunInfo, read_config
 
 if TYPE_CHECKING:
     from app.lectures.lectures import Lectures
+    from app.palette import open_palette
     from app.tour.steps import Tour
     from engine.device import describe_device, warm_up
 else:
     Lectures = later("app.lectures.lectures", "Lectures")
     Tour = later("app.tour.steps", "Tour")
+    open_palette = later("app.palette", "open_palette")
     describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
 
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
@@ -75,6 +78,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(QSize(960, 600))
         self._closing: ClosingDialog | None = None
         self._measuring = Job(_measure_device, self, name="warm-up")
+        self._run_asked = Channel(self, self.session.workers.quick)
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
         if warm_up:
@@ -114,25 +118,36 @@ class MainWindow(QMainWindow):
         self.setStatusBar(self.status)
 
     def _add_actions(self) -> None:
-        for keys, call in (
-            (QKeySequence(QKeySequence.StandardKey.Open), self._choose_file),
-            (QKeySequence(QKeySequence.StandardKey.Quit), self.close),
-            (QKeySequence(QKeySequence.StandardKey.HelpContents), self._show_help),
-            (QKeySequence(QKeySequence.StandardKey.Back), self._places.go_back),
-            (QKeySequence(QKeySequence.StandardKey.Forward), self._places.go_forward),
+        standard = QKeySequence.StandardKey
+        for text, keys, call in (
+            (self.tr("Open a table…"), QKeySequence(standard.Open), self._choose_file),
+            (self.tr("Back"), QKeySequence(standard.Back), self._places.go_back),
+            (self.tr("Forward"), QKeySequence(standard.Forward), self._places.go_forward),
+            (self.tr("Take the tour"), QKeySequence(), self.start_tour),
+            (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),
+            (self.tr("Close the window"), QKeySequence(standard.Quit), self.close),
+            ("", QKeySequence("Ctrl+P"), self.open_palette),
         ):
-            self._add_action(keys, call)
-        numbered = [key for key in RAIL_PAGES if key != START.key][
-            :NUM_KEYS
-        ]  # the steps first, by their numbers
-        for number, key in enumerate(numbered, start=1):
-            self._add_action(QKeySequence(f"Ctrl+{number % 10}"), partial(self._go_to, key))  # the tenth: 0
+            self._add_action(text, keys, call)
+        self._numbered = [key for key in RAIL_PAGES if key != START.key][:NUM_KEYS]
+        for key in self._numbered:
+            self._add_action("", QKeySequence(self.keys_of(key)), partial(self.show_page, key))
         self.addActions(self._lecture_button.actions_of_window)
 
-    def _add_action(self, keys: QKeySequence, call: object) -> None:
-        action = QAction(self, shortcut=keys)
-        action.triggered.connect(call)
+    def _add_action(self, text: str, keys: QKeySequence, call: Callable[[], object]) -> None:
+        """Add an action; without a text it stands in no list."""
+        action = QAction(text, self, shortcut=keys)
+        action.triggered.connect(lambda _checked=False: call())
         self.addAction(action)
+
+    def keys_of(self, key: str) -> str:
+        """Return the keys that lead to a page: the steps by their numbers, then what looks inside."""
+        number = self._numbered.index(key) + 1 if key in self._numbered else 0
+        return f"Ctrl+{number % 10}" if number else ""  # the tenth: 0
+
+    def open_palette(self) -> None:
+        """Offer whatever can be done or opened, to be found by a few letters."""
+        open_palette(self, self)
 
     def _connect(self) -> None:
         session = self.session
@@ -171,7 +186,7 @@ class MainWindow(QMainWindow):
             page.tour_wanted.connect(self.start_tour)
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
-            page.lecture_wanted.connect(self._show_lecture)
+            page.lecture_wanted.connect(self.show_lecture)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -248,9 +263,6 @@ class MainWindow(QMainWindow):
         self.rail.set_current(key)
         self.status.set_looking(key in LOOKING)
 
-    def _go_to(self, key: str, _checked: bool = False) -> None:
-        self.show_page(key)
-
     def reopen(self) -> None:
         """Open the table and choose the model that were there when the last window closed."""
         reopen_model(self.session)
@@ -265,7 +277,8 @@ class MainWindow(QMainWindow):
         self.show_page("data")
         self.session.data.open(path)
 
-    def _show_lecture(self, path: Path) -> None:
+    def show_lecture(self, path: Path) -> None:
+        """Show a lecture, from its first scene."""
         self.lectures.open(path, starts=True)
 
     def _take_sample_text(self) -> None:
@@ -349,6 +362,16 @@ class MainWindow(QMainWindow):
             text = template.format(name=run_title(run.path), step=words.number(run.step))
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)
+
+    def open_run(self, path: Path) -> None:
+        """Show a run on the page of its kind, which its settings tell."""
+        self._run_asked.ask(
+            path,
+            partial(read_config, path),
+            heard=lambda config: self.show_page(training_page(config), RunPageState(run=path)),
+            refused=self.show_problem,
+            again=True,
+        )
 
     def _resume_crashed(self) -> None:
         run = self.session.runs.crashed[0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from app.look import theme
 from app.look.inputs import ToolButton
@@ -95,6 +95,7 @@ class Rail(QFrame):
         set_role(self, "rail")
         self.setFixedWidth(WIDTH)
         self._buttons: dict[str, QToolButton] = {}
+        self._states: dict[str, QLabel] = {}
         parts = [head, self._entry(START)]
         for place, (heading, pages) in enumerate(GROUPS):
             caption = label(translate("rail", heading).upper(), "caption")
@@ -119,18 +120,20 @@ class Rail(QFrame):
         entry.setIconSize(QSize(16, 16))
         entry.setFixedHeight(ROW)
         set_role(entry, "nav")
-        draw = (lambda: theme.digit_icon(page.number)) if page.number else (lambda: theme.icon(page.key))
-        theme.on_theme_change(entry, lambda: entry.setIcon(draw()))
+        theme.on_theme_change(
+            entry,
+            lambda: entry.setIcon(theme.digit_icon(page.number) if page.number else theme.icon(page.key)),
+        )
         entry.clicked.connect(lambda: self.chosen.emit(page.key))
         state = label("", "muted", name=f"rail_{page.key}_state")
         state.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row(STRETCH, state, margins=(0, 0, 9, 0), parent=entry)
-        self._buttons[page.key] = entry
+        self._buttons[page.key], self._states[page.key] = entry, state
         return entry
 
     def set_state(self, key: str, text: str, *, is_running: bool = False) -> None:
         """Say at the right of a page how far one is there; "": nothing is done. Blue while something runs."""
-        state = self._buttons[key].findChild(QWidget, f"rail_{key}_state")
+        state = self._states[key]
         state.setText(text)
         set_role(state, "accent" if is_running else "muted")
         title = title_of(RAIL_PAGES[key])

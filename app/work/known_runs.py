@@ -24,6 +24,7 @@ class KnownRuns(QObject):
     ) -> None:
         super().__init__(parent)
         self._settings, self._library, self._workers = settings, library, workers
+        self.found: tuple[RunInfo, ...] = ()  # as they were when they were looked for last
         self.crashed: tuple[RunInfo, ...] = ()
         self._dismissed: set[Path] = set()
         self._asked = Channel(self, workers.quick)
@@ -52,6 +53,7 @@ class KnownRuns(QObject):
 
     def _take(self, found: LibraryContents) -> None:
         self._library.set_found(found.entries)
+        self.found = tuple(found.runs)
         cut_off = (run for run in found.runs if run.state == "crashed")
         self._set_crashed(tuple(run for run in cut_off if run.path not in self._dismissed))
         if found.problem is not None:
