@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QDialog,
@@ -260,6 +260,7 @@ class Advice(QScrollArea):
         self._more: dict[str, str] = {}
         self._links: list[tuple[int, str, QPushButton]] = []  # of which remark, and its words
         self._held: tuple[int, str, str] | None = None  # with the keyboard, until there are links again
+        self._links_a_row, self._wide = LINKS, 0  # px that two a row take, where they have no room
         self._built = QElapsedTimer()
         self._stood: list[tuple[QRect, str, str]] = []  # links before that, where on the screen
         self._build()
@@ -359,6 +360,21 @@ class Advice(QScrollArea):
             QWidget.setTabOrder(before, link)
             before = link
         self._keep_keyboard()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Put one link under the other where two have no room: what is wider than its list is cut off."""
+        room = self.viewport().width()
+        if self._links_a_row > 1 and self.widget().minimumSizeHint().width() > room:
+            self._links_a_row, self._wide = 1, self.widget().minimumSizeHint().width()
+            self._build()
+        elif self._links_a_row == 1 and room >= self._wide:
+            self._links_a_row = LINKS
+            self._build()
 
     def _remark(self, at: int, text: str) -> QVBoxLayout:
         more = [label(self._more[text], "muted", wrap=True)] if self._more.get(text) else []
@@ -369,7 +385,7 @@ class Advice(QScrollArea):
             link.setAccessibleDescription(text)
             link.clicked.connect(partial(self._act, text, place))
             self._links.append((at, text, link))
-            if place % LINKS == 0:
+            if place % self._links_a_row == 0:
                 links.append(row(STRETCH, gap=12))
             links[-1].insertWidget(links[-1].count() - 1, link)
         return column(label(text, wrap=True), *more, *links, gap=2)

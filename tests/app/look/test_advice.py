@@ -58,3 +58,24 @@ def test_the_keyboard_is_not_taken_back_from_where_it_went_meanwhile(qtbot: QtBo
     advice.set_items([("look", "copies")], {"copies": (("Show", lambda: None),)})
     QApplication.processEvents()
     assert words_of(window) == "below"
+
+
+def test_no_remark_is_cut_off_where_the_list_is_narrower_than_its_links(qtbot: QtBot) -> None:
+    advice = Advice()
+    qtbot.addWidget(advice)
+    text, links = (
+        "copies",
+        [("Show the rows behind it", lambda: None), ("Leave all of them out", lambda: None)],
+    )
+    advice.set_items([("look", text)], {text: links})
+    advice.resize(600, 300)
+    advice.show()
+    first, second = advice.findChildren(QPushButton)
+    assert first.y() == second.y()
+    advice.resize(240, 300)
+    first, second = advice.findChildren(QPushButton)
+    qtbot.waitUntil(lambda: first.y() < second.y())
+    assert advice.widget().width() <= advice.viewport().width()
+    advice.resize(600, 300)
+    first, second = advice.findChildren(QPushButton)
+    qtbot.waitUntil(lambda: first.y() == second.y())
