@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -39,10 +38,8 @@ class TextGroup:
 class BinsPlot(DoorsFigure):
     """A bar a group. A target is a group's place."""
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.groups: tuple[TextGroup, ...] = ()
-        self._below = ""
+    groups: tuple[TextGroup, ...] = ()
+    _below = ""
 
     def set_groups(self, groups: Sequence[TextGroup], below: str) -> None:
         """Show groups. Args: below: what the labels under the bars are."""

@@ -18,7 +18,6 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
 )
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -45,12 +44,9 @@ class ConfusionPlot(LayeredFigure):
     chosen = Signal(int, int)
     is_door = False
     least_size = (200, 160)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._labels: tuple[str, ...] = ()
-        self._counts = np.zeros((0, 0), dtype=np.int64)
-        self._marked: tuple[int, int] | None = None
+    _labels: tuple[str, ...] = ()
+    _counts = np.zeros((0, 0), dtype=np.int64)
+    _marked: tuple[int, int] | None = None
 
     def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
         """Show (C, C) counts, a row for each true label."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -37,9 +36,7 @@ class Coverage:
 class CoveragePlot(DoorsFigure):
     """Accuracy by coverage. A target is a point's place, the surest first."""
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.points: tuple[Coverage, ...] = ()
+    points: tuple[Coverage, ...] = ()
 
     def set_points(self, points: Sequence[Coverage]) -> None:
         """Show points, the one with the fewest texts first."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.plots import token_labels
@@ -49,11 +48,8 @@ class HeatmapPlot(ShownFigure):
 
     wanted_size = (560, 520)
     least_size = (240, 220)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._picture: Picture | None = None
-        self._frame: Frame | None = None
+    _picture: Picture | None = None
+    _frame: Frame | None = None
 
     def set_picture(self, picture: Picture | None, shown: MatrixView | None) -> None:
         """Show a matrix.

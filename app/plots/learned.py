@@ -8,7 +8,6 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.plots.chart import Chart
@@ -21,10 +20,7 @@ class LearnedPlot(LinesPlot):
     """A line a word, a cursor at the step whose weights answer. A click or Enter chooses another step."""
 
     step_chosen = Signal(int)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.cursor_step: int | None = None
+    cursor_step: int | None = None
 
     def begin(self, chart: Chart) -> None:
         super().begin(chart)

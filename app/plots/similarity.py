@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -61,13 +60,10 @@ class SimilarityPlot(LayeredFigure):
     chosen = Signal(int, int)  # clicked, or Enter: places in the order that is shown
     wanted_size = (520, 440)
     least_size = (220, 180)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._picture: Picture | None = None
-        self._values = np.zeros((0, 0), np.float32)
-        self._texts: Sequence[str] = ()
-        self._classes: Classes | None = None
+    _picture: Picture | None = None
+    _values = np.zeros((0, 0), np.float32)
+    _texts: Sequence[str] = ()
+    _classes: Classes | None = None
 
     def set_matrix(
         self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: Classes | None = None

@@ -9,8 +9,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import theme
 from app.look.columns import LEFT, color_of
+from app.look.labels import fitting
 
 CENTER = Qt.AlignmentFlag.AlignCenter
+ABSOLUTE = Qt.AlignmentFlag.AlignAbsolute  # with LEFT or RIGHT: there in any script
 
 
 def write(
@@ -34,6 +36,21 @@ def write(
     if cut is not None:
         text = QFontMetricsF(painter.font()).elidedText(text, cut, room.width())
     painter.drawText(room, side, text)
+
+
+def write_parts(
+    painter: QPainter,
+    room: QRectF,
+    text: str,
+    ink: str | QColor = "text",
+    *,
+    size: int = theme.UI_SIZE,
+    bold: bool = False,
+    side: Qt.AlignmentFlag = LEFT,
+) -> None:
+    """Write of words with " · " between as many as fit into a room."""
+    shown = fitting(text, QFontMetricsF(theme.ui_font(size, bold=bold)), room.width())
+    write(painter, room, shown, ink, size=size, bold=bold, side=side)
 
 
 def level_line(painter: QPainter, left: float, right: float, y: float) -> None:

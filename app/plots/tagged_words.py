@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -62,11 +61,8 @@ class TaggedWordsPlot(WordFlow[TaggedWord]):
 
     line, chip, most_lines = WORD + BETWEEN, WORD, 6
     pad = PAD
-
-    def __init__(self, title: str = "", *, most_lines: int = 0, parent: QWidget | None = None) -> None:
-        super().__init__(title, most_lines=most_lines, parent=parent)
-        self.types: tuple[str, ...] = ()
-        self._above = self._below = 0
+    types: tuple[str, ...] = ()
+    _above = _below = 0  # px of the names
 
     def set_text(self, tagged: Sequence[TaggedWord], types: Sequence[str], lanes: Sequence[str]) -> None:
         """Show a text. Args: types: all there are. lanes: TRUE, PREDICTED or both."""
