@@ -20,7 +20,7 @@ from app.plots.figure import Numbers
 from app.plots.pointed import DoorsFigure, place_after
 from app.plots.strokes import CENTER, paint_line, write
 
-LEFT, BOTTOM, TOP, EDGE = 44.0, 34.0, 10.0, 14.0  # px
+RIM = (44.0, 10.0, 14.0, 34.0)  # px left, above, right and below
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.25)  # between lines
 
 
@@ -67,14 +67,9 @@ class CoveragePlot(DoorsFigure):
 
     @property
     def _axes(self) -> Axes:
-        width, height = self.width() - LEFT - EDGE, self.height() - TOP - BOTTOM
-        return Axes(QRectF(LEFT, TOP, max(1.0, width), max(1.0, height)), up=(self._lowest, 1.0))
-
-    @property
-    def _lowest(self) -> float:
         least = min(one.accuracy for one in self.points)
         step = self._step(1.0 - least)
-        return max(0.0, int(least / step) * step)
+        return Axes.inside(self.rect(), RIM, up=(max(0.0, int(least / step) * step), 1.0))
 
     @staticmethod
     def _step(span: float) -> float:

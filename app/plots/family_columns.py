@@ -21,7 +21,7 @@ from app.plots.figure import Numbers
 from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, Labels, MemberColumn, WordEntry
 from app.plots.pointed import PointedFigure, cell_after
 from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
-from app.plots.strokes import write
+from app.plots.strokes import paint_chip, paint_edge, write
 
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
@@ -330,9 +330,7 @@ class FamilyColumns(PointedFigure):
                 paint_plane(painter, plane, room, scale_of(column.planes), pointed)
             self._paint_rest(painter, column, x, width)
         if self.current is not None and not self._saving:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("text"), 1.5))
-            painter.drawRoundedRect(self.rect_of(self.current).adjusted(1, 1, -1, -1), 4, 4)
+            paint_edge(painter, self.rect_of(self.current).adjusted(1, 1, -1, -1), width=1.5, radius=4)
         self._paint_left(painter)
 
     def _paint_captions(self, painter: QPainter) -> None:
@@ -374,14 +372,10 @@ class FamilyColumns(PointedFigure):
                 half = min(9.0, block.width()) / 2
                 painter.drawEllipse(block.center(), half, half)
             elif kind in (SEEN_FILL, OTHER_SIDE):
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(color)
-                painter.drawRoundedRect(block, 2, 2)
+                paint_chip(painter, block, color.name(), radius=2)
             else:
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                ink, wide = ("text", 1.6) if kind == BLANK else ("muted", 1)
-                painter.setPen(QPen(colors.color(ink), wide))
-                painter.drawRoundedRect(block.adjusted(0.8, 0.8, -0.8, -0.8), 2, 2)
+                ink, wide = ("text", 1.6) if kind == BLANK else ("muted", 1.0)
+                paint_edge(painter, block.adjusted(0.8, 0.8, -0.8, -0.8), ink, wide, 2)
             x += block.width() + gap
 
     def _value(self, column: MemberColumn, entry: WordEntry) -> str:
@@ -414,9 +408,7 @@ class FamilyColumns(PointedFigure):
             _write(painter, right, value, color, size=SMALL, bold=entry.is_answer, side=RIGHT)
             long = width - NARROW_VALUE if self.is_narrow else width
             track = QRectF(x, place.top() + 19, long, 5)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("line"))
-            painter.drawRoundedRect(track, 2.5, 2.5)
+            paint_chip(painter, track, colors.line, radius=2.5)
             share = min(1.0, max(0.0, entry.value))
             bar = QRectF(track.left(), track.top(), max(2.0, long * share), 5)
             ink = colors.color("fine" if entry.is_answer else "accent")

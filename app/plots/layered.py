@@ -29,7 +29,7 @@ from app.look.columns import RIGHT
 from app.look.zoom import zoom_of
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.pointed import PointedFigure
-from app.plots.strokes import CENTER, paint_chip, write
+from app.plots.strokes import CENTER, paint_chip, paint_edge, write
 
 FINE = 1024  # pixels along a side of an image in a file that can be enlarged, at least
 SCALE_WIDTH, SCALE_HEIGHT = 96.0, 8.0
@@ -148,9 +148,7 @@ def paint_scale(painter: QPainter, right: float, middle: float, picture: Picture
     levels = np.arange(1 if picture.is_signed else 0, 256, dtype=np.uint8)[None, :]
     bar = whole_pixels(painter, bar)
     paint_levels(painter, bar, levels, picture.is_signed)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(theme.current().color("line"), 1))
-    painter.drawRect(bar)
+    paint_edge(painter, bar, "line")
     width = metrics.horizontalAdvance(low) + 2.0
     left = bar.left() - 6 - width
     write(painter, QRectF(left, top, width, height), low, "muted", size=SMALL, side=RIGHT)

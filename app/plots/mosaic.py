@@ -21,7 +21,7 @@ from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, paint_ring
 from app.plots.layered import LayeredFigure, colors_of, image_over, paint_scale, value_words
 from app.plots.pointed import cell_after
-from app.plots.strokes import CENTER, write, write_parts
+from app.plots.strokes import CENTER, paint_edge, write, write_parts
 
 EDGE = 8.0
 FOOT = 30.0
@@ -205,10 +205,8 @@ class MosaicPlot(LayeredFigure):
             self._paint_each(painter)
         else:
             self._paint_whole(painter)
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
         for head in self._order:
-            painter.drawRect(self.tile_rect(*head).adjusted(-0.5, -0.5, 0.5, 0.5))
+            paint_edge(painter, self.tile_rect(*head).adjusted(-0.5, -0.5, 0.5, 0.5), "line")
 
     def _paint_each(self, painter: QPainter) -> None:
         """Paint all tiles out of one image, in which they stand under each other."""
@@ -302,10 +300,8 @@ class MosaicPlot(LayeredFigure):
             write(painter, corner, name, size=10, side=CENTER)
 
     def _paint_choice(self, painter: QPainter, tile: QRectF, *, is_first: bool) -> None:
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("accent"), 2.6 if is_first else 1.2))
-        out = 1.8 if is_first else 1.4
-        painter.drawRoundedRect(tile.adjusted(-out, -out, out, out), 2, 2)
+        wide, out = (2.6, 1.8) if is_first else (1.2, 1.4)
+        paint_edge(painter, tile.adjusted(-out, -out, out, out), "accent", wide, 2)
 
     def paint_moving(self, painter: QPainter) -> None:
         if self.current:

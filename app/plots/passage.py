@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers
-from app.plots.strokes import CENTER, level_line
+from app.plots.strokes import CENTER, level_line, paint_edge
 from app.plots.word_flow import FlowWord, WordFlow, WordLook
 
 LINE, CHIP = 26, 23
@@ -96,6 +96,4 @@ class PassagePlot(WordFlow[ShadedWord]):
                 painter.setPen(QPen(QColor(color), 2, style))
                 level_line(painter, room.left(), room.right() + 2, room.bottom() + 2 * place)
         if is_hovered:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("text"), 1))
-            painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+            paint_edge(painter, room.adjusted(0.5, 0.5, -0.5, -0.5), radius=3)

@@ -10,18 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look import theme
 from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure
 from app.plots.marks import Classes, Coloring, Values
 from app.plots.pointed import ARROWS
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
-from app.plots.strokes import CENTER, write
+from app.plots.strokes import CENTER, paint_edge, write
 
 EDGE = 10.0
 FOOT = 20.0  # px, the line under the points
@@ -301,9 +300,7 @@ class ScatterPlot(LayeredFigure):
         paint_legend(
             painter, self._coloring, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0)
         )
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(area, 4, 4)
+        paint_edge(painter, area, "line", radius=4)
         painter.save()
         painter.setClipRect(area)
         self._paint_points(painter, area)

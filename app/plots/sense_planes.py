@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from app.look import theme
+from app.plots.strokes import paint_edge
 
 RADIUS = 4.0
 REACH = 8.0  # px; a mark nearer to the pointer than this is under it
@@ -56,9 +57,7 @@ def paint_plane(
 ) -> None:
     """Paint one layer. Args: pointed: the sentence that is marked, -1 for none."""
     colors = theme.current()
-    painter.setPen(QPen(colors.color("line"), 1))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawRoundedRect(room, 4, 4)
+    paint_edge(painter, room, "line", radius=4)
     if all(abs(dot.x) + abs(dot.y) < ONE_POINT for dot in plane):  # of no sense: one vector for all
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.color("muted"))

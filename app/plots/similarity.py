@@ -25,7 +25,7 @@ from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_sc
 from app.plots.marks import Classes
 from app.plots.pointed import cell_after
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
-from app.plots.strokes import CENTER, level_line, upright_line, write
+from app.plots.strokes import CENTER, level_line, paint_edge, upright_line, write
 
 EDGE = 8.0
 FOOT = 26.0  # the scale
@@ -155,9 +155,7 @@ class SimilarityPlot(LayeredFigure):
         area = grid.area
         paint_legend(painter, None, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0))
         paint_levels(painter, area, self._picture.levels)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.drawRect(area)
+        paint_edge(painter, area, "line")
         self._paint_classes(painter, grid)
         self._paint_labels(painter, grid)
         self._paint_figures(painter)

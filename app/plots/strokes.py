@@ -77,6 +77,20 @@ def upright_span(painter: QPainter, x: float, low: float, high: float, cap: floa
         level_line(painter, x - cap, x + cap, y)
 
 
+def paint_edge(
+    painter: QPainter,
+    room: QRectF,
+    ink: str | QColor = "text",
+    width: float = 1.0,
+    radius: float = 0.0,
+    style: Qt.PenStyle = Qt.PenStyle.SolidLine,
+) -> None:
+    """Draw a line around a room, in its corners so round."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(color_of(ink), width, style))
+    painter.drawRoundedRect(room, radius, radius)
+
+
 def paint_dots(
     painter: QPainter, points: Sequence[QPointF], color: QColor, radius: float, edge: float
 ) -> None:

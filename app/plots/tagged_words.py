@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from app import words
 from app.look import theme
 from app.look.columns import LEFT
 from app.plots.figure import Numbers
-from app.plots.strokes import CENTER, write
+from app.plots.strokes import CENTER, paint_edge, write
 from app.plots.word_flow import SPACE, FlowWord, WordFlow
 
 PAD = 2.0
@@ -154,9 +154,7 @@ class TaggedWordsPlot(WordFlow[TaggedWord]):
         if one.predicted is not None and self._below:
             self._paint_mark(painter, room, index, one.predicted, is_above=False)
         if is_hovered:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("text"), 1))
-            painter.drawRect(middle.adjusted(0.5, 0.5, -0.5, -0.5))
+            paint_edge(painter, middle.adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _paint_mark(
         self, painter: QPainter, room: QRectF, index: int, mark: TagMark, *, is_above: bool

@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from app import words
@@ -22,7 +22,16 @@ from app.plots.attention_image import Picture, cells_of, compose
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, paint_levels, value_words, whole_pixels
 from app.plots.shown_figure import isolated
-from app.plots.strokes import ABSOLUTE, CENTER, level_line, upright_line, write, write_parts
+from app.plots.strokes import (
+    ABSOLUTE,
+    CENTER,
+    level_line,
+    paint_chip,
+    paint_edge,
+    upright_line,
+    write,
+    write_parts,
+)  # fmt: skip
 
 TEXT, STRIPES, BAR, SHARE, NUMBER = "text", "stripes", "bar", "share", "number"
 LEAST_ROW, USUAL_ROW, MOST_ROW = 17.0, 30.0, 44.0  # px
@@ -302,22 +311,20 @@ class VectorRows(LayeredFigure):
         if not self.picture.rows:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("text"), 1.6))
         for column, number in self.picture.frame.items():
             top, last = self.rect_of((0, column, number)), self._end()
             has_foot = self.picture.columns[column].foot is not None
             high = (last + FOOT - 6 if has_foot else last) - top.top()
-            painter.drawRoundedRect(QRectF(top.left() - 1.5, top.top(), top.width() + 3, high), 2, 2)
+            frame = QRectF(top.left() - 1.5, top.top(), top.width() + 3, high)
+            paint_edge(painter, frame, width=1.6, radius=2)
         if self.picture.framed_row >= 0:
             rect = self._row_rect(self.picture.framed_row).adjusted(1, 1, -2, -1)
-            painter.drawRoundedRect(rect, 3, 3)
+            paint_edge(painter, rect, width=1.6, radius=3)
 
     def paint_moving(self, painter: QPainter) -> None:
         if self.current != NOTHING and self.can_choose(self.current):
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(theme.current().color("muted"), 1))
-            painter.drawRoundedRect(self.rect_of(self.current).adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+            edge = self.rect_of(self.current).adjusted(0.5, 0.5, -0.5, -0.5)
+            paint_edge(painter, edge, "muted", radius=2)
 
     def _paint_heads(self, painter: QPainter, columns: list[QRectF]) -> None:
         for place, (column, room) in enumerate(zip(self.picture.columns, columns, strict=True)):
@@ -380,10 +387,8 @@ class VectorRows(LayeredFigure):
         painter.setOpacity(0.3 if column.is_off else 1.0)
         paint_levels(painter, area, levels, is_signed=True)
         painter.setOpacity(1.0)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        style = Qt.PenStyle.DashLine if column.is_off else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(colors.color("b" if column.is_off else "line"), 1, style))
-        painter.drawRect(area)
+        ink, style = ("b", Qt.PenStyle.DashLine) if column.is_off else ("line", Qt.PenStyle.SolidLine)
+        paint_edge(painter, area, ink, style=style)
         for part in range(1, column.parts):
             x = area.left() + area.width() * part / column.parts
             painter.setPen(QPen(colors.color("card"), 2))
@@ -412,13 +417,9 @@ class VectorRows(LayeredFigure):
     def _paint_share(self, painter: QPainter, cell: QRectF, value: float, is_strong: bool) -> None:
         colors = theme.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        figure = FIGURE * self._zoom()
-        room = QRectF(cell.left(), cell.center().y() - 4, max(8.0, cell.width() - figure), 8)
-        painter.setBrush(colors.color("line"))
-        painter.drawRoundedRect(room, 4, 4)
-        painter.setBrush(colors.color("accent"))
-        painter.drawRoundedRect(QRectF(room.left(), room.top(), max(3.0, room.width() * value), 8), 4, 4)
+        room = QRectF(cell.left(), cell.center().y() - 4, max(8.0, cell.width() - FIGURE * self._zoom()), 8)
+        paint_chip(painter, room, colors.line)
+        paint_chip(painter, QRectF(room.topLeft(), QSizeF(max(3.0, room.width() * value), 8)), colors.accent)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         said = value_words(value) if value >= 0.001 or value == 0 else words.decimal(value, 4)
         self._paint_words(painter, cell, said, is_strong or value >= 0.145, is_right=True)
