@@ -98,7 +98,6 @@ class LectureEditor(QDialog):
         right.add_layout(form_rows(*fields, role="muted"))
         right.add(self.facts)
         right.add_layout(row(STRETCH, self.look_button))
-        self._scene_card = right
         both = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False, handleWidth=GAP)
         both.addWidget(left)
         both.addWidget(right)
@@ -319,8 +318,7 @@ class LectureEditor(QDialog):
         if not self._current.is_changed or not self._current.lecture.scenes:
             call()
             return
-        box = QMessageBox(self)
-        box.setObjectName("lecture_leave")
+        box = named(QMessageBox(self), "lecture_leave")
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setText(self.tr("This lecture has scenes that are not saved. Let them go?"))
         leave = box.addButton(self.tr("Let them go"), QMessageBox.ButtonRole.DestructiveRole)

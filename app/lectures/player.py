@@ -30,7 +30,7 @@ from app.lectures.bar import SIZES, LectureBar
 from app.lectures.lecture import ModelMark, Scene
 from app.lectures.open_lecture import OpenLecture
 from app.look.files import ask_folder
-from app.look.widgets import EmptyState
+from app.look.widgets import EmptyState, named
 from app.look.zoom import ZoomView
 from app.page_stack import is_kept
 from app.pages.choose.model_box import FolderQuestion
@@ -86,8 +86,7 @@ class LecturePlayer(QObject):
         self._asked: ModelMark | None = None  # whose folder is asked for
         self.bar = LectureBar(self.window)
         self.zoom = ZoomView(self.window)
-        self.hole = EmptyState("", self.tr("Choose its folder…"), self.window)
-        self.hole.setObjectName("lecture_hole")
+        self.hole = named(EmptyState("", self.tr("Choose its folder…"), self.window), "lecture_hole")
         self.hole.button.setObjectName("lecture_choose_folder")
         for widget in (self.bar, self.zoom, self.hole):
             widget.hide()

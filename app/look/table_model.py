@@ -77,7 +77,7 @@ class TableModel(QAbstractTableModel):
 
     def table_row(self, shown: int) -> int:
         """Return the table's row of one that is shown."""
-        return self._row(shown)
+        return shown if self._only is None else int(self._only[shown])
 
     def set_roles(self, roles: Roles) -> None:
         """Say in the header what the columns are for."""
@@ -116,14 +116,14 @@ class TableModel(QAbstractTableModel):
         """Return a cell as it stands in the file."""
         if self._beside and column >= self._num_columns:
             return str(list(self._beside.values())[column - self._num_columns][row])
-        if column == self._label_column and self._labels and (label := self._labels.get(self._row(row))):
+        if column == self._label_column and self._labels and (label := self._labels.get(self.table_row(row))):
             return label
         if column >= self._num_columns:
             return str(list(self._answers.values())[column - self._num_columns][row])
         if column not in self._columns:
             assert self._table is not None
             self._columns[column] = self._table.frame.iloc[:, column].array
-        return str(self._columns[column][self._row(row)])
+        return str(self._columns[column][self.table_row(row)])
 
     @property
     def _num_columns(self) -> int:
@@ -132,19 +132,7 @@ class TableModel(QAbstractTableModel):
     def line_of(self, row: int) -> int:
         """Return the 1-based line of the file where a row starts."""
         assert self._table is not None
-        return int(self._table.lines[self._row(row)])
-
-    def _row(self, shown: int) -> int:
-        """Return the table's row of one that is shown."""
-        return shown if self._only is None else int(self._only[shown])
-
-    def row_of_line(self, line: int) -> int:
-        """Return the row that starts at a line; -1 when none does."""
-        if self._table is None:
-            return -1
-        lines = self._table.lines if self._only is None else self._table.lines[self._only]
-        found = np.flatnonzero(lines == line)
-        return int(found[0]) if len(found) else -1
+        return int(self._table.lines[self.table_row(row)])
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         if parent.isValid() or self._table is None:
@@ -165,7 +153,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.UserRole:
             return self.full_text(index.row(), index.column())
         if role in (Qt.ItemDataRole.FontRole, Qt.ItemDataRole.ForegroundRole) and not self._answers:
-            return self._look(self._row(index.row()), index.column(), role)
+            return self._look(self.table_row(index.row()), index.column(), role)
         return None
 
     def _look(self, row: int, column: int, role: int) -> Any:

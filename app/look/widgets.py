@@ -65,6 +65,14 @@ def named(widget: _Widget, name: str, accessible: str = "", *, tool_tip: str = "
     return widget
 
 
+def holder(layout: QLayout) -> QWidget:
+    """Return a widget with no ground of its own, for what is laid out in it."""
+    made = QWidget()
+    set_role(made, "clear")
+    made.setLayout(layout)
+    return made
+
+
 def button(
     text: str,
     role: str = "",
@@ -342,9 +350,7 @@ class Advice(QScrollArea):
             self._stood = [(_on_screen(link), text, link.text()) for _, text, link in self._links]
         self._built.start()
         self._links = []
-        inner = QWidget()
-        set_role(inner, "clear")
-        grid = QGridLayout(inner)
+        grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
@@ -353,7 +359,7 @@ class Advice(QScrollArea):
             grid.addWidget(LevelMark(level), place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addLayout(self._remark(place, text), place, 1)
         grid.setRowStretch(len(self._rows), 1)
-        self.setWidget(inner)
+        self.setWidget(holder(grid))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         before: QWidget = self.viewport()
         for _, _, link in self._links:  # new widgets would come last of all

@@ -90,8 +90,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self._take_wanted()
 
     def _make_actions(self) -> None:
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_anatomy_command")
+        self.copy_button = named(CopyCommandButton(), "copy_anatomy_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="anatomy_save")
         for action in (self.copy_button, self.save_button):
             self.header.add_action(action)
@@ -101,8 +100,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.count = label("", "muted", name="anatomy_count")
         self.count.setFixedHeight(self.texts.box_a.one_line)
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
-        self.picture = Card()
-        self.picture.setObjectName("anatomy_picture")
+        self.picture = named(Card(), "anatomy_picture")
         self.rows = named(VectorRows(self.tr("Step")), "anatomy_rows")
         yield_to_layout(self.rows, LEAST_PICTURE)
         self.boxes = {

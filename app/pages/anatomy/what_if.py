@@ -79,8 +79,7 @@ class WhatIfCard(Card):
 
     def _lay_out(self) -> None:
         title = label(self.tr("What if a part were otherwise?"), "card-title")
-        self.told = ElidedLabel("", "muted")
-        self.told.setObjectName("anatomy_changes")
+        self.told = named(ElidedLabel("", "muted"), "anatomy_changes")
         scale = label(self.tr("Head’s scale"), "muted")
         first = row(self.head, *self.residuals.values(), STRETCH, gap=16)
         second = row(

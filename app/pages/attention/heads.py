@@ -32,7 +32,7 @@ from app.look.layout import row
 from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
-from app.look.widgets import Card, button
+from app.look.widgets import Card, button, named
 from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, AttentionChoice, Head
 from app.plots.attention_image import MosaicPicture
 from app.plots.buttons import yield_to_layout
@@ -281,8 +281,7 @@ class HeadsCard(Card):
         self._shape: tuple[int, ...] = (0, 0)  # of the mosaic: layers, heads
         self._make_corner()
         self._make_measure_row()
-        self.mosaic = MosaicPlot(self.tr("All heads"))
-        self.mosaic.setObjectName("attention_mosaic")
+        self.mosaic = named(MosaicPlot(self.tr("All heads")), "attention_mosaic")
         yield_to_layout(self.mosaic, LEAST_MOSAIC)
         self.list = HeadList()
         self.list.setMinimumHeight(LEAST_MOSAIC)
@@ -290,8 +289,7 @@ class HeadsCard(Card):
         self._stack.addWidget(self.mosaic)
         self._stack.addWidget(self.list)
         self.add(self._stack, 1)
-        self.keys = ElidedLabel("", "muted")
-        self.keys.setObjectName("attention_keys")
+        self.keys = named(ElidedLabel("", "muted"), "attention_keys")
         self.add(self.keys)
         self._show_as("mosaic")
         self.mosaic.head_chosen.connect(self.head_chosen)

@@ -16,7 +16,7 @@ from app.look.files import ask_save
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.attention import requests
 from app.session import Session
 from app.work.worker import Channel
@@ -73,9 +73,7 @@ class RestingWordsDialog(QDialog):
         self.close_button = button(self.tr("Close"), name="resting_close")
         self.said = label("", "muted", wrap=True, name="resting_said")
         self.rows = Cells(self)
-        self.list = TableView()
-        self.list.setObjectName("resting_list")
-        self.list.setAccessibleName(self.tr("Words"))
+        self.list = named(TableView(), "resting_list", self.tr("Words"))
         self.list.setModel(self.rows)
         self.list.verticalHeader().hide()
         self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -10,7 +10,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, button, named, set_role
+from app.look.widgets import Card, button, holder, named
 from app.pages.embeddings.requests import CosineMatrix, LayerLikeness
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
@@ -203,13 +203,10 @@ class PoolingsCard(Card):
         self.set_own("")
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
-        column(self.plot, self.said, self.more, STRETCH, parent=inner)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inner)
+        scroll.setWidget(holder(column(self.plot, self.said, self.more, STRETCH)))
         self.body.addLayout(row(self.own_button, self.bundled_button, STRETCH))
         self.add(scroll, 1)
 

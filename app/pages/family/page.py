@@ -88,8 +88,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self._show_kind()
 
     def _make(self) -> None:
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_family_command")
+        self.copy_button = named(CopyCommandButton(), "copy_family_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="family_save")
         self.train_button = button(self.tr("Train a family…"), name="family_train")
         for action in (self.copy_button, self.save_button, self.train_button):
@@ -118,12 +117,10 @@ class FamilyPage(KeptPage[FamilyState]):
         }
         self.banner = Banner(name="family_banner")
         self.columns = named(FamilyColumns(self.tr("Family")), "family_columns")
-        self.claims = WholeLabel()
-        self.claims.setObjectName("family_claims")
+        self.claims = named(WholeLabel(), "family_claims")
         self.learning = Learning()
         self.progress = label("", "muted", name="family_progress")
-        self.empty = EmptyState("", self.tr("Train a family…"))
-        self.empty.setObjectName("family_empty")
+        self.empty = named(EmptyState("", self.tr("Train a family…")), "family_empty")
 
     def _lay_out(self) -> None:
         self.area = QScrollArea(widgetResizable=True)

@@ -9,7 +9,7 @@ from app import words
 from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, Card, button, named, set_role
+from app.look.widgets import GAP, Card, button, holder, named, set_role
 from app.pages.models.look_card import LookCard
 from app.pages.models.offers import OffersView, offers_of
 from app.pages.models.way import WayForm
@@ -67,8 +67,6 @@ class GetView(QScrollArea):
         self.look_card = LookCard()
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
         card = Card(self.tr("Get a model by name"))
         card.add_corner(self.way_button)
         card.add_corner(self.close_button)
@@ -77,8 +75,7 @@ class GetView(QScrollArea):
         card.add(self.said)
         card.add(self.offers, 1)
         card.add_layout(row(self.checkpoint_button, STRETCH))
-        column((card, 1), self.look_card, gap=GAP, parent=inner)
-        self.setWidget(inner)
+        self.setWidget(holder(column((card, 1), self.look_card, gap=GAP)))
 
     def _connect(self) -> None:
         self.name.textEdited.connect(self._typed)

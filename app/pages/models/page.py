@@ -19,7 +19,7 @@ from app.look import theme
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
 from app.look.layout import column, row
-from app.look.widgets import GAP, SETTINGS_WIDTH, button
+from app.look.widgets import GAP, SETTINGS_WIDTH, button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.export.dialog import export_model
 from app.pages.models.folder import FolderView
@@ -82,9 +82,7 @@ class ModelsPage(StatedPage[ModelsState]):
         self.folder_view, self.parameters, self.heads = FolderView(), ParametersView(), HeadsView()
         self.get_view = GetView(self.session)
         self.banner = Banner(name="models_banner")
-        self.tabs = QTabWidget(documentMode=True)
-        self.tabs.setObjectName("models_tabs")
-        self.tabs.setAccessibleName(self.tr("What is shown of the model"))
+        self.tabs = named(QTabWidget(documentMode=True), "models_tabs", self.tr("What is shown of the model"))
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.addTab(self.folder_view, self.tr("The model"))
         self.tabs.addTab(self.parameters, self.tr("Its weights"))

@@ -45,8 +45,7 @@ class PlanCard(Card):
             )
         )
         self.fields = {letter: self._field(letter) for letter in FIELDS}
-        self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("models_refusal")
+        self.refusal = label("", "refusal", wrap=True, name="models_refusal")
         self.refusal.hide()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._lay_out()

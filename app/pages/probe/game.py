@@ -71,8 +71,7 @@ class GameView(QWidget):
         self.again.clicked.connect(self._deal_others)
 
     def _lay_out(self) -> None:
-        self.card = Card(self.tr("You first"))
-        self.card.setObjectName("probe_game")
+        self.card = named(Card(self.tr("You first")), "probe_game")
         self.card.add(self.sentence)
         self.card.add_layout(row((self.guess, 1), self.say, self.skip, self.next, self.again, STRETCH))
         self.card.add(self.verdict)
@@ -81,7 +80,6 @@ class GameView(QWidget):
         below = Card(self.tr("What each side knew"))
         below.add_corner(save_icon(self.tally))
         below.add(self.tally, 1)
-        self.tally_card = below
         column(self.card, (below, 1), gap=GAP, parent=self)
         self._show()
 

@@ -8,7 +8,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column
-from app.look.widgets import Card
+from app.look.widgets import Card, named
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
 from app.plots.layers import Layer, LayersPlot
@@ -29,14 +29,12 @@ class LayersView(QWidget):
         self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
         self._wanted = -1  # the gap to show of the next answer
-        card = Card(self.tr("What each layer would say"))
-        card.setObjectName("probe_layers")
+        card = named(Card(self.tr("What each layer would say")), "probe_layers")
         self.card = card
         self.gaps = ChoiceBox("probe_layers_gap", self.tr("Gap"))
         self.gaps.setFixedWidth(170)
         self.gaps.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.plot = LayersPlot(self.tr("What each layer would say"))
-        self.plot.setObjectName("probe_layers_plot")
+        self.plot = named(LayersPlot(self.tr("What each layer would say")), "probe_layers_plot")
         note = label(
             self.tr(
                 "The masked-word head read each layer as if it were the last. It was trained on the last "

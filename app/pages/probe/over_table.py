@@ -23,7 +23,7 @@ from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button
+from app.look.widgets import GAP, Card, button, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
@@ -67,8 +67,7 @@ class OverTableView(QWidget):
         self._fill()
 
     def _make_question(self) -> Card:
-        card = Card(self.tr("Over the open table"))
-        card.setObjectName("probe_over_table")
+        card = named(Card(self.tr("Over the open table")), "probe_over_table")
         self.kind = SegmentedButtons(
             "probe_over",
             (
@@ -113,10 +112,8 @@ class OverTableView(QWidget):
                 self.run,
             )
         )
-        self.value = label("", "big")
-        self.value.setObjectName("probe_over_value")
-        self.said = label("", "muted", wrap=True)
-        self.said.setObjectName("probe_over_said")
+        self.value = label("", "big", name="probe_over_value")
+        self.said = label("", "muted", wrap=True, name="probe_over_said")
         card.body.addLayout(row(self.value, (self.said, 1), gap=GAP))
         return card
 
@@ -134,9 +131,7 @@ class OverTableView(QWidget):
         self.save.clicked.connect(self._save_dialog)
         card.add_corner(self.save)
         self.rows = Cells(self)
-        self.list = TableView()
-        self.list.setObjectName("probe_over_list")
-        self.list.setAccessibleName(self.tr("Texts"))
+        self.list = named(TableView(), "probe_over_list", self.tr("Texts"))
         self.list.setModel(self.rows)
         self.list.verticalHeader().hide()
         self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -22,7 +22,7 @@ from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
@@ -96,13 +96,11 @@ class ProbePage(LookingPage[ProbeState]):
         self.beside_question.chosen.connect(self._take_beside)
         self.beside_question.refused.connect(self.refuse)
         self.beside_button.setMenu(self.beside_menu)
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_probe_command")
+        self.copy_button = named(CopyCommandButton(), "copy_probe_command")
         self.copy_button.clicked.connect(self.copy_command)
         self.header.add_action(self.copy_button)
         self.header.add_action(self.beside_button)
-        self.beside_name = label("", "muted")
-        self.beside_name.setObjectName("probe_beside_name")
+        self.beside_name = label("", "muted", name="probe_beside_name")
         self.beside_close = icon_button("probe_beside_close", "close", self.tr("Take it away again"))
         self.beside_row = QWidget()
         row(self.beside_name, self.beside_close, STRETCH, gap=6, parent=self.beside_row)
@@ -117,9 +115,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.templates_view = TemplatesView(self.inspector, self.draft)
         self.over_table_view = OverTableView(self.session, self.draft)
         self.game_view = GameView(self.inspector, self.draft)
-        self.tabs = QTabBar(drawBase=False, expanding=False)
-        self.tabs.setObjectName("probe_tabs")
-        self.tabs.setAccessibleName(self.tr("Kind of question"))
+        self.tabs = named(QTabBar(drawBase=False, expanding=False), "probe_tabs", self.tr("Kind of question"))
         self.views: list[NeedsView] = []
         self.stack = QStackedWidget()
         for text, content, needs in (

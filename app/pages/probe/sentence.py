@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from app import words
 from app.look.labels import tip
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import Card
+from app.look.widgets import Card, named
 from app.pages.inside.texts import TextPair
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.history import QuestionHistory
@@ -33,8 +33,7 @@ class SentenceCard(Card):
         self._places: list[int] = []  # of each chip: a word's number, or a piece's position
         self.history: QuestionHistory | None = None
         self.texts = TextPair(session, name="probe")
-        self.chips = WordChips(self.tr("Sentence"))
-        self.chips.setObjectName("probe_words")
+        self.chips = named(WordChips(self.tr("Sentence")), "probe_words")
         self._make_corner()
         self.add(self.texts)
         self.add(self.chips)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, Card
+from app.look.widgets import GAP, Card, named
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
 from app.plots.word_strip import RatedWord, WordStrip
@@ -29,15 +29,15 @@ class SurpriseView(QWidget):
         super().__init__(parent)
         self._draft = draft
         self._surprise = Channel(self, inspector.workers.models)
-        self.value = label("", "big")
-        self.value.setObjectName("probe_perplexity")
+        self.value = label("", "big", name="probe_perplexity")
         self.explained = label("", "muted", wrap=True)
-        self.strip = WordStrip(
-            self.tr("Surprise of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
+        self.strip = named(
+            WordStrip(
+                self.tr("Surprise of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
+            ),
+            "probe_surprise_strip",
         )
-        self.strip.setObjectName("probe_surprise_strip")
-        card = Card(self.tr("Surprise"))
-        card.setObjectName("probe_surprise")
+        card = named(Card(self.tr("Surprise")), "probe_surprise")
         card.set_hint(self.tr("each piece hidden in turn · bits of surprise under it"))
         card.hint_label.setToolTip(
             tip(

@@ -25,7 +25,7 @@ from app.look.labels import label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button
+from app.look.widgets import GAP, Card, button, named
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
@@ -77,8 +77,7 @@ class TemplatesView(QWidget):
     # ---- building
 
     def _make_form(self) -> Card:
-        card = Card(self.tr("Template"))
-        card.setObjectName("probe_template_card")
+        card = named(Card(self.tr("Template")), "probe_template_card")
         card.set_hint(self.tr("alternatives in braces, one [MASK]"))
         self.open_button = button(self.tr("Open CSV…"), name="probe_template_open")
         self.open_button.setToolTip(
@@ -111,15 +110,12 @@ class TemplatesView(QWidget):
             grid.addWidget(field, place, 1)
         card.body.addLayout(grid)
         card.add(self.choice)
-        self.status = label("", "muted", wrap=True)
-        self.status.setObjectName("probe_template_status")
+        self.status = label("", "muted", wrap=True, name="probe_template_status")
         card.add(self.status)
         return card
 
     def _field(self, name: str, text: str, accessible: str) -> QLineEdit:
-        field = LineEdit(text)
-        field.setObjectName(name)
-        field.setAccessibleName(accessible)
+        field = named(LineEdit(text), name, accessible)
         field.textEdited.connect(self._typed)
         field.returnPressed.connect(self.refresh)
         return field
@@ -127,9 +123,7 @@ class TemplatesView(QWidget):
     def _make_table(self) -> Card:
         card = Card(self.tr("Scores"))
         self.model = GridModel(self)
-        self.table = TableView()
-        self.table.setObjectName("probe_template_table")
-        self.table.setAccessibleName(self.tr("Scores"))
+        self.table = named(TableView(), "probe_template_table", self.tr("Scores"))
         self.table.setModel(self.model)
         self._delegate = GridDelegate(self.table)
         self.table.setItemDelegate(self._delegate)
@@ -149,15 +143,17 @@ class TemplatesView(QWidget):
             "corrected for how many were tried."
         )
         self.over_all = Cells(self)
-        self.what = SegmentedButtons(
-            "probe",
-            (
-                (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
-                (CORRECTED, self.tr("Prior-corrected"), tip(corrected)),
-                (OVER_ALL, self.tr("Over templates"), tip(over_all)),
+        self.what = named(
+            SegmentedButtons(
+                "probe",
+                (
+                    (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
+                    (CORRECTED, self.tr("Prior-corrected"), tip(corrected)),
+                    (OVER_ALL, self.tr("Over templates"), tip(over_all)),
+                ),
             ),
+            "probe_score",
         )
-        self.what.setObjectName("probe_score")
         self.what.buttons[OVER_ALL].hide()
         self.what.buttons[OVER_ALL].setEnabled(False)
         self.what.chosen.connect(self._show)
@@ -168,8 +164,7 @@ class TemplatesView(QWidget):
 
     def _make_slopes(self) -> Card:
         card = Card(self.tr("From one alternative to the next"))
-        self.slopes = SlopePlot(self.tr("From one alternative to the next"))
-        self.slopes.setObjectName("probe_slopes")
+        self.slopes = named(SlopePlot(self.tr("From one alternative to the next")), "probe_slopes")
         self.slopes.set_empty_text(self.tr("A line a word appears here."))
         card.add_corner(save_icon(self.slopes))
         card.add(self.slopes, 1)

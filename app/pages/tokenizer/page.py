@@ -9,7 +9,7 @@ from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.state import TokenizerState
@@ -69,8 +69,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn")
         self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
         self.learn_button.clicked.connect(self._learn)
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_tokenizer_command")
+        self.copy_button = named(CopyCommandButton(), "copy_tokenizer_command")
         self.copy_button.clicked.connect(self.copy_command)
         self.header.add_action(self.copy_button)
         self.header.add_action(self.learn_button)

@@ -20,7 +20,7 @@ from app import words
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row
-from app.look.widgets import GAP, Card, EmptyState, button, tidy_spin
+from app.look.widgets import GAP, Card, EmptyState, button, named, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.vocabulary import VocabularyBar
@@ -49,8 +49,7 @@ class TableTokensView(QWidget):
         self.found: tuple[TableTokens, ...] = ()
         self._cut = np.empty(0, dtype=np.int64)
         self._asked: tuple[object, ...] = ()  # what was measured, or stopped
-        self.empty = EmptyState("", self.tr("Open a table"))
-        self.empty.setObjectName("tokenizer_no_table")
+        self.empty = named(EmptyState("", self.tr("Open a table")), "tokenizer_no_table")
         self.name = ElidedLabel("", "muted")
         self.progress = QProgressBar(textVisible=False)
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")

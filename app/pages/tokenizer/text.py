@@ -20,7 +20,7 @@ from app.look.boxes import ElidedBox
 from app.look.inputs import SpinBox
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, Card, tidy_spin
+from app.look.widgets import GAP, Card, named, tidy_spin
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
@@ -57,8 +57,7 @@ class TextView(QWidget):
         self._row = self._wanted_row = -1
         self.texts = TextPair(session, name="tokenizer")
         self.strip, self.detail = StepStrip(), StepCard()
-        self.plot = PiecesPlot(self.tr("Text and pieces"))
-        self.plot.setObjectName("tokenizer_pieces")
+        self.plot = named(PiecesPlot(self.tr("Text and pieces")), "tokenizer_pieces")
         self.rows = TokenRows(self)
         self.rows_view = RowsView("tokenizer_rows", self.tr("Rows that the model is given"))
         self.max_length = SpinBox(minimum=3, maximum=LONGEST, value=512)

@@ -46,7 +46,6 @@ def test_rows_are_numbered_by_their_line_in_the_file(table: Table) -> None:
     model = TableModel(table)
     lines = [model.headerData(row, Qt.Orientation.Vertical) for row in range(3)]
     assert lines == ["2", "4", "5"]
-    assert [model.row_of_line(line) for line in (2, 3, 4, 5, 6)] == [0, -1, 1, 2, -1]
 
 
 def test_headers_say_what_a_column_is_for(table: Table) -> None:

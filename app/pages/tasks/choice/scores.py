@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.columns import of
 from app.look.rows_model import TableColumn
+from app.look.widgets import named
 from app.pages.tasks.classification.scores import ConfusionScores, LabelScores, LabelView
 from app.pages.tasks.tile import ScoreTile
 from app.plots.confusion import ConfusionPlot
@@ -44,8 +45,7 @@ class EndingScores(ConfusionScores):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Scores"))
-        self.confusion = ConfusionPlot(self.tr("Right and chosen endings"))
-        self.confusion.setObjectName("ending_confusion")
+        self.confusion = named(ConfusionPlot(self.tr("Right and chosen endings")), "ending_confusion")
         self.confusion.set_empty_text(self.tr("After each evaluation: which ending was taken for which."))
         self.labels = LabelView(PositionScores())
         self.add_choices(

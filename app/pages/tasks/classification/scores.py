@@ -18,7 +18,7 @@ from app.look.columns import RIGHT, of
 from app.look.labels import tip
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
-from app.look.widgets import set_role
+from app.look.widgets import named, set_role
 from app.pages.tasks.scores import LEAST_PICTURE, LabelledScores
 from app.pages.tasks.tile import ScoreTile
 from app.plots.confusion import ConfusionPlot
@@ -282,8 +282,7 @@ class ScoresCard(ConfusionScores):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_part = False
-        self.confusion = ConfusionPlot(self.tr("Confusion"))
-        self.confusion.setObjectName("confusion_plot")
+        self.confusion = named(ConfusionPlot(self.tr("Confusion")), "confusion_plot")
         self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
         self.labels = LabelView()
         self.add_choices(

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.look.widgets import named
 from app.pages.tasks.classification.scores import LabelView
 from app.pages.tasks.multi_label.labels import SideBySide, ThresholdScores, curve_of
 from app.pages.tasks.scores import LabelledScores
@@ -24,8 +25,7 @@ class MultiLabelScores(LabelledScores):
         self._label = ""
         self.set_title(self.tr("Scores"))
         self.labels = LabelView(ThresholdScores())
-        self.curve = PlanePlot(self.tr("Precision and recall"))
-        self.curve.setObjectName("precision_recall")
+        self.curve = named(PlanePlot(self.tr("Precision and recall")), "precision_recall")
         self.curve.set_empty_text(self.tr("After each evaluation: precision and recall at each threshold."))
         self.add_choices(
             self.curve,

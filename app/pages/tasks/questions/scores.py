@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.widgets import button
+from app.look.widgets import button, named
 from app.pages.tasks.questions.listing import QuestionList
 from app.pages.tasks.scores import TaskScores
 from app.plots.answer_words import AnswerWordsPlot
@@ -34,8 +34,7 @@ class QuestionScores(TaskScores):
         self.setObjectName(self.name)
         self.set_title(self.tr("Scores"))
         self._mistakes: list[Mistake] = []
-        self.words = AnswerWordsPlot(self.tr("Scores by question word"))
-        self.words.setObjectName("answer_words")
+        self.words = named(AnswerWordsPlot(self.tr("Scores by question word")), "answer_words")
         self.words.set_empty_text(
             self.tr("After each evaluation: how well who, when and how many are answered.")
         )

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.widgets import button
+from app.look.widgets import button, named
 from app.pages.tasks.scores import TaskScores
 from app.pages.tasks.tile import ScoreTile
 from app.plots.plane import PlanePlot
@@ -21,8 +21,7 @@ class RegressionScores(TaskScores):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Scores"))
-        self.plane = PlanePlot(self.tr("True and predicted"))
-        self.plane.setObjectName("true_predicted")
+        self.plane = named(PlanePlot(self.tr("True and predicted")), "true_predicted")
         self.plane.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
         self.add_choices(
             self.plane,

@@ -10,7 +10,7 @@ from app import words
 from app.look.boxes import ElidedBox
 from app.look.labels import label
 from app.look.layout import row
-from app.look.widgets import set_role
+from app.look.widgets import holder, named
 from app.pages.tasks.token_labels.listing import TextList
 from app.pages.tasks.views import TaskPreview
 from app.plots.tagged_words import TRUE, Stretch, tagged_words
@@ -32,8 +32,6 @@ class TokenPreview(TaskPreview):
         super().__init__(parent=parent)
         self._session = session
         self.setObjectName("token_preview")
-        self.columns_row = QWidget()
-        set_role(self.columns_row, "clear")
         self.word_box = self._box("word_column", self.tr("Word column"))
         self.tag_box = self._box("tag_column", self.tr("Tag column"))
         self.scheme_box = self._box("tag_scheme", self.tr("Scheme of the tags"))
@@ -42,19 +40,17 @@ class TokenPreview(TaskPreview):
             none = self.tr("Scheme: none, each tag for itself")
             text = self.tr("Scheme: {name}").format(name=scheme)
             self.scheme_box.addItem(none if scheme == "none" else text, scheme)
-        row((self.word_box, 1), (self.tag_box, 1), (self.scheme_box, 1), parent=self.columns_row)
+        boxes = row((self.word_box, 1), (self.tag_box, 1), (self.scheme_box, 1))
         self.how = label("", "muted", wrap=True, name="token_how")
         self.list = TextList("texts_of_file", self.tr("Texts of the file"), most_lines=5)
         self.add(self.how)
-        self.add(self.columns_row)
+        self.add(holder(boxes))
         self.add(self.list, 1)
         self._texts: TaggedTexts | None = None
         self.list.row_chosen.connect(self._show_words)
 
     def _box(self, name: str, title: str) -> ElidedBox:
-        box = ElidedBox()
-        box.setObjectName(name)
-        box.setAccessibleName(title)
+        box = named(ElidedBox(), name, title)
         box.setMinimumContentsLength(6)
         box.activated.connect(self._read_again)
         return box

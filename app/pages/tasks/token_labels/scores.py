@@ -16,7 +16,7 @@ from app.look.inputs import ComboBox
 from app.look.labels import label, tip
 from app.look.layout import column, row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import named, set_role
+from app.look.widgets import holder, named
 from app.pages.tasks.listing import CellTable
 from app.pages.tasks.scores import ROOM, TaskScores
 from app.pages.tasks.token_labels.listing import TextList
@@ -73,8 +73,7 @@ class TokenScores(TaskScores):
         self.set_title(self.tr("Scores"))
         self._rows: list[WrongText] = []
         self._error_rows: list[tuple[tuple[str, ...], str, int]] = []  # mark, words, how many
-        self.confusion = TypeConfusion(self.tr("Confusion of types"))
-        self.confusion.setObjectName("type_confusion")
+        self.confusion = named(TypeConfusion(self.tr("Confusion of types")), "type_confusion")
         self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
         self.add_choices(
             self.confusion,
@@ -126,10 +125,7 @@ class TokenScores(TaskScores):
         self.lane_choice.chosen.connect(self._draw_words)
         self.kind_box.activated.connect(self._list_texts)
         self.texts.row_chosen.connect(self._draw_words)
-        made = QWidget()
-        set_role(made, "clear")
-        column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1), parent=made)
-        return made
+        return holder(column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1)))
 
     def split_words(self) -> tuple[str, str, str]:
         return (
