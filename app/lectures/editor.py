@@ -79,10 +79,10 @@ class LectureEditor(QDialog):
         self.look_button = button(
             self.tr("Look at it"), name="scene_look", tool_tip=self.tr("Show this scene on its page")
         )
-        self.new_button = button(self.tr("New"), name="lecture_new")
-        self.open_button = button(self.tr("Open…"), name="lecture_open_file")
+        self.new_button = button(self.tr("New"), name="lecture_new", call=self._new)
+        self.open_button = button(self.tr("Open…"), name="lecture_open_file", call=self._open)
         self.save_button = button(self.tr("Save"), name="lecture_save", tool_tip=self.tr("Ctrl+S"))
-        self.save_as_button = button(self.tr("Save as…"), name="lecture_save_as")
+        self.save_as_button = button(self.tr("Save as…"), name="lecture_save_as", call=self.save_as)
         self.export_button = button(
             self.tr("Export…"), name="lecture_export", tool_tip=self.tr("A folder of figures with captions")
         )
@@ -122,10 +122,7 @@ class LectureEditor(QDialog):
         self.down_button.clicked.connect(partial(self._move, 1))
         self.delete_button.clicked.connect(self._delete)
         self.look_button.clicked.connect(self._look)
-        self.new_button.clicked.connect(self._new)
-        self.open_button.clicked.connect(self._open)
         self.save_button.clicked.connect(self.save)
-        self.save_as_button.clicked.connect(self.save_as)
         self.export_button.clicked.connect(self._export)
         self.start_button.clicked.connect(self._start)
         for keys, call in (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.look import theme
 from app.look.inputs import PushButton, ToolButton
-from app.look.labels import ElidedLabel, label
+from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import STRETCH, column, row
 
 PAGE_MARGIN = 24
@@ -81,9 +81,12 @@ def button(
     parent: QWidget | None = None,
     name: str = "",
     tool_tip: str = "",
+    call: Callable[..., object] | SignalInstance | None = None,
 ) -> QPushButton:
-    """Return a push button; role is "", "primary" or "link"."""
+    """Return a push button; role is "", "primary" or "link". Args: call: what it does."""
     result = named(PushButton(text, parent, autoDefault=False), name, tool_tip=tool_tip)
+    if call is not None:
+        result.clicked.connect(call)
     if role:
         set_role(result, role)
     if icon:
@@ -128,8 +131,10 @@ class Card(QFrame):
         self.title_label.setText(title)
         self._show_head()
 
-    def set_hint(self, hint: str) -> None:
-        """Replace the words in the right corner."""
+    def set_hint(self, hint: str, more: str | None = None) -> None:
+        """Replace the words in the right corner. Args: more: said under the pointer; None: what was."""
+        if more is not None:
+            self.hint_label.setToolTip(tip(more))
         if hint != self.hint_label.text():
             self.hint_label.setText(hint)
             self._show_head()
@@ -142,9 +147,10 @@ class Card(QFrame):
         """Add items in a layout to the body."""
         self.body.addLayout(layout)
 
-    def add_corner(self, widget: QWidget) -> None:
-        """Add a control to the right of the hint."""
-        self._corner.addWidget(widget)
+    def add_corner(self, *widgets: QWidget) -> None:
+        """Add controls to the right of the hint."""
+        for widget in widgets:
+            self._corner.addWidget(widget)
         self._show_head()
 
     def add_lead(self, widget: QWidget) -> None:

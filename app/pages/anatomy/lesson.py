@@ -119,8 +119,7 @@ class WeightDialog(QDialog):
     def _lay_out(self) -> None:
         self.title = label("", "card-title", name="anatomy_weight_title")
         self.where = label("", "muted", wrap=True, name="anatomy_weight_where")
-        self.go = button("", "link", name="anatomy_weight_go")
-        self.go.clicked.connect(self._go)
+        self.go = button("", "link", name="anatomy_weight_go", call=self._go)
         weight = Card()
         for widget in (self.title, self.where, self.go, self.across, self.down):
             weight.add(widget)

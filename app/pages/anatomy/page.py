@@ -132,8 +132,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         set_margins(inside, (CARD_X, 8, CARD_X, 8))
         for box in self.boxes.values():
             self.picture.add_corner(box)
-        self.picture.add_corner(self.copy_vector)
-        self.picture.add_corner(save_icon(self.rows))
+        self.picture.add_corner(self.copy_vector, save_icon(self.rows))
         self.picture.add(self.rows, 1)
         self.happens.setFixedWidth(RIGHT)
         inner = QWidget()

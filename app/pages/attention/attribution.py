@@ -58,7 +58,7 @@ class AttributionCard(QWidget):
         self._waits = False  # for the button: it was stopped or refused
         self.result: Attribution | None = None
         self.choices = AttributionChoices()
-        self.go_button = button(self.tr("Explain"), "primary", name="attribution_go")
+        self.go_button = button(self.tr("Explain"), "primary", name="attribution_go", call=self._go)
         self.choices.first.addWidget(self.go_button)
         self.over_button = button(
             self.tr("Over the open table…"),
@@ -73,7 +73,6 @@ class AttributionCard(QWidget):
         self._later.timeout.connect(self._ask_if_quick)
         self.choices.changed.connect(self._renew)
         self.choices.unit_changed.connect(self._show_result)
-        self.go_button.clicked.connect(self._go)
         self.picture.word_chosen.connect(self._hide_word)
         self.bars.word_pointed.connect(self._mark_word)
         self._show_state(self.tr("Open a model and type a text."))

@@ -326,15 +326,14 @@ class HeadsCard(Card):
             ),
         )
         self.toggles.chosen.connect(self._as_chosen)
-        self.add_corner(self.sort)
-        self.add_corner(self.toggles)
+        self.add_corner(self.sort, self.toggles)
 
     def _make_measure_row(self) -> None:
         self._measure_row = QWidget()
         self.help = label("", "muted", wrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(80)
-        self.stop = button(self.tr("Stop"), "link", name="attention_stop_measuring")
+        self.stop = button(self.tr("Stop"), "link", name="attention_stop_measuring", call=self.stop_wanted)
         self.over = ChoiceBox("attention_over", self.tr("Measured over"))
         self.over.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.over.setFixedWidth(112)
@@ -342,7 +341,6 @@ class HeadsCard(Card):
         self.over.addItem(self.tr("Open table"), "table")
         row((self.help, 1), self.progress, self.stop, self.over, parent=self._measure_row)
         self.over.activated.connect(self._over_activated)
-        self.stop.clicked.connect(self.stop_wanted)
         self.add(self._measure_row)
         self._measure_row.hide()
         self.show_progress(None)

@@ -67,9 +67,9 @@ class RestingWordsDialog(QDialog):
             said = self.tr("{count} texts") if count else self.tr("all texts")
             self.count.addItem(said.format(count=words.number(count)), count)
         self.count.setCurrentIndex(COUNTS.index(200))
-        self.run = button(self.tr("Measure"), "primary", name="resting_run")
-        self.stop = button(self.tr("Stop"), name="resting_stop")
-        self.save = button(self.tr("Save CSV…"), name="resting_save")
+        self.run = button(self.tr("Measure"), "primary", name="resting_run", call=self.measure)
+        self.stop = button(self.tr("Stop"), name="resting_stop", call=self.clear)
+        self.save = button(self.tr("Save CSV…"), name="resting_save", call=self._save_dialog)
         self.close_button = button(self.tr("Close"), name="resting_close")
         self.said = label("", "muted", wrap=True, name="resting_said")
         self.rows = Cells(self)
@@ -80,9 +80,6 @@ class RestingWordsDialog(QDialog):
         self._lay_out()
         for box in (self.label_box, self.method, self.count):
             box.activated.connect(self.clear)
-        self.run.clicked.connect(self.measure)
-        self.stop.clicked.connect(self.clear)
-        self.save.clicked.connect(self._save_dialog)
         self.close_button.clicked.connect(self.close)
         self.clear()
 

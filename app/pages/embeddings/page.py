@@ -69,7 +69,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.map_settings = MapSettings()
         self.views = Views(self.session, self.vectors_card, self.map_settings)
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
-        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop")
+        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop", call=self._stop)
         self.cls_button = button(
             self.tr("[CLS] or mean?"),
             name="embeddings_demo_cls",
@@ -106,7 +106,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.compute_button.clicked.connect(self.compute)
-        self.stop_button.clicked.connect(self._stop)
         self.cls_button.clicked.connect(self.show_cls)
         self.word_button.clicked.connect(self.show_word)
         self.source_card.changed.connect(self._source_changed)

@@ -187,7 +187,7 @@ class SourceCard(Card):
         self.topics_button = button(
             self.tr("Example: sentences of several topics"), "link", name="embeddings_topics"
         )
-        self.senses_button = button("", "link", name="embeddings_senses")
+        self.senses_button = button("", "link", name="embeddings_senses", call=self.show_senses)
 
     def _lay_out(self) -> None:
         self.add(self.kind_box)
@@ -230,7 +230,6 @@ class SourceCard(Card):
         self.word.textChanged.connect(self.changed)
         self.word.returnPressed.connect(self.entered)
         self.topics_button.clicked.connect(self.show_topics)
-        self.senses_button.clicked.connect(self.show_senses)
         self.open_button.clicked.connect(self.table_wanted)
         self._session.data.opened.connect(self._show_table)
         self._session.data.opened.connect(self._leave_example)

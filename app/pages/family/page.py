@@ -90,7 +90,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def _make(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_family_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="family_save")
-        self.train_button = button(self.tr("Train a family…"), name="family_train")
+        self.train_button = button(self.tr("Train a family…"), name="family_train", call=self.open_dialog)
         for action in (self.copy_button, self.save_button, self.train_button):
             self.header.add_action(action)
         self.tabs = KindTabs()
@@ -105,7 +105,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.second_label = label(self.tr("Then"), "muted")
         self.second = named(LineEdit(), "family_second", self.tr("Second sentence"))
         self.action = Action()
-        self.examples = button(self.tr("Examples"), "link", name="family_examples")
+        self.examples = button(self.tr("Examples"), "link", name="family_examples", call=self._offer_examples)
         self.sentences = named(TextEdit(), "family_sentences", self.tr("Sentences"))
         self.sentences.setToolTip(tip(self.tr("An empty line begins another sense of the word.")))
         self.sentences.setTabChangesFocus(True)
@@ -169,9 +169,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
         self.save_button.clicked.connect(self.columns.save_picture)
-        self.train_button.clicked.connect(self.open_dialog)
         self.empty.activated.connect(self.open_dialog)
-        self.examples.clicked.connect(self._offer_examples)
         self.session.training.heard.connect(self._show_progress)
         self.session.training.ended.connect(self._training_ended)
 

@@ -84,8 +84,7 @@ class GapCard(Card):
         """Show what the model, or both, make of this gap."""
         place = self.number - 1
         gap, found = answer.probed.masked.gaps[place], answer.probed.answers[place]
-        self.set_hint(self._was_words(gap, found))
-        self.hint_label.setToolTip(tip(self._original_words(gap, found)))
+        self.set_hint(self._was_words(gap, found), self._original_words(gap, found))
         yours = answer.yours.get(place)
         self._put(self.plots[0], gap, found, yours)
         self.plots[0].set_caption([*captions, ("gap", str(self.number))])
@@ -216,14 +215,12 @@ class JointCard(Card):
 
     def show_answer(self, joint: Joint, captions: Caption) -> None:
         """Show the fillings, and where they differ from the single guesses."""
-        self.set_hint(self.tr("beam of {beam}").format(beam=words.number(joint.beam)))
-        self.hint_label.setToolTip(
-            tip(
-                self.tr(
-                    "The gaps are filled one after the other, the surest first, so that one word can decide "
-                    "the next; the {beam} best fillings are kept at each step."
-                ).format(beam=words.number(joint.beam))
-            )
+        self.set_hint(
+            self.tr("beam of {beam}").format(beam=words.number(joint.beam)),
+            self.tr(
+                "The gaps are filled one after the other, the surest first, so that one word can decide "
+                "the next; the {beam} best fillings are kept at each step."
+            ).format(beam=words.number(joint.beam)),
         )
         original = joint.original.ids if joint.original is not None else None
         top = [self._guess(one, rank, original) for rank, one in enumerate(joint.fillings, start=1)]

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.layout import STRETCH, column
 from app.look.widgets import Card, named
 from app.pages.probe.draft import ProbeDraft
@@ -43,10 +43,11 @@ class LayersView(QWidget):
             "muted",
             wrap=True,
         )
-        card.set_hint(self.tr("up and down walk through the layers"))
-        card.hint_label.setToolTip(tip(self.tr("A tick's colour and frame: the word that stood there.")))
-        card.add_corner(self.gaps)
-        card.add_corner(save_icon(self.plot))
+        card.set_hint(
+            self.tr("up and down walk through the layers"),
+            self.tr("A tick's colour and frame: the word that stood there."),
+        )
+        card.add_corner(self.gaps, save_icon(self.plot))
         card.add(self.plot, 1)
         card.add(note)
         card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)

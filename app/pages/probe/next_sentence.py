@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.layout import STRETCH, row
 from app.look.widgets import GAP, Card, button, named, set_role
 from app.pages.inside.texts import TextPair
@@ -45,8 +45,7 @@ class NextView(Scroller):
         self.answer = label("")
         self.answer.setFont(theme.ui_font(20, bold=True))
         self.answer.setObjectName("probe_next_answer")
-        self.swap = button(self.tr("Swap A and B"), name="probe_next_swap")
-        self.swap.clicked.connect(self._swap)
+        self.swap = button(self.tr("Swap A and B"), name="probe_next_swap", call=self._swap)
         card.body.addLayout(row(self.answer, STRETCH, self.swap, gap=GAP))
         self.beside = label("", "strong", name="probe_next_beside")
         card.add(self.beside)
@@ -60,14 +59,12 @@ class NextView(Scroller):
 
     def _make_influence(self) -> Card:
         card = named(Card(self.tr("Which words say so")), "probe_next_influence")
-        card.set_hint(self.tr("+ speaks for “B follows A”, − against it"))
-        card.hint_label.setToolTip(
-            tip(
-                self.tr(
-                    "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
-                    "without it: 1 makes the odds about 2.7 times as good."
-                )
-            )
+        card.set_hint(
+            self.tr("+ speaks for “B follows A”, − against it"),
+            self.tr(
+                "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
+                "without it: 1 makes the odds about 2.7 times as good."
+            ),
         )
         self.strip = named(
             WordStrip(

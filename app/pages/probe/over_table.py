@@ -95,10 +95,8 @@ class OverTableView(QWidget):
             )
             self.count.addItem(said, count)
         self.count.setCurrentIndex(COUNTS.index(200))
-        self.run = button(self.tr("Measure"), "primary", name="probe_over_run")
-        self.run.clicked.connect(self.measure)
-        self.stop = button(self.tr("Stop"), name="probe_over_stop")
-        self.stop.clicked.connect(self._stop)
+        self.run = button(self.tr("Measure"), "primary", name="probe_over_run", call=self.measure)
+        self.stop = button(self.tr("Stop"), name="probe_over_stop", call=self._stop)
         self.stop.hide()
         card.body.addLayout(
             row(
@@ -127,8 +125,7 @@ class OverTableView(QWidget):
 
     def _make_texts(self) -> Card:
         card = Card(self.tr("Texts"))
-        self.save = button(self.tr("Save CSV…"), name="probe_over_save")
-        self.save.clicked.connect(self._save_dialog)
+        self.save = button(self.tr("Save CSV…"), name="probe_over_save", call=self._save_dialog)
         card.add_corner(self.save)
         self.rows = Cells(self)
         self.list = named(TableView(), "probe_over_list", self.tr("Texts"))

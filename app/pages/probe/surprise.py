@@ -38,14 +38,12 @@ class SurpriseView(QWidget):
             "probe_surprise_strip",
         )
         card = named(Card(self.tr("Surprise")), "probe_surprise")
-        card.set_hint(self.tr("each piece hidden in turn · bits of surprise under it"))
-        card.hint_label.setToolTip(
-            tip(
-                self.tr(
-                    "Surprise is −log2 of the probability of the piece that stands there: 1 bit for one "
-                    "half, 10 bits for one in a thousand."
-                )
-            )
+        card.set_hint(
+            self.tr("each piece hidden in turn · bits of surprise under it"),
+            self.tr(
+                "Surprise is −log2 of the probability of the piece that stands there: 1 bit for one "
+                "half, 10 bits for one in a thousand."
+            ),
         )
         card.add_corner(save_icon(self.strip))
         card.body.addLayout(row(self.value, (self.explained, 1), gap=GAP))

@@ -79,16 +79,13 @@ class TemplatesView(QWidget):
     def _make_form(self) -> Card:
         card = named(Card(self.tr("Template")), "probe_template_card")
         card.set_hint(self.tr("alternatives in braces, one [MASK]"))
-        self.open_button = button(self.tr("Open CSV…"), name="probe_template_open")
+        self.open_button = button(self.tr("Open CSV…"), name="probe_template_open", call=self._open_dialog)
         self.open_button.setToolTip(
             self.tr("A table with the columns template and targets (he|she), one template a line")
         )
-        self.save_button = button(self.tr("Save CSV…"), name="probe_template_save")
+        self.save_button = button(self.tr("Save CSV…"), name="probe_template_save", call=self._save_dialog)
         self.save_button.setToolTip(self.tr("Every sentence and word with probability, rank and scores"))
-        self.open_button.clicked.connect(self._open_dialog)
-        self.save_button.clicked.connect(self._save_dialog)
-        card.add_corner(self.open_button)
-        card.add_corner(self.save_button)
+        card.add_corner(self.open_button, self.save_button)
         self.template = self._field("probe_template", FIRST, self.tr("Template"))
         self.targets = self._field("probe_targets", FIRST_TARGETS, self.tr("Words to score"))
         self.targets.setPlaceholderText(

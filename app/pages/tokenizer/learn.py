@@ -46,7 +46,7 @@ class LearnDialog(QDialog):
         self._session, self._learning = session, Channel(self, session.workers.files)
         self._files: list[str] = []
         self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
-        self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files")
+        self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files", call=self._choose_files)
         self.pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
         self.cased = QCheckBox(self.tr("Keep capitals and accents"))
         self.said = label("", "muted", wrap=True, name="tokenizer_learn_said")
@@ -54,7 +54,6 @@ class LearnDialog(QDialog):
         self.cancel_button = button(self.tr("Cancel"), name="tokenizer_learn_cancel")
         self.learn_button = button(self.tr("Learn and save…"), "primary", name="tokenizer_learn_start")
         self._lay_out()
-        self.files_button.clicked.connect(self._choose_files)
         self.cancel_button.clicked.connect(self.reject)
         self.learn_button.clicked.connect(self._choose_place)
         self.finished.connect(self._leave)

@@ -52,8 +52,8 @@ class TableTokensView(QWidget):
         self.empty = named(EmptyState("", self.tr("Open a table")), "tokenizer_no_table")
         self.name = ElidedLabel("", "muted")
         self.progress = QProgressBar(textVisible=False)
-        self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")
-        self.again_button = button(self.tr("Measure"), name="tokenizer_measure")
+        self.stop_button = button(self.tr("Stop"), name="tokenizer_stop", call=self.stop)
+        self.again_button = button(self.tr("Measure"), name="tokenizer_measure", call=self.measure_again)
         self.max_length = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
         self.histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
         self.unknown = BarsPlot(self.tr("Unknown words"))
@@ -271,8 +271,6 @@ class TableTokensView(QWidget):
     def _connect(self) -> None:
         session = self._session
         self.empty.activated.connect(partial(session.show_page, "data"))
-        self.stop_button.clicked.connect(self.stop)
-        self.again_button.clicked.connect(self.measure_again)
         self.max_length.valueChanged.connect(self._length_changed)
         session.model.max_length_changed.connect(self._take_length)
         session.data.opened.connect(self.catch_up)
@@ -308,9 +306,9 @@ class TableTokensView(QWidget):
         column(self._stack, parent=self)
 
     def _fill_cards(self) -> None:
-        self.histogram_card.add_corner(label(self.tr("at most"), "muted"))
-        self.histogram_card.add_corner(self.max_length)
-        self.histogram_card.add_corner(save_icon(self.histogram))
+        self.histogram_card.add_corner(
+            label(self.tr("at most"), "muted"), self.max_length, save_icon(self.histogram)
+        )
         self.histogram_card.add(self.histogram, 1)
         self.cut_card.add(self.cut_view, 1)
         self.unknown_card.add_corner(save_icon(self.unknown))
