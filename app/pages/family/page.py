@@ -425,7 +425,7 @@ class FamilyPage(KeptPage[FamilyState]):
             figure.set_caption(lines)
         asked = zip((self.tr("Question"), self.tr("Answer")), kind.caption(self.draft.typed), strict=True)
         self.columns.set_caption([*lines, *(line for line in asked if line[1])])
-        self.columns.set_columns(kind.columns(answered), kind.labels(answered))
+        self.columns.set_columns(kind.columns(answered), kind.all_labels(answered))
         QTimer.singleShot(0, self, self._reveal_row)  # once there is room for the columns
 
     def _reveal_row(self) -> None:

@@ -16,8 +16,6 @@ from app.pages.family.kinds.kind import (
     TypedQuestion,
     bars,
     bold_note,
-    cannot,
-    unable,
 )
 from app.plots.member_column import (
     BLANK,
@@ -119,10 +117,8 @@ class BlankKind(FamilyKind[BlankGuesses]):
             seen=(translate("family", "May see"), translate("family", "of the sentence")),
             says=(translate("family", "Guesses"), bars()),
             rank=translate("family", "“{word}” is").format(word=right) if right else "",
-            cannot=cannot(),
             shown=translate("family", "Shown here"),
             scores=self.said(answer),
-            unable=unable(),
             note=bold_note(),
             legend=(translate("family", "probability"), translate("family", "likeness")),
         )

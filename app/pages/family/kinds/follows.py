@@ -13,8 +13,6 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedQuestion,
     bars,
-    cannot,
-    unable,
 )
 from app.plots.member_column import Labels, MemberColumn, WordEntry
 from app.words import translate
@@ -70,4 +68,4 @@ class FollowsKind(FamilyKind[Probabilities]):
 
     def labels(self, answer: FamilyAnswer[Probabilities]) -> Labels:
         says = (translate("family", "Says"), bars())
-        return Labels(says=says, cannot=cannot(), scores=self.said(answer), unable=unable())
+        return Labels(says=says, scores=self.said(answer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, TypedQuestion, cannot, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, TypedQuestion
 from app.plots.member_column import Labels, MemberColumn
 from app.words import translate
 from engine.family.members import About
@@ -36,4 +36,4 @@ class GoOnKind(FamilyKind[Written]):
         return MemberColumn(**head, text=text or translate("family", "(ends the sentence)"))
 
     def labels(self, answer: FamilyAnswer[Written]) -> Labels:
-        return Labels(says=(translate("family", "Goes on"), ""), cannot=cannot(), unable=unable())
+        return Labels(says=(translate("family", "Goes on"), ""))

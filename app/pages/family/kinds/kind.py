@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -174,8 +174,13 @@ class FamilyKind(Generic[T]):
         return tuple(self.column(answer, ABOUT[name], _head(ABOUT[name], lines)) for name in answer.names)
 
     def labels(self, answer: FamilyAnswer[T]) -> Labels:
-        """Return the words at the left."""
+        """Return the words at the left, but those that all kinds say."""
         raise NotImplementedError
+
+    def all_labels(self, answer: FamilyAnswer[T]) -> Labels:
+        """Return the words at the left, also of what a member cannot do, and of scores it cannot have."""
+        cannot, unable = translate("family", "Cannot"), translate("family", "cannot")
+        return replace(self.labels(answer), cannot=cannot, unable=unable)
 
     def said(self, answer: FamilyAnswer[T]) -> tuple[tuple[str, str], ...]:
         """Return the words of the rows of scores."""
@@ -189,16 +194,6 @@ def _head(about: About, lines: list[Line]) -> dict[str, Any]:
 
 
 # ---- words that several kinds say
-
-
-def cannot() -> str:
-    """Return what stands before what a member cannot do."""
-    return translate("family", "Cannot")
-
-
-def unable() -> str:
-    """Return what stands in the place of a score that a member cannot have."""
-    return translate("family", "cannot")
 
 
 def bold_note() -> str:

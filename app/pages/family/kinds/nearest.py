@@ -11,9 +11,7 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedQuestion,
     bars,
-    cannot,
     no_vectors,
-    unable,
 )
 from app.plots.member_column import Labels, MemberColumn, WordEntry
 from app.words import translate
@@ -37,7 +35,7 @@ class NearKind(FamilyKind[Near]):
 
     def labels(self, answer: FamilyAnswer[Near]) -> Labels:
         legend = ("", translate("family", "likeness"))
-        return Labels(says=(self.says, bars()), legend=legend, cannot=cannot(), unable=unable())
+        return Labels(says=(self.says, bars()), legend=legend)
 
 
 class NearestKind(NearKind):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, bold_note
 from app.plots.member_column import Labels, MemberColumn, ScoreCell
 from app.words import translate
 from engine.family.card import Line, lines
@@ -48,4 +48,4 @@ class ResultsKind(FamilyKind[Report]):
             (translate("family", "Words read"), ""),
             (translate("family", "Time"), ""),
         )
-        return Labels(scores=(*facts, *self.said(answer)), unable=unable(), note=bold_note())
+        return Labels(scores=(*facts, *self.said(answer)), note=bold_note())

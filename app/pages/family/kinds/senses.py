@@ -15,9 +15,7 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedExample,
     TypedQuestion,
-    cannot,
     no_vectors,
-    unable,
 )
 from app.pages.family.scores import cell, shares_line
 from app.plots.member_column import Labels, MemberColumn, ScoreCell, WordEntry
@@ -103,9 +101,7 @@ class SensesKind(FamilyKind[SensesAnswer]):
             says=(translate("family", "Likeness"), translate("family", "of two sentences")),
             planes=tuple(_layer(number) for number in range(layers)),
             groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
-            cannot=cannot(),
             scores=rows if _is_apart(told) else (),
-            unable=unable(),
         )
 
 

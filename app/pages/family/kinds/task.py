@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
 from app.pages.family.scores import cell, shares_line
 from app.plots.member_column import Labels, MemberColumn, ScoreCell
 from app.words import translate
@@ -74,9 +74,7 @@ class TaskKind(FamilyKind[SameTaskScores]):
             rows.append((translate("family", "All fine-tuned"), "%"))
         if found.naive_bayes:
             rows.append((translate("family", "Naive Bayes over pairs of words"), "%"))
-        return Labels(
-            says=(translate("family", "How"), ""), scores=tuple(rows), unable=unable(), note=bold_note()
-        )
+        return Labels(says=(translate("family", "How"), ""), scores=tuple(rows), note=bold_note())
 
 
 def _how(about: About) -> str:

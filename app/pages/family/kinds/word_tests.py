@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
 from app.plots.member_column import Labels
 from app.words import translate
 from engine.family.card import Line
@@ -60,4 +60,4 @@ class WordTestsKind(FamilyKind[Rows]):
         ]
 
     def labels(self, answer: FamilyAnswer[Rows]) -> Labels:
-        return Labels(scores=self.said(answer), unable=unable(), note=bold_note())
+        return Labels(scores=self.said(answer), note=bold_note())
