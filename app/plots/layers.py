@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -48,19 +47,13 @@ class LayersPlot(RowsFigure):
     row_height = ROW
     head = HEAD
     least_size = (260, HEAD + 3 * ROW)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.layers: tuple[Layer, ...] = ()
-        self.word = ""
+    layers: tuple[Layer, ...] = ()
+    word = ""
 
     def set_layers(self, layers: Sequence[Layer], word: str = "") -> None:
         """Show the answers of the embeddings, then of each layer."""
         self.layers, self.word, self.is_dim = tuple(layers), word, False
-        self.set_content_height(self.content_height)
-        if self.current is not None and self.current >= len(self.layers):
-            self.forget()
-        self.describe()
+        self.rows_grown()
 
     def clear(self) -> None:
         """Show nothing."""

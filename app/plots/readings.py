@@ -85,10 +85,7 @@ class ReadingsPlot(RowsFigure):
             line = self.lines.setdefault(reading.sentence, _Line(reading))
             line.add(step, reading)
         self._shown = tuple(dict.fromkeys(reading.sentence for reading in readings))
-        self.set_content_height(self.content_height)
-        if self.current is not None and self.current >= self.num_rows:
-            self.forget()
-        self.describe()
+        self.rows_grown()
 
     def clear(self) -> None:
         """Forget all readings."""

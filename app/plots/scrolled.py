@@ -93,6 +93,13 @@ class RowsFigure(ScrolledFigure):
         self.set_content_height(self.content_height)
         self.forget()
 
+    def rows_grown(self) -> None:
+        """Show the rows as they are now; a row that is still there stays marked."""
+        self.set_content_height(self.content_height)
+        if self.current is not None and self.current >= self.num_rows:
+            self.forget()
+        self.describe()
+
     def rect_of(self, target: int) -> QRectF:
         return QRectF(0, self.top_of(target), self._canvas.width(), self.row_height)
 

@@ -16,7 +16,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHeaderView,
     QProgressBar,
     QSizePolicy,
@@ -194,9 +193,7 @@ class HeadList(TableView):
         self._chosen: Head | None = None
         self.setModel(self._heads)
         self.setItemDelegateForColumn(2, _BarCells(self))
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.verticalHeader().hide()
+        self.choose_rows(is_one=True)
         header = self.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionsClickable(True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
@@ -75,8 +75,7 @@ class RestingWordsDialog(QDialog):
         self.rows = Cells(self)
         self.list = named(TableView(), "resting_list", self.tr("Words"))
         self.list.setModel(self.rows)
-        self.list.verticalHeader().hide()
-        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.list.choose_rows()
         self._lay_out()
         for box in (self.label_box, self.method, self.count):
             box.activated.connect(self.clear)

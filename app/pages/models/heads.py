@@ -83,9 +83,7 @@ class HeadsView(QWidget):
 
     def _lay_out(self) -> None:
         self.table.setModel(self.cuts)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(27)
-        self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
+        self.table.choose_rows(27)
         self.table.setMinimumHeight(88)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
@@ -130,9 +130,7 @@ class OverTableView(QWidget):
         self.rows = Cells(self)
         self.list = named(TableView(), "probe_over_list", self.tr("Texts"))
         self.list.setModel(self.rows)
-        self.list.verticalHeader().hide()
-        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.choose_rows(is_one=True)
         self.list.activated.connect(self._open)
         self.list.doubleClicked.connect(self._open)
         card.add(self.list, 1)

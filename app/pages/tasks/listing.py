@@ -37,10 +37,7 @@ class CellTable(TableView):
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setModel(self.cells)
-        self.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(26)
+        self.choose_rows(26, is_one=True)
         self.horizontalHeader().setStretchLastSection(False)
 
     def set_rows(

@@ -64,16 +64,10 @@ class EndingScores(ConfusionScores):
 
     def show_evaluation(self, shown: Evaluated | None) -> None:
         scores = scores_of(shown, shown.labels) if shown is not None else None
-        self.confusion.clear()
+        self.show_labels(shown, scores)
         self.remark.hide()
-        if shown is None or scores is None:
-            self.labels.scores.set_scores((), None)
-            return
-        if shown.confusion is not None:
-            self.confusion.set_confusion(shown.labels, shown.confusion)
-        self.labels.scores.set_scores(shown.labels, scores)
-        self.labels.fit()
-        self._show_tiles(shown, scores)
+        if shown is not None and scores is not None:
+            self._show_tiles(shown, scores)
 
     def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
         rows, (most, majority) = int(scores.support.sum()), scores.majority

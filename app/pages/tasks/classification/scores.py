@@ -267,6 +267,19 @@ class ConfusionScores(LabelledScores):
         self.confusion.is_door = is_door
         self.labels.set_door(is_door)
 
+    def show_labels(self, shown: Evaluated | None, scores: ClassScores | None) -> None:
+        """Show the matrix and the table of an evaluation, or none."""
+        self.confusion.clear()
+        if shown is None or scores is None:
+            self.labels.scores.set_scores((), None)
+            return
+        if shown.confusion is not None:
+            self.confusion.set_confusion(shown.labels, shown.confusion)
+        else:
+            self.confusion.refuse()
+        self.labels.scores.set_scores(shown.labels, scores)
+        self.labels.fit()
+
     def _cell_chosen(self, true: int, predicted: int) -> None:
         self.want_texts(ANSWER, true, predicted)
 
@@ -320,16 +333,8 @@ class ScoresCard(ConfusionScores):
         if not self._is_part:  # there what stands around it has the title
             self.set_title("" if is_crowded else self.tr("Scores"))
         scores = scores_of(shown, shown.labels) if shown is not None else None
-        self.confusion.clear()
-        if shown is None or scores is None:
-            self.labels.scores.set_scores((), None)
-        else:
-            if shown.confusion is not None:
-                self.confusion.set_confusion(shown.labels, shown.confusion)
-            else:
-                self.confusion.refuse()
-            self.labels.scores.set_scores(shown.labels, scores)
-            self.labels.fit()
+        self.show_labels(shown, scores)
+        if shown is not None and scores is not None:
             self._show_tiles(shown, scores)
         self._show_remark(shown, scores)
 
