@@ -69,7 +69,7 @@ class Lecture:
             return self
         return self.without(place).with_scene(self.scenes[place], place + by)
 
-    def told(self, place: int, **said: str) -> Lecture:
+    def told(self, place: int, **said: Any) -> Lecture:
         """Return it with another title, or sentence, of a scene."""
         return self.without(place).with_scene(replace(self.scenes[place], **said), place)
 

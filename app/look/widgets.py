@@ -97,6 +97,26 @@ def button(
     return result
 
 
+def icon_button(
+    icon: str,
+    said: str,
+    *,
+    color: str = "muted",
+    role: str = "corner",
+    name: str = "",
+    call: Callable[..., object] | SignalInstance | None = None,
+) -> QToolButton:
+    """Return a small button with an icon, as in the corner of a card. Args: said: what it does, in words."""
+    result = named(ToolButton(), name, said, tool_tip=said)
+    if call is not None:
+        result.clicked.connect(call)
+    if role:
+        set_role(result, role)
+        result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    theme.on_theme_change(result, lambda: result.setIcon(theme.icon(icon, color)))
+    return result
+
+
 def show_icon(target: QPushButton, name: str, color: str = "text") -> None:
     """Show an icon before a button's words; a style sheet has no word for the room between them."""
     target.setIconSize(QSize(16 + ICON_ROOM, 16))
@@ -220,7 +240,7 @@ class EmptyState(QWidget):
         self.label.setMinimumWidth(least_width)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = button(action)
-        self.button.clicked.connect(self._clicked)
+        self.button.clicked.connect(self.activated)
         if not action:
             self.button.hide()
         centred = Qt.AlignmentFlag.AlignHCenter
@@ -232,9 +252,6 @@ class EmptyState(QWidget):
     def set_text(self, text: str) -> None:
         """Replace the sentence."""
         self.label.setText(text)
-
-    def _clicked(self) -> None:
-        self.activated.emit()
 
 
 class LevelMark(QWidget):

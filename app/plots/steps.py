@@ -87,7 +87,7 @@ class StepsPlot(Figure):
 
     def follow_theme(self) -> None:
         """Restyle now and whenever the colours change; called once a child class is whole."""
-        theme.on_theme_change(self, self._restyle)
+        theme.on_theme_change(self, self.restyle)
 
     @property
     def num_points(self) -> int:
@@ -181,9 +181,6 @@ class StepsPlot(Figure):
             self.flush()
         else:
             self._late = True
-
-    def _restyle(self) -> None:
-        self.restyle()
 
     def _mouse_moved(self, position: QPointF) -> None:
         self.hover_at(self._chart.step_at(position) if not self.is_empty else None)

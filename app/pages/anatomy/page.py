@@ -15,13 +15,11 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import words
-from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
-from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
-from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
+from app.look.widgets import CARD_X, GAP, Card, Pane, button, icon_button, named
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
@@ -112,17 +110,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
                 ("answer", self.tr("Head on top")),
             )
         }
-        self.copy_vector = named(ToolButton(), "anatomy_copy_vector")
         said = self.tr("Copy the vector in the frame")
-        self.copy_vector.setToolTip(said)
-        self.copy_vector.setAccessibleName(said)
-        set_role(self.copy_vector, "corner")
-        theme.on_theme_change(self.copy_vector, self._draw_copy)
+        self.copy_vector = icon_button("copy", said, name="anatomy_copy_vector", call=self.copy_chosen_vector)
         self.happens = HappensCard()
         self.what_if = WhatIfCard()
-
-    def _draw_copy(self) -> None:
-        self.copy_vector.setIcon(theme.icon("copy", "muted"))
 
     def _lay_out(self) -> None:
         strip = self.strip_card = Card()
@@ -154,7 +145,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.save_button.clicked.connect(self.rows.save_picture)
-        self.copy_vector.clicked.connect(self.copy_chosen_vector)
         self.strip.step_chosen.connect(self._choose_step)
         self.rows.number_chosen.connect(self._choose_number)
         self.rows.foot_chosen.connect(self._choose_foot)
@@ -539,8 +529,5 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _show_weight(self, found: ChangedAnatomy, name: str, row_: int, column_: int) -> None:
         dialog = WeightDialog(self.session, found, self.walk, name, row_, column_, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.went_to.connect(self._follow)
+        dialog.went_to.connect(self._go)
         dialog.open()
-
-    def _follow(self, walk: Walk) -> None:
-        self._go(walk)

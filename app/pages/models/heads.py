@@ -79,7 +79,7 @@ class HeadsView(QWidget):
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._lay_out()
         self._rest.timeout.connect(self._count)
-        self.slider.valueChanged.connect(self._moved)
+        self.slider.valueChanged.connect(self._show_cut)
 
     def _lay_out(self) -> None:
         self.table.setModel(self.cuts)
@@ -133,9 +133,6 @@ class HeadsView(QWidget):
         text = self.tr("Counted in a model that is built with {heads}, one by one: {count} weights.")
         said = text.format(heads=self._heads_words(), count=words.number(counted))
         self.check.show_text("fine" if is_same else "look", said)
-
-    def _moved(self) -> None:
-        self._show_cut()
 
     def _show_cut(self) -> None:
         cut = self.cut()

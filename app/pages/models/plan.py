@@ -51,7 +51,7 @@ class PlanCard(Card):
         self._lay_out()
         self._rest.timeout.connect(self.recount)
         self.preset_box.activated.connect(self._preset_chosen)
-        self.heads_box.activated.connect(self._heads_chosen)
+        self.heads_box.activated.connect(self._take)
         self.put(self.config, self.heads)
 
     # ---- for the page
@@ -164,9 +164,6 @@ class PlanCard(Card):
             self.plan(name)
         else:
             self._show_state()
-
-    def _heads_chosen(self, _index: int) -> None:
-        self._take()
 
     def _typed(self) -> None:
         self._rest.start()

@@ -46,8 +46,8 @@ class ParametersView(QWidget):
         self.check = CheckLine("models_check")
         self._values: dict[str, QLabel] = {}
         self._lay_out()
-        self.plot.part_chosen.connect(self._part_chosen)
-        self.table.walked.connect(self._row_walked)
+        self.plot.part_chosen.connect(self.table.go_to)
+        self.table.walked.connect(self.plot.set_chosen)
 
     def _lay_out(self) -> None:
         figures = QGridLayout()
@@ -126,12 +126,6 @@ class ParametersView(QWidget):
             more = self.tr("{count} more are no part of it, and are left out.")
             said.append(more.format(count=words.number(left)))
         self.check.show_text("fine" if is_same else "look", " ".join(said))
-
-    def _part_chosen(self, key: str) -> None:
-        self.table.go_to(key)
-
-    def _row_walked(self, key: str) -> None:
-        self.plot.set_chosen(key)
 
 
 class CheckLine(QWidget):

@@ -21,13 +21,13 @@ from app.look.cells import Cells
 from app.look.files import ask_save
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
+from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
-from engine.events import Event, Progress
 from engine.questions.cloze import ForeseeTable
 from engine.questions.how_read import HowRead
 from engine.questions.pairs import ComparePairs
@@ -96,7 +96,7 @@ class OverTableView(QWidget):
             self.count.addItem(said, count)
         self.count.setCurrentIndex(COUNTS.index(200))
         self.run = button(self.tr("Measure"), "primary", name="probe_over_run", call=self.measure)
-        self.stop = button(self.tr("Stop"), name="probe_over_stop", call=self._stop)
+        self.stop = button(self.tr("Stop"), name="probe_over_stop", call=self._clear)
         self.stop.hide()
         card.body.addLayout(
             row(
@@ -218,20 +218,13 @@ class OverTableView(QWidget):
             asked,
             heard=partial(self._show, asked),
             refused=self._refuse,
-            progress=self._hear_progress,
+            progress=partial(say_progress, self.said),
             ended=partial(self._show_busy, False),
         )
-
-    def _stop(self) -> None:
-        self._clear()
 
     def _show_busy(self, busy: bool) -> None:
         self.stop.setVisible(busy)
         self.run.setVisible(not busy)
-
-    def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and event.total:
-            self.said.setText(words.event_words(event))
 
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))

@@ -22,7 +22,7 @@ from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, button, named
+from app.look.widgets import GAP, button, icon_button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
@@ -41,7 +41,7 @@ from app.pages.probe.layers import LayersView
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.next_sentence import NextView
 from app.pages.probe.over_table import OverTableView
-from app.pages.probe.parts import NeedsView, icon_button
+from app.pages.probe.parts import NeedsView
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
 from app.pages.probe.state import TABS, ProbeState
@@ -101,7 +101,10 @@ class ProbePage(LookingPage[ProbeState]):
         self.header.add_action(self.copy_button)
         self.header.add_action(self.beside_button)
         self.beside_name = label("", "muted", name="probe_beside_name")
-        self.beside_close = icon_button("probe_beside_close", "close", self.tr("Take it away again"))
+        said = self.tr("Take it away again")
+        self.beside_close = icon_button(
+            "close", said, color="text", name="probe_beside_close", call=lambda: self.draft.set_beside(None)
+        )
         self.beside_row = QWidget()
         row(self.beside_name, self.beside_close, STRETCH, gap=6, parent=self.beside_row)
         self.beside_row.hide()
@@ -153,7 +156,6 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.beside_changed.connect(self._show_beside)
         self.tabs.currentChanged.connect(self._choose_tab)
         self.top.activated.connect(self._choose_top)
-        self.beside_close.clicked.connect(self._drop_beside)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
@@ -161,10 +163,10 @@ class ProbePage(LookingPage[ProbeState]):
         self.over_table_view.sentence_wanted.connect(self._look_at)
         self.inspector.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
-        self.subject_bar.kept_changed.connect(self._take_kept)
+        self.subject_bar.kept_changed.connect(lambda: self.words_view.set_kept(self.subject_bar.kept))
         for view in self.views:
             view.choose_wanted.connect(self.subject_bar.choose_folder)
-            view.pretrain_wanted.connect(self._lead_to_pretrain)
+            view.pretrain_wanted.connect(lambda: self.session.show_page("pretrain"))
             view.starter_wanted.connect(self._use_starter)
 
     # ---- what changes
@@ -218,9 +220,6 @@ class ProbePage(LookingPage[ProbeState]):
         self.top.setCurrentIndex(self.top.findData(count))
         self.words_view.top_k = count
         self.refresh()
-
-    def _take_kept(self) -> None:
-        self.words_view.set_kept(self.subject_bar.kept)
 
     def _look_at(self, text: str) -> None:
         """Look at one text of a table alone: how surprising each of its words is."""
@@ -353,9 +352,6 @@ class ProbePage(LookingPage[ProbeState]):
     def _take_beside(self, folder: str) -> None:
         self.draft.set_beside(Path(folder).absolute())
 
-    def _drop_beside(self) -> None:
-        self.draft.set_beside(None)
-
     def _show_beside(self) -> None:
         folder = self.draft.beside
         self.beside_row.setVisible(folder is not None)
@@ -367,6 +363,3 @@ class ProbePage(LookingPage[ProbeState]):
         starter = starter_model()
         if starter is not None:
             self.inspector.choose(starter)
-
-    def _lead_to_pretrain(self) -> None:
-        self.session.show_page("pretrain")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
-from app.look import theme
-from app.look.inputs import ToolButton
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, EmptyState, button, holder, named, set_role
+from app.look.widgets import Card, EmptyState, button, holder, named
 from app.shipped import starter_model
 from engine.errors import ModelError
 from engine.inspect.loaded_model import ModelSummary
@@ -52,16 +50,6 @@ class NeedsView(QStackedWidget):
             return False
         self.setCurrentIndex(0)
         return True
-
-
-def icon_button(name: str, icon: str, said: str, *, checkable: bool = False) -> QToolButton:
-    """Return a small button with an icon, for the corner of a card."""
-    result = named(ToolButton(), name, said, tool_tip=said)
-    result.setCheckable(checkable)
-    result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    set_role(result, "corner")
-    theme.on_theme_change(result, lambda: result.setIcon(theme.icon(icon)))
-    return result
 
 
 class Scroller(QScrollArea):

@@ -23,6 +23,7 @@ from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit
 from app.look.labels import label, tip
 from app.look.layout import column, row
+from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button, named
@@ -35,7 +36,6 @@ from app.plots.slope import SlopePlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.events import Event, Progress
 from engine.inspect.masked.grid import Grid, TemplateRequest
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
@@ -184,7 +184,7 @@ class TemplatesView(QWidget):
         asked = (about.fingerprint, about.folder, requests)
         work = partial(score_grids, self._inspector.open_models, about.folder, requests)
         if self._scores.ask(
-            asked, work, heard=self._hear, refused=self._refuse, progress=self._hear_progress
+            asked, work, heard=self._hear, refused=self._refuse, progress=partial(say_progress, self.status)
         ):
             self._scored = requests
             self.status.setText(self.tr("Scoring…"))
@@ -222,10 +222,6 @@ class TemplatesView(QWidget):
         self.choice.hide()
         self._rest.start()
         self.shown.emit()
-
-    def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and event.total:
-            self.status.setText(words.event_words(event))
 
     def _hear(self, found: tuple[tuple[Grid, ...], tuple[Contrast, ...]]) -> None:
         self.grids, self.contrasts = grids, _ = found

@@ -259,9 +259,6 @@ class TableTokensView(QWidget):
         self._show_figures()
         self._show_cut()
 
-    def _take_length(self, most: int) -> None:
-        self.max_length.setValue(most)
-
     # ---- building
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -272,7 +269,7 @@ class TableTokensView(QWidget):
         session = self._session
         self.empty.activated.connect(partial(session.show_page, "data"))
         self.max_length.valueChanged.connect(self._length_changed)
-        session.model.max_length_changed.connect(self._take_length)
+        session.model.max_length_changed.connect(self.max_length.setValue)
         session.data.opened.connect(self.catch_up)
         session.data.roles_changed.connect(self.catch_up)
 
