@@ -161,7 +161,7 @@ class ChoiceField(ElidedBox):
         self.clear()
         for choice in choices:
             self.addItem(words.choice_word(self._name, choice, self._auto), choice)
-        self.setCurrentIndex(max(0, self.findData(before)))
+        self.choose(before, or_first=True)
         self.blockSignals(False)
 
     def get(self) -> Any:

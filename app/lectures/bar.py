@@ -97,7 +97,7 @@ class LectureBar(QWidget):
 
     def show_size(self, percent: int, *, is_less: bool) -> None:
         """Say which size is shown. Args: is_less: than was asked for."""
-        self.size_box.setCurrentIndex(self.size_box.findData(percent))
+        self.size_box.choose(percent)
         said = self.tr("The size of all text and pictures (Ctrl++, Ctrl+−)")
         less = self.tr("A larger one has no room in this window.")
         self.size_box.setToolTip(f"{said}. {less}" if is_less else said)

@@ -59,12 +59,13 @@ class LectureExportDialog(QDialog):
         self.path = named(
             LineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
         )
-        self.kind = ChoiceBox("export_kind", self.tr("Figures"))
-        self.kind.addItem(self.tr("PNG, pixels: for slides and the web"), PNG)
-        self.kind.addItem(self.tr("SVG, lines: to be edited"), SVG)
-        self.index = ChoiceBox("export_index", self.tr("Index"))
-        self.index.addItem(self.tr("A page for the browser (HTML)"), HTML)
-        self.index.addItem(self.tr("Text (Markdown)"), MARKDOWN)
+        kinds = (
+            (self.tr("PNG, pixels: for slides and the web"), PNG),
+            (self.tr("SVG, lines: to be edited"), SVG),
+        )
+        self.kind = ChoiceBox("export_kind", self.tr("Figures"), entries=kinds)
+        indices = ((self.tr("A page for the browser (HTML)"), HTML), (self.tr("Text (Markdown)"), MARKDOWN))
+        self.index = ChoiceBox("export_index", self.tr("Index"), entries=indices)
         self.browse_button = button(self.tr("Browse…"), name="export_browse", call=self._browse)
         self.progress = named(QProgressBar(textVisible=False), "export_progress")
         self.said = label("", "muted", wrap=True, name="export_said")

@@ -432,7 +432,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.boxes["layer"].setVisible(walk.is_in_layer)
         self.boxes["head"].setVisible(step.is_of_head)
         self.boxes["answer"].setVisible(step.chooses_head and len(heads_of(found.now)) > 1)
-        self.boxes["answer"].setCurrentIndex(max(0, self.boxes["answer"].findData(head)))
+        self.boxes["answer"].choose(head, or_first=True)
 
     def _show_target(self, found: ChangedAnatomy) -> None:
         now = found.now

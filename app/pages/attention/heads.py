@@ -331,13 +331,10 @@ class HeadsCard(Card):
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(80)
         self.stop = button(self.tr("Stop"), "link", name="attention_stop_measuring", call=self.stop_wanted)
-        self.over = ChoiceBox("attention_over", self.tr("Measured over"))
-        self.over.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.over.setFixedWidth(112)
-        self.over.addItem(self.tr("This text"), "text")
-        self.over.addItem(self.tr("Open table"), "table")
+        entries = ((self.tr("This text"), "text"), (self.tr("Open table"), "table"))
+        self.over = ChoiceBox("attention_over", self.tr("Measured over"), entries=entries, width=112)
         row((self.help, 1), self.progress, self.stop, self.over, parent=self._measure_row)
-        self.over.activated.connect(self._over_activated)
+        self.over.activated.connect(self.sort_changed)
         self.add(self._measure_row)
         self._measure_row.hide()
         self.show_progress(None)
@@ -354,15 +351,15 @@ class HeadsCard(Card):
 
     def sort_as(self, measure: str, *, is_listed: bool, is_ascending: bool) -> None:
         """Sort by what a measure says of this text, and show the heads as a list or as a mosaic."""
-        self.over.setCurrentIndex(self.over.findData("text"))
+        self.over.choose("text")
         self._order = (measure, is_ascending)
-        self.sort.setCurrentIndex(self.sort.findData(measure))
+        self.sort.choose(measure)
         self._sort_activated()
         self._as_chosen("list" if is_listed or self._is_listed else "mosaic")
 
     def sort_by(self, measure: str) -> None:
         """Choose a measure as if by hand; the list shows it."""
-        self.sort.setCurrentIndex(self.sort.findData(measure))
+        self.sort.choose(measure)
         self._sort_activated()
 
     def rank(self) -> None:
@@ -384,9 +381,6 @@ class HeadsCard(Card):
         if self.measure == IMPORTANCE:
             said = self.tr("How fast the loss changes with each head.")
         self.help.setText(words.tr_engine(one.help) if one else said)
-
-    def _over_activated(self) -> None:
-        self.sort_changed.emit()
 
     def _as_chosen(self, key: str) -> None:
         self._show_as(key)

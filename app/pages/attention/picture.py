@@ -131,7 +131,7 @@ class AttentionOptions(QWidget):
         """Show what is chosen; emits nothing. Args: is_one: one matrix is shown, not every head's."""
         for name, box in self._boxes.items():
             value: Any = getattr(chosen, name)
-            box.setCurrentIndex(max(0, box.findData(value)))
+            box.choose(value, or_first=True)
         several = len(chosen.heads)
         text = self.tr("Head") if several == 1 else self.tr("{count} heads")
         self._boxes["of"].setItemText(0, text.format(count=several))

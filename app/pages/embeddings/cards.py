@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
@@ -35,12 +35,9 @@ class SimilarityCard(Card):
         self._matrix: CosineMatrix | None = None
         self.plot = named(SimilarityPlot(self.tr("Similarity of texts")), "embeddings_similarity")
         yield_to_layout(self.plot, 160)
-        self.order_box = ChoiceBox("embeddings_order", self.tr("Order"))
-        self.order_box.addItem(self.tr("Class by class"), BY_GROUP)
-        self.order_box.addItem(self.tr("Like beside like"), BY_LIKENESS)
+        entries = ((self.tr("Class by class"), BY_GROUP), (self.tr("Like beside like"), BY_LIKENESS))
+        self.order_box = ChoiceBox("embeddings_order", self.tr("Order"), entries=entries, width=150)
         self.order_box.setToolTip(self.tr("How the texts are put in order"))
-        self.order_box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.order_box.setFixedWidth(150)
         self.readout = label("", "muted", wrap=True, name="embeddings_pair")
         self.readout.setMinimumHeight(3 * self.readout.fontMetrics().height())
         self.readout.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -58,14 +55,14 @@ class SimilarityCard(Card):
     def set_order(self, by_group: bool) -> None:
         """Choose the order; emits nothing."""
         if self.order_box.isEnabled():
-            self.order_box.setCurrentIndex(self.order_box.findData(BY_GROUP if by_group else BY_LIKENESS))
+            self.order_box.choose(BY_GROUP if by_group else BY_LIKENESS)
 
     def set_has_classes(self, has_classes: bool) -> None:
         """Offer the order by class where there are some."""
         self.order_box.setEnabled(has_classes)
         wanted = BY_GROUP if has_classes else BY_LIKENESS
         if not has_classes or not self._matrix:
-            self.order_box.setCurrentIndex(self.order_box.findData(wanted))
+            self.order_box.choose(wanted)
 
     def show_matrix(self, matrix: CosineMatrix, coloring: Classes | None) -> None:
         """Show cosines; classes are marked."""

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QMenu,
     QScrollArea,
-    QSizePolicy,
     QStackedWidget,
     QWidget,
 )
@@ -94,9 +93,7 @@ class FamilyPage(KeptPage[FamilyState]):
         for action in (self.copy_button, self.save_button, self.train_button):
             self.header.add_action(action)
         self.tabs = KindTabs()
-        self.box = ChoiceBox("family_box", self.tr("Family"))
-        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.box.setFixedWidth(BOX)
+        self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")

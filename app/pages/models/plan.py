@@ -34,10 +34,9 @@ class PlanCard(Card):
         self.config = BertConfig.preset("base")
         self.heads = Heads(masked_words=True, next_sentence=True)
         self._own: Heads | None = None  # of a model of the list, where no choice here says the same
-        self.preset_box = ChoiceBox("models_preset", self.tr("Size"))
-        for name, (layers, width, _heads) in PRESETS.items():
-            self.preset_box.addItem(f"{name} · {layers}×{width}", name)
-        self.preset_box.addItem(self.tr("other"), "")
+        entries = [(f"{name} · {layers}×{width}", name) for name, (layers, width, _heads) in PRESETS.items()]
+        entries.append((self.tr("other"), ""))
+        self.preset_box = ChoiceBox("models_preset", self.tr("Size"), entries=entries)
         self.heads_box = ChoiceBox("models_heads", self.tr("Heads on top"))
         self.heads_box.setToolTip(
             self.tr(
@@ -146,7 +145,7 @@ class PlanCard(Card):
         self.heads_box.addItem(self.tr("A classifier"), CLASSIFIER)
         if self._own is not None:
             self.heads_box.addItem(self.tr("As in its folder"), OWN)
-        self.heads_box.setCurrentIndex(self.heads_box.findData(self._choice_of(self.heads)))
+        self.heads_box.choose(self._choice_of(self.heads))
 
     def _choice_of(self, heads: Heads) -> str:
         """Return the choice that says what stands on the encoder."""
@@ -209,5 +208,5 @@ class PlanCard(Card):
 
     def _show_state(self) -> None:
         self._refuse("")
-        self.preset_box.setCurrentIndex(self.preset_box.findData(preset_of(self.config)))
+        self.preset_box.choose(preset_of(self.config))
         self.fields["C"].setEnabled(self.heads_box.currentData() == CLASSIFIER)

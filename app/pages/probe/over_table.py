@@ -175,7 +175,7 @@ class OverTableView(QWidget):
             box.clear()
             for name in names:
                 box.addItem(name, name)
-            box.setCurrentIndex(box.findData(chosen))
+            box.choose(chosen)
         self._change()
 
     def _change(self) -> None:

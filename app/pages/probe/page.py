@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QTimer
 from PySide6.QtWidgets import (
     QMenu,
-    QSizePolicy,
     QStackedWidget,
     QTabBar,
     QWidget,
@@ -134,15 +133,13 @@ class ProbePage(LookingPage[ProbeState]):
             self.views.append(view)
             self.stack.addWidget(view)
             self.tabs.addTab(text)
-        self.top = ChoiceBox("probe_top", self.tr("Number of guesses"))
-        self.top.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.top.setFixedWidth(118)
+        said = self.tr("{count} guesses")
+        entries = [(said.format(count=words.number(count)), count) for count in TOP_CHOICES]
+        self.top = ChoiceBox("probe_top", self.tr("Number of guesses"), entries=entries, width=118)
         policy = self.top.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the tabs and what is below them stay where they are
         self.top.setSizePolicy(policy)
-        for count in TOP_CHOICES:
-            self.top.addItem(self.tr("{count} guesses").format(count=words.number(count)), count)
-        self.top.setCurrentIndex(TOP_CHOICES.index(self.words_view.top_k))
+        self.top.choose(self.words_view.top_k)
 
     def _lay_out(self) -> None:
         head = row(self.tabs, STRETCH, self.top, gap=GAP)
@@ -155,7 +152,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.changed.connect(self.refresh)
         self.draft.beside_changed.connect(self._show_beside)
         self.tabs.currentChanged.connect(self._choose_tab)
-        self.top.activated.connect(self._choose_top)
+        self.top.chosen.connect(self.choose_top)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
@@ -212,12 +209,9 @@ class ProbePage(LookingPage[ProbeState]):
         self._offer_command()
         self.refresh()
 
-    def _choose_top(self, index: int) -> None:
-        self.choose_top(int(self.top.itemData(index)))
-
     def choose_top(self, count: int) -> None:
         """Show so many guesses."""
-        self.top.setCurrentIndex(self.top.findData(count))
+        self.top.choose(count)
         self.words_view.top_k = count
         self.refresh()
 

@@ -132,8 +132,8 @@ class TextView(QWidget):
         """Look at the shared text cut in this way, at one step and one row."""
         with QSignalBlocker(self.max_length):
             self.max_length.setValue(state.most)
-        self.truncation.setCurrentIndex(self.truncation.findData(state.truncation))
-        self.padding.setCurrentIndex(self.padding.findData(state.padding))
+        self.truncation.choose(state.truncation)
+        self.padding.choose(state.padding)
         self.strip.set_current(state.step)
         self.detail.show_step(state.step)
         self._wanted_row = state.row

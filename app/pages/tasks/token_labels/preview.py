@@ -77,11 +77,11 @@ class TokenPreview(TaskPreview):
                 cells = dict.fromkeys(cells[place] for cells in rows if place < len(cells))
                 shown = words.shorten(", ".join(list(cells)[:4]), 40)
                 box.addItem(template.format(number=words.number(place + 1), cells=shown), str(place + 1))
-            box.setCurrentIndex(box.findData(chosen))
+            box.choose(chosen)
             box.setVisible(is_conll)
         self.scheme_box.setVisible(texts.format.kind != "spans")
         said = self._session.data.file_settings.get("scheme", "")
-        self.scheme_box.setCurrentIndex(self.scheme_box.findData(said))
+        self.scheme_box.choose(said)
 
     def show_file(self, file: TaskFile) -> None:
         texts: TaggedTexts = file.content.content  # type: ignore[attr-defined]

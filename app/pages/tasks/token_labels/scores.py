@@ -173,7 +173,7 @@ class TokenScores(TaskScores):
         self.kind_box.addItem(self.tr("All texts with errors ({count})").format(count=wrong), "")
         for kind, count in error_counts(self._details).items():
             self.kind_box.addItem(f"{kind_words(kind)} ({words.number(count)})", kind)
-        self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(chosen)))
+        self.kind_box.choose(chosen, or_first=True)
         self._list_texts()
 
     def show_view(self, key: str) -> None:
