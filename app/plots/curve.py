@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look import theme
@@ -209,7 +209,6 @@ class CurveControls(QWidget):
         plot.lowest_changed.connect(self._say_range)
         self.unit.setToolTip(self.tr("Instead of where the data lie"))
         self.unit.toggled.connect(self._unit_toggled)
-        caption: QLabel = label(self.tr("Smoothing"), "muted")
         self.smoothing = Slider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
         self.smoothing.setValue(round(plot.smoothing * 100))
@@ -217,7 +216,7 @@ class CurveControls(QWidget):
         self.smoothing.setAccessibleName(self.tr("Smoothing"))
         self.smoothing.setToolTip(self.tr("How much of the past the smooth line keeps"))
         self.smoothing.valueChanged.connect(self._smoothing_changed)
-        caption.setBuddy(self.smoothing)
+        caption = label(self.tr("Smoothing"), "muted", buddy=self.smoothing)
         row(self.log, self.unit, "stretch", caption, self.smoothing, parent=self)
         self.log.setVisible(plot.kind == "loss")
         self.unit.setVisible(plot.kind == "accuracy")

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QProgressBar,
     QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 
@@ -27,7 +26,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
 from app.look.labels import ElidedLabel, label
-from app.look.layout import row
+from app.look.layout import row, stacked
 from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
@@ -282,9 +281,7 @@ class HeadsCard(Card):
         yield_to_layout(self.mosaic, LEAST_MOSAIC)
         self.list = HeadList()
         self.list.setMinimumHeight(LEAST_MOSAIC)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.mosaic)
-        self._stack.addWidget(self.list)
+        self._stack = stacked(self.mosaic, self.list)
         self.add(self._stack, 1)
         self.keys = named(ElidedLabel("", "muted"), "attention_keys")
         self.add(self.keys)

@@ -206,9 +206,10 @@ class MapSettings(Card):
         self._show()
 
     def _lay_out(self) -> None:
-        self._of_tsne = [label(self.tr("Perplexity"), "muted"), label(self.tr("Seed"), "muted")]
-        for caption, spin in zip(self._of_tsne, (self.perplexity, self.seed), strict=True):
-            caption.setBuddy(spin)
+        self._of_tsne = [
+            label(self.tr("Perplexity"), "muted", buddy=self.perplexity),
+            label(self.tr("Seed"), "muted", buddy=self.seed),
+        ]
         rows = form_rows(
             (self.tr("Colour"), self.color_box),
             (self.tr("Kind"), self.method_box),

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QMenu,
     QScrollArea,
-    QStackedWidget,
     QWidget,
 )
 
@@ -29,7 +28,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.files import ask_files
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, WholeLabel, label, tip
-from app.look.layout import STRETCH, column, row
+from app.look.layout import STRETCH, column, row, stacked
 from app.look.widgets import GAP, Card, EmptyState, Pane, button, named, set_role
 from app.pages.family.action import Action
 from app.pages.family.draft import FamilyDraft
@@ -134,19 +133,15 @@ class FamilyPage(KeptPage[FamilyState]):
         self.card.add(self.action)
         self.card.add(self.sentences)
         self.card.add(self.banner)
-        self.answers = QStackedWidget()
         inner = QWidget()
         column(self.claims, STRETCH, parent=inner)
-        self.answers.addWidget(self.area)
-        self.answers.addWidget(Pane(inner))
+        self.answers = stacked(self.area, Pane(inner))
         self.card.add(self.answers, 1)
         self.card.add(self.learning)
         work = QWidget()
         self.head = row((self.tabs, 1), self.box, gap=GAP)
         column(self.head, (self.card, 1), gap=GAP, parent=work)
-        self.views = QStackedWidget()
-        self.views.addWidget(self.empty)
-        self.views.addWidget(work)
+        self.views = stacked(self.empty, work)
         self.views.setCurrentIndex(1)  # until it is known that there is no family
         self.body.addWidget(self.progress)
         self.body.addWidget(self.views, 1)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QApplication, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
 
 from app import words
 from app.look import theme
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.export.dialog import export_model
@@ -103,9 +103,7 @@ class ModelsPage(StatedPage[ModelsState]):
         left = QWidget()
         left.setFixedWidth(SETTINGS_WIDTH)
         column((self.list_card, 1), self.plan_card, gap=GAP, parent=left)
-        self.views = QStackedWidget()  # the models here, and those to get
-        self.views.addWidget(self.tabs)
-        self.views.addWidget(self.get_view)
+        self.views = stacked(self.tabs, self.get_view)  # the models here, and those to get
         self.body.addWidget(self.banner)
         self.body.addLayout(row(left, (self.views, 1), gap=GAP), 1)
 

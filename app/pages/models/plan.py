@@ -114,25 +114,20 @@ class PlanCard(Card):
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
-        size = label(self.tr("Size"))
-        size.setBuddy(self.preset_box)
-        grid.addWidget(size, 0, 0)
+        grid.addWidget(label(self.tr("Size"), buddy=self.preset_box), 0, 0)
         grid.addWidget(self.preset_box, 0, 1, 1, 3)
         for place, letters in enumerate(("LH", "AV", "P"), start=1):
             for column, letter in enumerate(letters):
                 self._add_field(grid, letter, place, 2 * column)
         self._add_field(grid, "C", 3, 2)
-        on_top = label(self.tr("On top"))
-        on_top.setBuddy(self.heads_box)
-        grid.addWidget(on_top, 4, 0)
+        grid.addWidget(label(self.tr("On top"), buddy=self.heads_box), 4, 0)
         grid.addWidget(self.heads_box, 4, 1, 1, 3)
         self.body.addLayout(grid)
         self.add(self.refusal)
 
     def _add_field(self, grid: QGridLayout, letter: str, row: int, column: int) -> None:
         spin = self.fields[letter]
-        caption = label(f"{self._captions()[letter]} {letter}")
-        caption.setBuddy(spin)
+        caption = label(f"{self._captions()[letter]} {letter}", buddy=spin)
         for widget in (caption, spin):
             widget.setToolTip(tip(self._helps()[letter]))
         grid.addWidget(caption, row, column)

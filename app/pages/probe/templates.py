@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
-    QGridLayout,
     QLabel,
     QLineEdit,
     QStyledItemDelegate,
@@ -22,7 +21,7 @@ from app.look.cells import Cells
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit
 from app.look.labels import label, tip
-from app.look.layout import column, row
+from app.look.layout import column, form_rows, row
 from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
@@ -94,18 +93,8 @@ class TemplatesView(QWidget):
         self.choice = ChoiceBox("probe_template_choice", self.tr("Template of the file"))
         self.choice.activated.connect(self._show)
         self.choice.hide()
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        for place, (text, field) in enumerate(
-            ((self.tr("Sentence"), self.template), (self.tr("Words"), self.targets))
-        ):
-            caption = label(text, "muted")
-            caption.setBuddy(field)
-            grid.addWidget(caption, place, 0)
-            grid.addWidget(field, place, 1)
-        card.body.addLayout(grid)
+        fields = ((self.tr("Sentence"), self.template), (self.tr("Words"), self.targets))
+        card.body.addLayout(form_rows(*fields, role="muted", caption_gap=8))
         card.add(self.choice)
         self.status = label("", "muted", wrap=True, name="probe_template_status")
         card.add(self.status)

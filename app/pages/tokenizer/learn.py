@@ -11,11 +11,8 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFormLayout,
-    QHBoxLayout,
     QProgressBar,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +20,8 @@ from app import words
 from app.look.files import ask_files, ask_save
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label
-from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
+from app.look.layout import STRETCH, column, form_rows, row
+from app.look.widgets import DIALOG_MARGINS, button, set_role, tidy_spin
 from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
 from app.work.worker import Channel
@@ -140,36 +138,27 @@ class LearnDialog(QDialog):
         self.pieces.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.pieces.setFixedWidth(110)
         self.pieces.setGroupSeparatorShown(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
-        column.setSpacing(14)
-        column.addWidget(
-            label(
-                self.tr(
-                    "The commonest pair of pieces in the text becomes a piece, again and again. The same "
-                    "text always gives the same vocabulary."
-                ),
-                "muted",
-                wrap=True,
-            )
+        said = self.tr(
+            "The commonest pair of pieces in the text becomes a piece, again and again. The same "
+            "text always gives the same vocabulary."
         )
-        files = QHBoxLayout()
-        files.addWidget(self.files_label, 1)
-        files.addWidget(self.files_button)
-        form = QFormLayout()
-        form.setHorizontalSpacing(14)
-        form.setVerticalSpacing(10)
-        form.addRow(self.tr("Text"), files)
-        form.addRow(self.tr("Pieces"), self.pieces)
-        form.addRow("", self.cased)
-        column.addLayout(form)
-        column.addWidget(self.progress)
-        column.addWidget(self.said)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.learn_button)
-        column.addLayout(buttons)
+        fields = form_rows(
+            (self.tr("Text"), row((self.files_label, 1), self.files_button)),
+            (label(self.tr("Pieces"), buddy=self.pieces), row(self.pieces, STRETCH)),
+            ("", self.cased),
+            gap=10,
+            caption_gap=14,
+        )
+        column(
+            label(said, "muted", wrap=True),
+            fields,
+            self.progress,
+            self.said,
+            row(STRETCH, self.cancel_button, self.learn_button),
+            gap=14,
+            margins=DIALOG_MARGINS,
+            parent=self,
+        )
 
 
 def learn(files: tuple[str, ...], size: int, lowercase: bool, path: Path) -> Steps[Path]:

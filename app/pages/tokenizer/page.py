@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
+from app.look.layout import stacked
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
@@ -43,9 +44,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.table_view = TableTokensView(session, self.bar)
         self._seen: object = None
         self._is_stale = True
-        self.views = QStackedWidget()
-        self.views.addWidget(self.text_view)
-        self.views.addWidget(self.table_view)
+        self.views = stacked(self.text_view, self.table_view)
         for widget, stretch in ((self.bar, 0), (self.banner, 0), (self.views, 1)):
             self.body.addWidget(widget, stretch)
         self._add_actions()

@@ -12,14 +12,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QProgressBar,
     QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 
 from app import words
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
 from app.look.widgets import GAP, Card, EmptyState, button, named, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
@@ -297,9 +296,7 @@ class TableTokensView(QWidget):
         column(head, (self._grid(), 1), gap=GAP, parent=inner)
         card = Card()
         card.add(self.empty, 1)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(card)
-        self._stack.addWidget(inner)
+        self._stack = stacked(card, inner)
         column(self._stack, parent=self)
 
     def _fill_cards(self) -> None:

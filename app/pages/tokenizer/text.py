@@ -292,8 +292,7 @@ class TextView(QWidget):
         yield_to_layout(self.plot, 84)
         self.pieces_card.add(self.plot, 1)
         self.rows_card = Card(self.tr("Rows"))
-        at_most = label(self.tr("at most"), "muted")
-        at_most.setBuddy(self.max_length)
+        at_most = label(self.tr("at most"), "muted", buddy=self.max_length)
         for widget in (at_most, self.max_length, self.truncation, self.padding):
             self.rows_card.add_corner(widget)
         self.rows_card.add(self.rows_view, 1)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import EmptyState, named
 from app.pages.tasks.answers import AskCard, FileAnswersCard, TaskAnswers
@@ -196,9 +196,7 @@ class FileQuestionsCard(FileAnswersCard):
             self.tr("Choose a file of questions at the left: each gets an answer from its passage.")
         )
         self.list = QuestionList("file_questions", self.tr("Questions of the file"), most_lines=3)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self.empty)
-        self.stack.addWidget(self.list)
+        self.stack = stacked(self.empty, self.list)
         self.add(self.stack, 1)
         self._questions: Questions | None = None
         self._answers = _Answers()

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.inputs import ComboBox
 from app.look.labels import label, tip
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import holder, named
 from app.pages.tasks.listing import CellTable
@@ -99,9 +99,7 @@ class TokenScores(TaskScores):
             "errors": self.errors,
             "confusion": self.confusion,
         }
-        self._stack = QStackedWidget()
-        for view in self._views.values():
-            self._stack.addWidget(view)
+        self._stack = stacked(*self._views.values())
         self.add(self._stack, 1)
         self.types.row_wanted.connect(self._type_wanted)
         self.errors.row_wanted.connect(self._error_wanted)
