@@ -43,6 +43,7 @@ SETTLED_MS = 700  # after remarks have moved, until a click means what stands th
 LINKS = 2  # of a remark beside each other
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 _Widget = TypeVar("_Widget", bound=QWidget)
+_Spin = TypeVar("_Spin", bound=QAbstractSpinBox)
 
 
 def set_role(widget: QWidget, role: str) -> None:
@@ -511,8 +512,10 @@ class Rail(QFrame):
             super().keyPressEvent(event)
 
 
-def tidy_spin(spin: QAbstractSpinBox, width: int = 0) -> None:
-    """Set a spin box's number right, with room beside it. NoButtons would hide it (see style_sheet.py).
+def tidy_spin(spin: _Spin, width: int = 0) -> _Spin:
+    """Set a spin box's number right, with room beside it, and return it.
+
+    NoButtons would hide it (see style_sheet.py).
 
     Args: width: px that it keeps; 0: as wide as there is room.
     """
@@ -522,3 +525,4 @@ def tidy_spin(spin: QAbstractSpinBox, width: int = 0) -> None:
     spin.setSizePolicy(across, QSizePolicy.Policy.Fixed)
     if width:
         spin.setFixedWidth(width)
+    return spin

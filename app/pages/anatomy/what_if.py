@@ -62,8 +62,7 @@ class WhatIfCard(Card):
     def _make_places(self) -> None:
         self.piece = ElidedLabel("", "muted")
         self.piece.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.position = named(SpinBox(minimum=0), "anatomy_position", self.tr("Position"))
-        tidy_spin(self.position, 66)
+        self.position = tidy_spin(named(SpinBox(minimum=0), "anatomy_position", self.tr("Position")), 66)
         self.segment = named(ComboBox(), "anatomy_segment", self.tr("Segment"))
         self.segment.addItem(self.tr("text A"), 0)
         self.segment.addItem(self.tr("text B"), 1)

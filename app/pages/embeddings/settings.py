@@ -248,5 +248,4 @@ class MapSettings(Card):
     def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
         spin = SpinBox(minimum=least, maximum=most, value=value)
         spin.setKeyboardTracking(False)
-        tidy_spin(named(spin, name, accessible))
-        return spin
+        return tidy_spin(named(spin, name, accessible))

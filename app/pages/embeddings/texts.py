@@ -297,8 +297,7 @@ class SourceCard(Card):
         spin = SpinBox(minimum=least, maximum=most, value=value, singleStep=max(1, value // 10))
         spin.setGroupSeparatorShown(True)
         spin.setKeyboardTracking(False)
-        tidy_spin(named(spin, name, accessible))
-        return spin
+        return tidy_spin(named(spin, name, accessible))
 
     def _edit(self, name: str, placeholder: str) -> QPlainTextEdit:
         edit = TextEdit(placeholderText=placeholder, tabChangesFocus=True)

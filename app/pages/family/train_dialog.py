@@ -37,11 +37,8 @@ class TrainDialog(QDialog):
         self.text = named(LineEdit(), "family_text", self.tr("Text"))
         self.text.setPlaceholderText(self.tr("a text file, or a folder of them"))
         self.browse = button(self.tr("Choose…"), name="family_text_choose", call=self._choose_text)
-        self.minutes = named(DoubleSpinBox(), "family_minutes", self.tr("Minutes"))
-        self.minutes.setRange(0.1, 100_000.0)
-        self.minutes.setDecimals(1)
-        self.minutes.setValue(24.0)
-        tidy_spin(self.minutes)
+        minutes = DoubleSpinBox(minimum=0.1, maximum=100_000.0, decimals=1, value=24.0)
+        self.minutes = tidy_spin(named(minutes, "family_minutes", self.tr("Minutes")))
         self.form = SettingsForm(FamilyConfig(), SETTINGS)
         self.members = {name: named(QCheckBox(ABOUT[name].said), f"family_member_{name}") for name in MEMBERS}
         self.said = label("", "muted", wrap=True, name="family_share")

@@ -11,7 +11,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
-from app.look.widgets import Card, tidy_spin
+from app.look.widgets import Card, named, tidy_spin
 from app.pages.models.state import FIELDS
 from engine.errors import ModelError
 from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
@@ -82,11 +82,8 @@ class PlanCard(Card):
         most, step = FIELDS[letter]
         spin = SpinBox(minimum=1, maximum=most, singleStep=step)
         spin.setGroupSeparatorShown(True)
-        spin.setObjectName(f"models_{letter}")
-        spin.setAccessibleName(f"{self._captions()[letter]}, {letter}")
-        tidy_spin(spin)
         spin.valueChanged.connect(self._typed)
-        return spin
+        return tidy_spin(named(spin, f"models_{letter}", f"{self._captions()[letter]}, {letter}"))
 
     def _captions(self) -> dict[str, str]:
         return {

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QProgressBar,
-    QSizePolicy,
     QWidget,
 )
 
@@ -21,7 +20,7 @@ from app.look.files import ask_files, ask_save
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label
 from app.look.layout import STRETCH, column, form_rows, row
-from app.look.widgets import DIALOG_MARGINS, button, set_role, tidy_spin
+from app.look.widgets import DIALOG_MARGINS, button, named, set_role, tidy_spin
 from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
 from app.work.worker import Channel
@@ -45,8 +44,10 @@ class LearnDialog(QDialog):
         self._files: list[str] = []
         self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
         self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files", call=self._choose_files)
-        self.pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
-        self.cased = QCheckBox(self.tr("Keep capitals and accents"))
+        pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
+        self.pieces = tidy_spin(named(pieces, "tokenizer_learn_size"), 110)
+        self.pieces.setGroupSeparatorShown(True)
+        self.cased = named(QCheckBox(self.tr("Keep capitals and accents")), "tokenizer_learn_cased")
         self.said = label("", "muted", wrap=True, name="tokenizer_learn_said")
         self.progress = QProgressBar(textVisible=False)
         self.cancel_button = button(self.tr("Cancel"), name="tokenizer_learn_cancel")
@@ -132,12 +133,6 @@ class LearnDialog(QDialog):
 
     def _lay_out(self) -> None:
         self.setMinimumWidth(460)
-        self.pieces.setObjectName("tokenizer_learn_size")
-        self.cased.setObjectName("tokenizer_learn_cased")
-        tidy_spin(self.pieces)
-        self.pieces.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.pieces.setFixedWidth(110)
-        self.pieces.setGroupSeparatorShown(True)
         said = self.tr(
             "The commonest pair of pieces in the text becomes a piece, again and again. The same "
             "text always gives the same vocabulary."

@@ -11,7 +11,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QProgressBar,
-    QSizePolicy,
     QWidget,
 )
 
@@ -53,9 +52,12 @@ class TableTokensView(QWidget):
         self.progress = QProgressBar(textVisible=False)
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop", call=self.stop)
         self.again_button = button(self.tr("Measure"), name="tokenizer_measure", call=self.measure_again)
-        self.max_length = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
-        self.histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
-        self.unknown = BarsPlot(self.tr("Unknown words"))
+        most = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
+        said = self.tr("The most pieces of a row, as in training; [CLS] and [SEP] included")
+        self.max_length = named(most, "tokenizer_table_length", self.tr("Most pieces"), tool_tip=said)
+        histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
+        self.histogram = named(histogram, "tokenizer_lengths")
+        self.unknown = named(BarsPlot(self.tr("Unknown words")), "tokenizer_unknown")
         self.cut = LinesModel(
             (self.tr("Line"), self.tr("Pieces"), self.tr("Cut off"), self.tr("Text")),
             right=(0, 1, 2),
@@ -273,16 +275,7 @@ class TableTokensView(QWidget):
         session.data.roles_changed.connect(self.catch_up)
 
     def _lay_out(self) -> None:
-        self.histogram.setObjectName("tokenizer_lengths")
-        self.unknown.setObjectName("tokenizer_unknown")
-        self.max_length.setObjectName("tokenizer_table_length")
-        self.max_length.setAccessibleName(self.tr("Most pieces"))
-        self.max_length.setToolTip(
-            self.tr("The most pieces of a row, as in training; [CLS] and [SEP] included")
-        )
-        tidy_spin(self.max_length)
-        self.max_length.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.max_length.setFixedWidth(64)
+        tidy_spin(self.max_length, 64)
         self.cut_view.show_model(self.cut, (72, 72, 72))
         self.progress.setFixedWidth(160)
         self.figures_card, self.histogram_card = (

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QPlainTextEdit,
-    QSizePolicy,
     QSplitter,
     QTextEdit,
     QWidget,
@@ -60,7 +59,9 @@ class TextView(QWidget):
         self.plot = named(PiecesPlot(self.tr("Text and pieces")), "tokenizer_pieces")
         self.rows = TokenRows(self)
         self.rows_view = RowsView("tokenizer_rows", self.tr("Rows that the model is given"))
-        self.max_length = SpinBox(minimum=3, maximum=LONGEST, value=512)
+        most = SpinBox(minimum=3, maximum=LONGEST, value=512)
+        said = self.tr("The most rows there may be, [CLS] and [SEP] included")
+        self.max_length = named(most, "tokenizer_max_length", self.tr("Most rows"), tool_tip=said)
         self.truncation, self.padding = ElidedBox(), ElidedBox()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._set_up()
@@ -260,12 +261,7 @@ class TextView(QWidget):
         self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is cut into."))
         self.rows_view.show_model(self.rows, WIDTHS)
         self.rows_view.setItemDelegateForColumn(PIECE, ChipDelegate(self.rows_view))
-        self.max_length.setObjectName("tokenizer_max_length")
-        self.max_length.setAccessibleName(self.tr("Most rows"))
-        self.max_length.setToolTip(self.tr("The most rows there may be, [CLS] and [SEP] included"))
-        tidy_spin(self.max_length)
-        self.max_length.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.max_length.setFixedWidth(64)
+        tidy_spin(self.max_length, 64)
         for value in TRUNCATIONS:
             self.truncation.addItem(words.choice_word("truncation", value), value)
         paddings = (self.tr("No padding"), self.tr("Pad to 8, 16…"), self.tr("Pad to the most"))
@@ -280,9 +276,7 @@ class TextView(QWidget):
             ),
             (self.padding, "padding", self.tr("Padding"), self.tr("[PAD] rows that make all texts as long")),
         ):
-            box.setObjectName(f"tokenizer_{name}")
-            box.setAccessibleName(said)
-            box.setToolTip(tooltip)
+            named(box, f"tokenizer_{name}", said, tool_tip=tooltip)
             box.setMinimumWidth(92)
             box.setMaximumWidth(146)
 
