@@ -5,17 +5,15 @@ Folders, runs and files are read by the light worker; only formulas are worked o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
-from app.look import theme
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
 from app.look.layout import column, row, stacked
@@ -484,22 +482,3 @@ class ModelsPage(StatedPage[ModelsState]):
         )
         if is_training:
             self.finetune_button.setEnabled(False)
-
-
-def main() -> int:
-    """Show the page alone. The first argument: a model folder to open."""
-    app = QApplication(sys.argv)
-    theme.apply_theme(app, "system")
-    session = Session()
-    page = ModelsPage(session)
-    page.resize(1104, 780)
-    page.show()
-    if len(sys.argv) > 1:
-        page.open_folder(sys.argv[1])
-    result = app.exec()
-    session.close()
-    return result
-
-
-if __name__ == "__main__":
-    sys.exit(main())
