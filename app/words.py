@@ -30,7 +30,7 @@ LARGEST_ROUNDED = 1e12
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
 
-class Translated:
+class TrContext:
     """What says words of its own and is no object of Qt's: it has its `tr`, in the context of its class."""
 
     def tr(self, text: str) -> str:

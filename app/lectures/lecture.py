@@ -24,7 +24,7 @@ LONGEST_TITLE, LONGEST_SENTENCE, LONGEST_TEXT = 300, 3_000, 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class ModelMark:
+class SceneModel:
     """A model, a family or a vocabulary, wherever it lies. fingerprint: see `find.fingerprint_of`."""
 
     name: str
@@ -41,7 +41,7 @@ class Scene:
     title: str
     sentence: str
     page: str
-    models: Mapping[str, ModelMark] = field(default_factory=dict)
+    models: Mapping[str, SceneModel] = field(default_factory=dict)
     text: str = ""
     text_pair: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def _scene(found: dict[str, Any]) -> Scene:
         sentence=_text(found, "sentence", LONGEST_SENTENCE),
         page=_text(found, "page", LONGEST_TITLE),
         models={
-            role: ModelMark(_text(mark, "name", LONGEST_TITLE), _text(mark, "fingerprint", LONGEST_TITLE))
+            role: SceneModel(_text(mark, "name", LONGEST_TITLE), _text(mark, "fingerprint", LONGEST_TITLE))
             for role, mark in models.items()
         },
         text=_text(found, "text", LONGEST_TEXT),

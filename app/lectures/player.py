@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.lectures import find
 from app.lectures.bar import SIZES, LectureBar
-from app.lectures.lecture import ModelMark, Scene
+from app.lectures.lecture import Scene, SceneModel
 from app.lectures.open_lecture import OpenLecture
 from app.look.files import ask_folder
 from app.look.widgets import EmptyState, named
@@ -83,7 +83,7 @@ class LecturePlayer(QObject):
         self._before = ""  # the page that was open
         self._state_before = Qt.WindowState.WindowNoState
         self._bare: list[KeptPage[Any]] = []  # those that are shown without title and actions
-        self._asked: ModelMark | None = None  # whose folder is asked for
+        self._asked: SceneModel | None = None  # whose folder is asked for
         self.bar = LectureBar(self.window)
         self.zoom = ZoomView(self.window)
         self.hole = named(EmptyState("", self.tr("Choose its folder…"), self.window), "lecture_hole")

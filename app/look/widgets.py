@@ -427,7 +427,7 @@ def _on_screen(widget: QWidget) -> QRect:
     return QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
 
 
-class Pane(QScrollArea):
+class ScrollView(QScrollArea):
     """Room that scrolls where it is too low for what lies in it; the keys are not its own.
 
     Args: inner: what lies in it; as wide as there is room.
@@ -457,7 +457,7 @@ class Rail(QFrame):
         self._buttons: dict[str, QToolButton] = {}
         inner = QWidget()
         self._layout = column(gap=2, margins=(10, 16, 10, 10), parent=inner)
-        self._pane = Pane(inner)
+        self._pane = ScrollView(inner)
         column(self._pane, gap=0, parent=self)
 
     def add_group(self, caption: str) -> None:

@@ -79,7 +79,7 @@ def _with_digits(number: str, digits: int) -> str:
     return f"{whole}.{rest:0<{digits}}" if digits else whole
 
 
-class Chart(pg.PlotWidget):  # type: ignore[misc]
+class ChartWidget(pg.PlotWidget):  # type: ignore[misc]
     """A plot with calm axes; x can be dragged and zoomed, y fits what is seen.
 
     With axes of its own it shows what `set_view` says, and the mouse reaches the figure around it.

@@ -16,7 +16,7 @@ from app.look.inputs import Slider
 from app.look.labels import label
 from app.look.layout import row
 from app.look.widgets import set_role
-from app.plots.chart import Chart, color_curve
+from app.plots.chart import ChartWidget, color_curve
 from app.plots.figure import Numbers
 from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
@@ -52,7 +52,7 @@ class CurvePlot(StepsPlot):
         self._train, self._validation = Series(self.smoothing), Series()
         self.follow_theme()
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         if self.kind == "accuracy":
             chart.set_bounds(self.lowest, 1.0)
         self._raw_curve, self._train_curve = chart.add_curve(smooth=False), chart.add_curve()

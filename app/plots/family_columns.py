@@ -18,7 +18,15 @@ from app import words
 from app.look import theme
 from app.look.columns import CUT_RIGHT, RIGHT
 from app.plots.figure import Numbers
-from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, Labels, MemberColumn, WordEntry
+from app.plots.member_column import (
+    BLANK,
+    OTHER_SIDE,
+    SEEN_BAG,
+    SEEN_FILL,
+    FamilyLabels,
+    MemberColumn,
+    WordEntry,
+)
 from app.plots.pointed import PointedFigure, cell_after
 from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
 from app.plots.strokes import paint_chip, paint_edge, write
@@ -56,13 +64,13 @@ class FamilyColumns(PointedFigure):
     entry_chosen = Signal(str)
 
     columns: tuple[MemberColumn, ...] = ()
-    labels = Labels()
+    labels = FamilyLabels()
     hint = ""
     _rows = _Rows()
     _shift = 0  # px that the columns have moved to the left
     _sentence = -1  # whose marks are ringed in all planes
 
-    def set_columns(self, columns: Sequence[MemberColumn], labels: Labels) -> None:
+    def set_columns(self, columns: Sequence[MemberColumn], labels: FamilyLabels) -> None:
         """Show members, the oldest first."""
         self.columns, self.labels = tuple(columns), labels
         self._lay_out()

@@ -30,7 +30,7 @@ LEAST_TOP = 0.01  # a probability below which the line is not stretched to the f
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class LayerGuesses:
     """A layer's answer. guesses: (word, probability), the likeliest first.
 
     probability, rank: of the word that is followed; None where there is none.
@@ -47,10 +47,10 @@ class LayersPlot(RowsFigure):
     row_height = ROW
     head = HEAD
     least_size = (260, HEAD + 3 * ROW)
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[LayerGuesses, ...] = ()
     word = ""
 
-    def set_layers(self, layers: Sequence[Layer], word: str = "") -> None:
+    def set_layers(self, layers: Sequence[LayerGuesses], word: str = "") -> None:
         """Show the answers of the embeddings, then of each layer."""
         self.layers, self.word, self.is_dim = tuple(layers), word, False
         self.rows_grown()
@@ -143,7 +143,9 @@ class LayersPlot(RowsFigure):
             over = QRectF(line.left() - 6, 0, self.canvas().width() - line.left() + 2, HEAD)
             write(painter, over, said, "muted", size=11, bold=True)
 
-    def _paint_row(self, painter: QPainter, number: int, layer: Layer, cells: QRectF, count: int) -> None:
+    def _paint_row(
+        self, painter: QPainter, number: int, layer: LayerGuesses, cells: QRectF, count: int
+    ) -> None:
         top, is_last = HEAD + ROW * number, number == len(self.layers) - 1
         name, ink = QRectF(4, top, NAME - 8, ROW), "text" if is_last else "muted"
         write(painter, name, self.name_of(number), ink, bold=is_last)
@@ -183,7 +185,7 @@ class LayersPlot(RowsFigure):
         paint_dots(painter, points, colors.color("fine"), 4.5, 1.5)
 
 
-def _value_words(layer: Layer) -> str:
+def _value_words(layer: LayerGuesses) -> str:
     template = words.translate("LayersPlot", "{share} · rank {rank}")
     return template.format(
         share=words.probability(layer.probability or 0.0), rank=words.number(layer.rank or 0)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
 from app.look import theme
-from app.plots.chart import Chart
+from app.plots.chart import ChartWidget
 from app.plots.lines import LinesPlot
 
 LEAST_TOP = 0.01  # a probability below which lines are not stretched to the full height
@@ -22,7 +22,7 @@ class LearnedPlot(LinesPlot):
     step_chosen = Signal(int)
     cursor_step: int | None = None
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         super().begin(chart)
         self._cursor = chart.add_line()
         chart.scene().sigMouseClicked.connect(self._clicked)

@@ -25,7 +25,7 @@ TELLING = 0.0005  # weights below it are not worth a word
 LEAP = 10  # cells that an arrow key with Shift moves
 
 
-class Names:
+class TokenNames:
     """How the tokens of a matrix are called: by themselves, with their place where they stand twice."""
 
     def __init__(self, shown: MatrixView) -> None:
@@ -62,7 +62,7 @@ class ShownFigure(LayeredFigure):
     hovered = Signal(int, int)  # row, column; -1 where the pointer names none
     locked = Signal(int)  # row, -1 when let go
     shown: MatrixView | None = None
-    names: Names | None = None
+    names: TokenNames | None = None
     locked_row = -1
 
     @property
@@ -72,7 +72,7 @@ class ShownFigure(LayeredFigure):
     def set_shown(self, shown: MatrixView | None) -> None:
         """Take another matrix; hovered and locked stay where the labels are the same."""
         old, self.shown = self.shown, shown
-        self.names = Names(shown) if shown is not None else None
+        self.names = TokenNames(shown) if shown is not None else None
         before, now = (one and (one.row_labels, one.column_labels) for one in (old, shown))
         if before is None or before != now:
             self.locked_row = -1

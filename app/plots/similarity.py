@@ -22,7 +22,7 @@ from app.plots.attention_image import Picture, compose
 from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
-from app.plots.marks import Classes
+from app.plots.marks import PointClasses
 from app.plots.pointed import cell_after
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
 from app.plots.strokes import CENTER, level_line, paint_edge, upright_line, write
@@ -63,10 +63,10 @@ class SimilarityPlot(LayeredFigure):
     _picture: Picture | None = None
     _values = np.zeros((0, 0), np.float32)
     _texts: Sequence[str] = ()
-    _classes: Classes | None = None
+    _classes: PointClasses | None = None
 
     def set_matrix(
-        self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: Classes | None = None
+        self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: PointClasses | None = None
     ) -> None:
         """Show (E, E) cosines of E texts. Args: picture: `picture_of` the values. classes: of the texts."""
         assert values.shape == (len(texts), len(texts)) == picture.levels.shape

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import theme
 from app.look.labels import label
 from app.look.layout import column
-from app.plots.chart import Chart, Legend
+from app.plots.chart import ChartWidget, Legend
 from app.plots.figure import Figure
 from app.plots.series import Series
 
@@ -36,7 +36,7 @@ class StepsPlot(Figure):
         self.is_log = False
         self._late = False  # whether something has come while nobody saw it
         self._hovered: float | None = None
-        self._made: Chart | None = None
+        self._made: ChartWidget | None = None
         self._legend = Legend(self.tr("step"))
         self._legend.hide()
         self._bubble = label("", "bubble", parent=self)
@@ -52,10 +52,10 @@ class StepsPlot(Figure):
         return self._made is not None
 
     @property
-    def _chart(self) -> Chart:
+    def _chart(self) -> ChartWidget:
         """The chart, made when it is first needed: it takes longer to make than most pages without it."""
         if self._made is None:
-            self._made = chart = Chart(self)
+            self._made = chart = ChartWidget(self)
             self._cross = chart.add_line()
             chart.scene().sigMouseMoved.connect(self._mouse_moved)
             chart.viewport().installEventFilter(self)
@@ -65,7 +65,7 @@ class StepsPlot(Figure):
             self.restyle()
         return self._made
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         """Give a new chart its bounds and its curves."""
         raise NotImplementedError
 

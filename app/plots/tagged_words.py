@@ -17,7 +17,7 @@ from app.look import theme
 from app.look.columns import LEFT
 from app.plots.figure import Numbers
 from app.plots.strokes import CENTER, paint_edge, write
-from app.plots.word_flow import SPACE, FlowWord, WordFlow
+from app.plots.word_flow import SPACE, TextWord, WordsFigure
 
 PAD = 2.0
 WORD, LANE, BETWEEN = 20, 15, 6  # px: of a word, of the names above or below it, between two lines
@@ -28,7 +28,7 @@ TRUE, PREDICTED = "true", "predicted"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TaggedStretch:
     """Characters start to stop - 1 of a text, with their type. note: more to say of it."""
 
     start: int
@@ -49,14 +49,14 @@ class TagMark:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggedWord(FlowWord):
+class TaggedWord(TextWord):
     """A word, its part in what is true and in what was predicted."""
 
     true: TagMark | None = None
     predicted: TagMark | None = None
 
 
-class TaggedWordsPlot(WordFlow[TaggedWord]):
+class TaggedWordsPlot(WordsFigure[TaggedWord]):
     """The words of a text. A type has one colour, by its place among all types."""
 
     line, chip, most_lines = WORD + BETWEEN, WORD, 6
@@ -179,7 +179,7 @@ class TaggedWordsPlot(WordFlow[TaggedWord]):
 
 
 def tagged_words(
-    text: str, true: Sequence[Stretch] = (), predicted: Sequence[Stretch] = ()
+    text: str, true: Sequence[TaggedStretch] = (), predicted: Sequence[TaggedStretch] = ()
 ) -> list[TaggedWord]:
     """Cut a text into words to draw: at white space, at Chinese characters, at the ends of stretches."""
     cuts = {end for one in (*true, *predicted) for end in (one.start, one.stop)}
@@ -204,7 +204,7 @@ def tagged_words(
     ]
 
 
-def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]) -> list[TagMark | None]:
+def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[TaggedStretch]) -> list[TagMark | None]:
     found: list[TagMark | None] = [None] * len(pieces)
     place = 0
     for one in sorted(stretches, key=lambda each: each.start):

@@ -49,7 +49,7 @@ Target = tuple[int, int, int]  # row, column, number; -1 where it names none
 
 
 @dataclass(frozen=True, slots=True)
-class RowHead:
+class VectorRowHeader:
     """A row: what it is called, and what a click on it names. key: -1 of the row of all others."""
 
     text: str
@@ -89,7 +89,7 @@ class VectorColumn:
 class VectorPicture:
     """All of a step. frame: column -> number. legend: what the colours stand for."""
 
-    rows: tuple[RowHead, ...] = ()
+    rows: tuple[VectorRowHeader, ...] = ()
     columns: tuple[VectorColumn, ...] = ()
     frame: Mapping[int, int] = field(default_factory=dict)
     framed_row: int = -1

@@ -30,7 +30,7 @@ SHARES = (0.30, 0.24, 0.22, 0.24)  # of the width: name, left, right, value
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Sum:
+class WorkedTerms:
     """A sum to be shown. names, terms: (N,), in the order they are shown; left, right: (N,), their factors.
 
     heads: over left, right and value. starts: terms that are always shown first, such as a bias. ends: what
@@ -56,14 +56,14 @@ class WorkedSum(PointedFigure):
 
     nothing = -1
     term_chosen = Signal(int)  # its place in the sum
-    sum = Sum()
+    sum = WorkedTerms()
     _order: Sequence[int] = ()  # the terms that are shown
 
     @property
     def is_empty(self) -> bool:
         return not (self.sum.terms or self.sum.ends or self.sum.starts)
 
-    def set_sum(self, shown: Sum) -> None:
+    def set_sum(self, shown: WorkedTerms) -> None:
         """Show a sum."""
         self.sum = shown
         self._choose_terms()
@@ -72,7 +72,7 @@ class WorkedSum(PointedFigure):
 
     def clear(self) -> None:
         """Show nothing."""
-        self.set_sum(Sum())
+        self.set_sum(WorkedTerms())
 
     def _choose_terms(self) -> None:
         terms = np.abs(np.array(self.sum.terms, np.float64))

@@ -19,7 +19,7 @@ from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
-from app.look.widgets import CARD_X, GAP, Card, Pane, button, icon_button, named
+from app.look.widgets import CARD_X, GAP, Card, ScrollView, button, icon_button, named
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
@@ -130,7 +130,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         both = row((self.picture, 1), self.happens, gap=GAP)
         column(strip, (both, 1), self.what_if, gap=GAP, parent=inner)
         self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
-        self.work.addWidget(Pane(inner), 1)  # a low window scrolls
+        self.work.addWidget(ScrollView(inner), 1)  # a low window scrolls
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
+from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, WordsCell
 from app.look.labels import ElidedLabel, label
 from app.look.layout import row, stacked
 from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
@@ -161,7 +161,7 @@ class _HeadModel(RowsModel):
             least=1.0,
             interval=ends if half else None,
         )
-        return Beside(bar, Words(self._value(head), side=RIGHT, cut=WHOLE), VALUE_WIDTH + 4)
+        return Beside(bar, WordsCell(self._value(head), side=RIGHT, cut=WHOLE), VALUE_WIDTH + 4)
 
     def set_off(self, off: frozenset[Head]) -> None:
         if off != self.off:

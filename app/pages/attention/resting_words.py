@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_save
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
@@ -72,7 +72,7 @@ class RestingWordsDialog(QDialog):
         self.save = button(self.tr("Save CSV…"), name="resting_save", call=self._save_dialog)
         self.close_button = button(self.tr("Close"), name="resting_close")
         self.said = label("", "muted", wrap=True, name="resting_said")
-        self.rows = Cells(self)
+        self.rows = CellsModel(self)
         self.list = named(TableView(), "resting_list", self.tr("Words"))
         self.list.setModel(self.rows)
         self.list.choose_rows()

@@ -14,7 +14,7 @@ from app.look.widgets import Card, button, holder, named
 from app.pages.embeddings.requests import CosineMatrix, LayerLikeness
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
-from app.plots.marks import Classes
+from app.plots.marks import PointClasses
 from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.similarity import SimilarityPlot
 from engine.inspect.embeddings.poolings import PoolingComparison
@@ -64,7 +64,7 @@ class SimilarityCard(Card):
         if not has_classes or not self._matrix:
             self.order_box.choose(wanted)
 
-    def show_matrix(self, matrix: CosineMatrix, coloring: Classes | None) -> None:
+    def show_matrix(self, matrix: CosineMatrix, coloring: PointClasses | None) -> None:
         """Show cosines; classes are marked."""
         self._matrix = matrix
         texts = [matrix.vectors.texts[place] for place in matrix.places.tolist()]

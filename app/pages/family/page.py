@@ -29,7 +29,7 @@ from app.look.files import ask_files
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, WholeLabel, label, tip
 from app.look.layout import STRETCH, column, row, stacked
-from app.look.widgets import GAP, Card, EmptyState, Pane, button, named, set_role
+from app.look.widgets import GAP, Card, EmptyState, ScrollView, button, named, set_role
 from app.pages.family.action import Action
 from app.pages.family.draft import FamilyDraft
 from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, FamilyKind, TypedQuestion
@@ -42,7 +42,7 @@ from app.pages.family.train_dialog import TrainDialog
 from app.pages.inside.kept_page import KeptPage
 from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
-from app.plots.member_column import Labels
+from app.plots.member_column import FamilyLabels
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
@@ -135,7 +135,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.card.add(self.banner)
         inner = QWidget()
         column(self.claims, STRETCH, parent=inner)
-        self.answers = stacked(self.area, Pane(inner))
+        self.answers = stacked(self.area, ScrollView(inner))
         self.card.add(self.answers, 1)
         self.card.add(self.learning)
         work = QWidget()
@@ -316,7 +316,7 @@ class FamilyPage(KeptPage[FamilyState]):
         """Show no answer, and let the same be asked again."""
         self._asked.drop()
         self.answered = None
-        self.columns.set_columns((), Labels())
+        self.columns.set_columns((), FamilyLabels())
         self.claims.setText("")
         self.learning.hide()
         self._show_action()

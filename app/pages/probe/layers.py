@@ -11,7 +11,7 @@ from app.look.layout import STRETCH, column
 from app.look.widgets import Card, named
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
-from app.plots.layers import Layer, LayersPlot
+from app.plots.layers import LayerGuesses, LayersPlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.lens import Lens
@@ -111,10 +111,10 @@ class LayersView(QWidget):
             guesses = tuple((guess.word, guess.probability) for guess in answer.guesses)
             original = answer.original
             if original is None:
-                layers.append(Layer(guesses))
+                layers.append(LayerGuesses(guesses))
             else:
                 word = gap.text
-                layers.append(Layer(guesses, original.probability, original.rank))
+                layers.append(LayerGuesses(guesses, original.probability, original.rank))
         self.plot.set_layers(layers, word)
         self.plot.setMaximumHeight(max(LEAST_HEIGHT, self.plot.sizeHint().height()))
         self.plot.set_caption([*self._draft.caption(), ("gap", str(place + 1))])

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_save
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
@@ -127,7 +127,7 @@ class OverTableView(QWidget):
         card = Card(self.tr("Texts"))
         self.save = button(self.tr("Save CSV…"), name="probe_over_save", call=self._save_dialog)
         card.add_corner(self.save)
-        self.rows = Cells(self)
+        self.rows = CellsModel(self)
         self.list = named(TableView(), "probe_over_list", self.tr("Texts"))
         self.list.setModel(self.rows)
         self.list.choose_rows(is_one=True)

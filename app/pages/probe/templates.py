@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit
 from app.look.labels import label, tip
@@ -128,7 +128,7 @@ class TemplatesView(QWidget):
             "its mean over the templates of a file, and how often chance alone is as far from none, "
             "corrected for how many were tried."
         )
-        self.over_all = Cells(self)
+        self.over_all = CellsModel(self)
         self.what = named(
             SegmentedButtons(
                 "probe",

@@ -20,7 +20,7 @@ from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
-from app.words import Translated
+from app.words import TrContext
 from engine.events import Evaluated, Predicted
 from engine.text.roles import USUAL, Role
 from engine.train.metrics import ONE_ANSWER
@@ -44,7 +44,7 @@ class TaskPreview(Card):
         raise NotImplementedError
 
 
-class TaskViews(Translated, ABC):
+class TaskViews(TrContext, ABC):
     """One task in the window.
 
     name: as the engine's `Kind` has it. main_metric: by which the best moment is chosen. shares: metrics that

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from app.pages.family.scores import cell, said
-from app.plots.member_column import Labels, MemberColumn, ScoreCell
+from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import tr_engine, translate
 from engine.family.card import Line
 from engine.family.members import ABOUT, CAPTIONS, About
@@ -173,11 +173,11 @@ class FamilyKind(Generic[T]):
         lines = self.lines(answer)
         return tuple(self.column(answer, ABOUT[name], _head(ABOUT[name], lines)) for name in answer.names)
 
-    def labels(self, answer: FamilyAnswer[T]) -> Labels:
+    def labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
         """Return the words at the left, but those that all kinds say."""
         raise NotImplementedError
 
-    def all_labels(self, answer: FamilyAnswer[T]) -> Labels:
+    def all_labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
         """Return the words at the left, also of what a member cannot do, and of scores it cannot have."""
         cannot, unable = translate("family", "Cannot"), translate("family", "cannot")
         return replace(self.labels(answer), cannot=cannot, unable=unable)
@@ -188,7 +188,7 @@ class FamilyKind(Generic[T]):
 
 
 def _head(about: About, lines: list[Line]) -> dict[str, Any]:
-    scores: tuple[ScoreCell, ...] = tuple(cell(line, about.name) for line in lines)
+    scores: tuple[MemberScore, ...] = tuple(cell(line, about.name) for line in lines)
     caption = tr_engine(CAPTIONS[about.age])
     return {"name": about.said, "year": str(about.year), "caption": caption, "scores": scores}
 

@@ -13,7 +13,7 @@ from app.pages.family.kinds.kind import (
     bars,
     no_vectors,
 )
-from app.plots.member_column import Labels, MemberColumn, WordEntry
+from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
 from app.words import translate
 from engine.family.members import COUNTS, About
 from engine.family.questions.nearest import Near, NearestWords
@@ -33,9 +33,9 @@ class NearKind(FamilyKind[Near]):
             **head, entries=entries, is_likeness=True, cannot=no_vectors() if about.age == COUNTS else ""
         )
 
-    def labels(self, answer: FamilyAnswer[Near]) -> Labels:
+    def labels(self, answer: FamilyAnswer[Near]) -> FamilyLabels:
         legend = ("", translate("family", "likeness"))
-        return Labels(says=(self.says, bars()), legend=legend)
+        return FamilyLabels(says=(self.says, bars()), legend=legend)
 
 
 class NearestKind(NearKind):

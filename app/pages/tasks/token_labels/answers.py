@@ -19,7 +19,7 @@ from app.pages.tasks.token_labels.listing import TextList
 from app.pages.tasks.token_labels.preview import MOST_WORDS, stretches_of
 from app.pages.tasks.token_labels.requests import OpenTagger, TaggedReply, read_written
 from app.plots.buttons import save_icon
-from app.plots.tagged_words import PREDICTED, Stretch, TaggedWordsPlot, tagged_words
+from app.plots.tagged_words import PREDICTED, TaggedStretch, TaggedWordsPlot, tagged_words
 from engine.events import Evaluated
 
 if TYPE_CHECKING:
@@ -82,10 +82,13 @@ class TagAskCard(AskCard):
         answer = reply.answer
         if reply.is_plain:
             each = zip(answer.spans, answer.tags, answer.probabilities, strict=True)
-            found = [(Stretch(*span, tag, words.probability(sure)), sure) for span, tag, sure in each]
+            found = [(TaggedStretch(*span, tag, words.probability(sure)), sure) for span, tag, sure in each]
         else:
             found = [
-                (Stretch(one.start, one.stop, one.type, words.probability(one.probability)), one.probability)
+                (
+                    TaggedStretch(one.start, one.stop, one.type, words.probability(one.probability)),
+                    one.probability,
+                )
                 for one in answer.entities
             ]
         stretches = [one for one, _ in found]

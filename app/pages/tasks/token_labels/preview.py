@@ -13,7 +13,7 @@ from app.look.layout import row
 from app.look.widgets import holder, named
 from app.pages.tasks.token_labels.listing import TextList
 from app.pages.tasks.views import TaskPreview
-from app.plots.tagged_words import TRUE, Stretch, tagged_words
+from app.plots.tagged_words import TRUE, TaggedStretch, tagged_words
 from engine.text.tagged.read import first_fields
 from engine.text.tagged.scheme import SCHEMES
 
@@ -127,10 +127,11 @@ class TokenPreview(TaskPreview):
         self.list.words.set_text(tagged_words(text.text[:end], true=stretches), types, (TRUE,))
 
 
-def stretches_of(text: TaggedText, *, is_plain: bool) -> list[Stretch]:
+def stretches_of(text: TaggedText, *, is_plain: bool) -> list[TaggedStretch]:
     """Return the entities of a text; where tags are plain, each word with its tag."""
     if is_plain:
-        return [Stretch(*span, tag) for span, tag in zip(text.spans, text.tags, strict=True)]
+        return [TaggedStretch(*span, tag) for span, tag in zip(text.spans, text.tags, strict=True)]
     return [
-        Stretch(text.spans[first][0], text.spans[stop - 1][1], kind) for first, stop, kind in text.entities
+        TaggedStretch(text.spans[first][0], text.spans[stop - 1][1], kind)
+        for first, stop, kind in text.entities
     ]

@@ -21,7 +21,7 @@ from app.pages.tasks.listing import CellTable
 from app.pages.tasks.scores import ROOM, TaskScores
 from app.pages.tasks.token_labels.listing import TextList
 from app.plots.confusion import ConfusionPlot
-from app.plots.tagged_words import PREDICTED, TRUE, Stretch, tagged_words
+from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, tagged_words
 from app.work.text_filter import MARK
 from engine.events import Evaluated
 from engine.train.scored import ERROR, TAKEN, TYPE
@@ -263,7 +263,7 @@ class TokenScores(TaskScores):
         if not 0 <= row < len(self._rows):
             return
         one, event = self._rows[row], self.current
-        true, predicted = ([Stretch(*span) for span in lane] for lane in (one.true, one.predicted))
+        true, predicted = ([TaggedStretch(*span) for span in lane] for lane in (one.true, one.predicted))
         chosen = self.lane_choice.current
         lanes = (TRUE, PREDICTED) if chosen == "both" else (chosen,)
         types = event.labels if event is not None else ()
