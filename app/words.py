@@ -30,6 +30,15 @@ LARGEST_ROUNDED = 1e12
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
 
+class TrContext:
+    """What says words of its own and is no object of Qt's: it has its `tr`, in the context of its class."""
+
+    def tr(self, text: str) -> str:
+        """Return a text in the window's language."""
+        found = (translate(one.__name__, text) for one in type(self).__mro__)
+        return next((said for said in found if said != text), text)
+
+
 def tr_engine(text: str) -> str:
     """Return a text that the engine has marked, translated."""
     return translate("engine", text) if text else ""

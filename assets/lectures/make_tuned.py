@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from app.lectures.lecture import Lecture, ModelMark, Scene, write_lecture
+from app.lectures.lecture import Lecture, Scene, SceneModel, write_lecture
 from assets.models.make import MODEL, MODELS, TINY, TUNED, tuning
 from engine.events import result_of
 from engine.inspect.anatomy.vectors import trace
@@ -47,10 +47,10 @@ class Models:
     before: LoadedModel
     after: LoadedModel
 
-    def marks(self, *, of_after: bool = False, beside: str = "") -> dict[str, ModelMark]:
+    def marks(self, *, of_after: bool = False, beside: str = "") -> dict[str, SceneModel]:
         """Return what a scene names. Args: of_after: which is looked into. beside: the other's role."""
         both = [
-            ModelMark(name, one.fingerprint) for name, one in ((BEFORE, self.before), (AFTER, self.after))
+            SceneModel(name, one.fingerprint) for name, one in ((BEFORE, self.before), (AFTER, self.after))
         ]
         named = {"model": both[of_after]}
         return named | ({beside: both[not of_after]} if beside else {})

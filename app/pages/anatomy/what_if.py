@@ -62,8 +62,7 @@ class WhatIfCard(Card):
     def _make_places(self) -> None:
         self.piece = ElidedLabel("", "muted")
         self.piece.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.position = named(SpinBox(minimum=0), "anatomy_position", self.tr("Position"))
-        tidy_spin(self.position, 66)
+        self.position = tidy_spin(named(SpinBox(minimum=0), "anatomy_position", self.tr("Position")), 66)
         self.segment = named(ComboBox(), "anatomy_segment", self.tr("Segment"))
         self.segment.addItem(self.tr("text A"), 0)
         self.segment.addItem(self.tr("text B"), 1)
@@ -74,13 +73,11 @@ class WhatIfCard(Card):
         self.end_title = label("", "card-title", name="anatomy_end_title")
         self.before_mark = label(self.tr("▏ before"), "muted")
         self.end = named(BeforeNow(self.tr("At the end")), "anatomy_end")
-        self.as_it_was = button(self.tr("As it was"), "link", name="anatomy_as_it_was")
-        self.as_it_was.clicked.connect(self._take_back)
+        self.as_it_was = button(self.tr("As it was"), "link", name="anatomy_as_it_was", call=self._take_back)
 
     def _lay_out(self) -> None:
         title = label(self.tr("What if a part were otherwise?"), "card-title")
-        self.told = ElidedLabel("", "muted")
-        self.told.setObjectName("anatomy_changes")
+        self.told = named(ElidedLabel("", "muted"), "anatomy_changes")
         scale = label(self.tr("Head’s scale"), "muted")
         first = row(self.head, *self.residuals.values(), STRETCH, gap=16)
         second = row(

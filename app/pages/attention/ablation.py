@@ -127,8 +127,7 @@ class EffectsCard(Card):
         self._empty = QWidget()
         self.reason = label("", "muted", wrap=True, name="attention_effects_reason")
         self.reason.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.mask_link = button("", "link", name="attention_mask")
-        self.mask_link.clicked.connect(self.mask_wanted)
+        self.mask_link = button("", "link", name="attention_mask", call=self.mask_wanted)
         row((self.reason, 1), (self.mask_link, Qt.AlignmentFlag.AlignTop), gap=6, parent=self._empty)
 
     def _make_switches(self) -> None:
@@ -142,10 +141,9 @@ class EffectsCard(Card):
             name="attention_switch_layer",
             tool_tip=self.tr("Shift+O. All heads of this layer."),
         )
-        self.all_on_link = button(self.tr("All on"), "link", name="attention_all_on")
+        self.all_on_link = button(self.tr("All on"), "link", name="attention_all_on", call=self.all_on_wanted)
         self.switch_button.clicked.connect(self.switch_wanted)
         self.layer_button.clicked.connect(self.layer_wanted)
-        self.all_on_link.clicked.connect(self.all_on_wanted)
         self.table_link = button(
             self.tr("Over the open table"),
             "link",

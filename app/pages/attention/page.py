@@ -20,7 +20,7 @@ from app import words
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.attention import captions, requests
 from app.pages.attention.ablation import EffectsCard, HeadAblation
@@ -98,8 +98,7 @@ class AttentionPage(LookingPage[AttentionState]):
         self._channels = (self._maps_asked, self._other_asked, *self._drawn)
 
     def _make_actions(self) -> None:
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_attention_command")
+        self.copy_button = named(CopyCommandButton(), "copy_attention_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="attention_save")
         self.compare_button = button(self.tr("Compare…"), name="attention_compare_button")
         for action in (self.copy_button, self.save_button, self.compare_button):

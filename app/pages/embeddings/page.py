@@ -18,7 +18,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.pending import ProgressLine
-from app.look.widgets import GAP, SETTINGS_WIDTH, button, named, set_role
+from app.look.widgets import GAP, SETTINGS_WIDTH, button, holder, named
 from app.pages.embeddings import requests
 from app.pages.embeddings.requests import WORD, TextSource, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
@@ -69,7 +69,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.map_settings = MapSettings()
         self.views = Views(self.session, self.vectors_card, self.map_settings)
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
-        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop")
+        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop", call=self._stop)
         self.cls_button = button(
             self.tr("[CLS] or mean?"),
             name="embeddings_demo_cls",
@@ -86,15 +86,13 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             self.header.add_action(action)
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
-        column(self.source_card, self.vectors_card, self.map_settings, STRETCH, gap=GAP, parent=inner)
+        settings = column(self.source_card, self.vectors_card, self.map_settings, STRETCH, gap=GAP)
         left = QScrollArea(widgetResizable=True)
         left.setFrameShape(QScrollArea.Shape.NoFrame)
         left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         left.setFixedWidth(SETTINGS_WIDTH)
-        left.setWidget(inner)
+        left.setWidget(holder(settings))
         self.status = named(ElidedLabel("", "muted"), "embeddings_status")
         self.bar = ProgressLine(width=120)
         self.bar.hide()
@@ -108,7 +106,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.compute_button.clicked.connect(self.compute)
-        self.stop_button.clicked.connect(self._stop)
         self.cls_button.clicked.connect(self.show_cls)
         self.word_button.clicked.connect(self.show_word)
         self.source_card.changed.connect(self._source_changed)

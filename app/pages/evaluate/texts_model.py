@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
-from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
+from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, WordsCell
 from app.look.rows_model import CellsDelegate, Index, RowsModel, TableColumn
 from app.pages.evaluate.opened_scores import ScoredPair
 from app.pages.tasks.known import views_of
@@ -128,14 +128,14 @@ class TextRows(RowsModel):
     def _other_cell(self, place: int) -> Cell:
         other = self.other(place)
         is_another = bool(other) and other != self.answer(place)[0]
-        return Words(other, "text" if is_another else "muted", is_another)
+        return WordsCell(other, "text" if is_another else "muted", is_another)
 
     def _sure_cell(self, place: int) -> Cell:
-        figure = Words(words.decimal(self.sure(place), 2), side=RIGHT, cut=WHOLE)
+        figure = WordsCell(words.decimal(self.sure(place), 2), side=RIGHT, cut=WHOLE)
         return Beside(Bar(self.sure(place)), figure, QFontMetricsF(figure.font).horizontalAdvance("0.00") + 8)
 
     def _text_cell(self, place: int) -> Cell:
-        return Words("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))
+        return WordsCell("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))
 
 
 def _column(
@@ -158,15 +158,15 @@ class _Answer(Cell):
     is_right: bool
 
     def paint(self, painter: QPainter, room: QRectF) -> None:
-        true, arrow = Words(self.true), Words("  →  ", "muted", cut=WHOLE)
-        predicted = Words(self.predicted, "muted" if self.is_right else "text", not self.is_right)
+        true, arrow = WordsCell(self.true), WordsCell("  →  ", "muted", cut=WHOLE)
+        predicted = WordsCell(self.predicted, "muted" if self.is_right else "text", not self.is_right)
         plain, bold = QFontMetricsF(true.font), QFontMetricsF(predicted.font)
         taken = plain.horizontalAdvance(arrow.text)
         both = max(10.0, room.width() - taken)
         longest = max(both / 2, both - bold.horizontalAdvance(self.predicted))
         first = min(plain.horizontalAdvance(self.true) + 1, longest)
         cut = true.shown_in(first)
-        Words(cut, cut=WHOLE).paint(painter, room)
+        WordsCell(cut, cut=WHOLE).paint(painter, room)
         rest = room.adjusted(plain.horizontalAdvance(cut), 0, 0, 0)
         arrow.paint(painter, rest)
         predicted.paint(painter, rest.adjusted(taken, 0, 0, 0))

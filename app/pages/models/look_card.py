@@ -50,16 +50,14 @@ class LookCard(Card):
         )  # fmt: skip
         self.bar = named(QProgressBar(textVisible=False, maximum=SCALE), "models_bar", self.tr("Progress"))
         self.progress = label("", "muted", wrap=True, name="models_progress")
-        self.fetch_button = button(self.tr("Fetch it"), "primary", name="models_fetch")
-        self.cancel_button = button(self.tr("Cancel"), name="models_cancel")
+        self.fetch_button = button(self.tr("Fetch it"), "primary", name="models_fetch", call=self._want)
+        self.cancel_button = button(self.tr("Cancel"), name="models_cancel", call=self.cancel_wanted)
         self.discard_button = button(self.tr("Throw away what is here"), name="models_discard")
         self.add(self.said)
         self.add(self._facts)
         buttons = (self.discard_button, self.cancel_button, self.fetch_button)
         self.add_layout(row((column(self.bar), 1), *buttons, gap=10))
         self.add(self.progress)  # a refusal is long, and two buttons leave it little room
-        self.fetch_button.clicked.connect(self._want)
-        self.cancel_button.clicked.connect(self.cancel_wanted)
         self.discard_button.clicked.connect(self._want_discarded)
         self.show_nothing()
 

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_save
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
+from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button
+from app.look.widgets import GAP, Card, button, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
-from engine.events import Event, Progress
 from engine.questions.cloze import ForeseeTable
 from engine.questions.how_read import HowRead
 from engine.questions.pairs import ComparePairs
@@ -67,8 +67,7 @@ class OverTableView(QWidget):
         self._fill()
 
     def _make_question(self) -> Card:
-        card = Card(self.tr("Over the open table"))
-        card.setObjectName("probe_over_table")
+        card = named(Card(self.tr("Over the open table")), "probe_over_table")
         self.kind = SegmentedButtons(
             "probe_over",
             (
@@ -96,10 +95,8 @@ class OverTableView(QWidget):
             )
             self.count.addItem(said, count)
         self.count.setCurrentIndex(COUNTS.index(200))
-        self.run = button(self.tr("Measure"), "primary", name="probe_over_run")
-        self.run.clicked.connect(self.measure)
-        self.stop = button(self.tr("Stop"), name="probe_over_stop")
-        self.stop.clicked.connect(self._stop)
+        self.run = button(self.tr("Measure"), "primary", name="probe_over_run", call=self.measure)
+        self.stop = button(self.tr("Stop"), name="probe_over_stop", call=self._clear)
         self.stop.hide()
         card.body.addLayout(
             row(
@@ -113,10 +110,8 @@ class OverTableView(QWidget):
                 self.run,
             )
         )
-        self.value = label("", "big")
-        self.value.setObjectName("probe_over_value")
-        self.said = label("", "muted", wrap=True)
-        self.said.setObjectName("probe_over_said")
+        self.value = label("", "big", name="probe_over_value")
+        self.said = label("", "muted", wrap=True, name="probe_over_said")
         card.body.addLayout(row(self.value, (self.said, 1), gap=GAP))
         return card
 
@@ -130,17 +125,12 @@ class OverTableView(QWidget):
 
     def _make_texts(self) -> Card:
         card = Card(self.tr("Texts"))
-        self.save = button(self.tr("Save CSV…"), name="probe_over_save")
-        self.save.clicked.connect(self._save_dialog)
+        self.save = button(self.tr("Save CSV…"), name="probe_over_save", call=self._save_dialog)
         card.add_corner(self.save)
-        self.rows = Cells(self)
-        self.list = TableView()
-        self.list.setObjectName("probe_over_list")
-        self.list.setAccessibleName(self.tr("Texts"))
+        self.rows = CellsModel(self)
+        self.list = named(TableView(), "probe_over_list", self.tr("Texts"))
         self.list.setModel(self.rows)
-        self.list.verticalHeader().hide()
-        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.choose_rows(is_one=True)
         self.list.activated.connect(self._open)
         self.list.doubleClicked.connect(self._open)
         card.add(self.list, 1)
@@ -185,7 +175,7 @@ class OverTableView(QWidget):
             box.clear()
             for name in names:
                 box.addItem(name, name)
-            box.setCurrentIndex(box.findData(chosen))
+            box.choose(chosen)
         self._change()
 
     def _change(self) -> None:
@@ -228,20 +218,13 @@ class OverTableView(QWidget):
             asked,
             heard=partial(self._show, asked),
             refused=self._refuse,
-            progress=self._hear_progress,
+            progress=partial(say_progress, self.said),
             ended=partial(self._show_busy, False),
         )
-
-    def _stop(self) -> None:
-        self._clear()
 
     def _show_busy(self, busy: bool) -> None:
         self.stop.setVisible(busy)
         self.run.setVisible(not busy)
-
-    def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and event.total:
-            self.said.setText(words.event_words(event))
 
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))

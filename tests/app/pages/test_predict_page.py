@@ -263,7 +263,7 @@ def test_a_file_becomes_a_new_file_with_an_answer_beside_each_row(
     assert [row["id"] for row in rows] == [str(i) for i in range(5)]
     assert [row["prediction"] in LABELS for row in rows] == [True, True, True, False, True]
     shown = with_file.answers.model
-    assert shown.full_text(0, 2) == rows[0]["prediction"]
+    assert shown.index(0, 2).data(Qt.ItemDataRole.UserRole) == rows[0]["prediction"]
     assert "films-predicted.csv" in with_file.file_card.status.text()
     assert sum(value for _name, value in with_file.answers.bars.bars) == 4
 

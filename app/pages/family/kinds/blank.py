@@ -16,8 +16,6 @@ from app.pages.family.kinds.kind import (
     TypedQuestion,
     bars,
     bold_note,
-    cannot,
-    unable,
 )
 from app.plots.member_column import (
     BLANK,
@@ -25,7 +23,7 @@ from app.plots.member_column import (
     SEEN_BAG,
     SEEN_FILL,
     UNSEEN,
-    Labels,
+    FamilyLabels,
     MemberColumn,
     WordEntry,
 )
@@ -113,16 +111,14 @@ class BlankKind(FamilyKind[BlankGuesses]):
             shown="" if shown is None else words.say(shown),
         )
 
-    def labels(self, answer: FamilyAnswer[BlankGuesses]) -> Labels:
+    def labels(self, answer: FamilyAnswer[BlankGuesses]) -> FamilyLabels:
         right = _right(answer)
-        return Labels(
+        return FamilyLabels(
             seen=(translate("family", "May see"), translate("family", "of the sentence")),
             says=(translate("family", "Guesses"), bars()),
             rank=translate("family", "“{word}” is").format(word=right) if right else "",
-            cannot=cannot(),
             shown=translate("family", "Shown here"),
             scores=self.said(answer),
-            unable=unable(),
             note=bold_note(),
             legend=(translate("family", "probability"), translate("family", "likeness")),
         )

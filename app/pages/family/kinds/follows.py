@@ -13,10 +13,8 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedQuestion,
     bars,
-    cannot,
-    unable,
 )
-from app.plots.member_column import Labels, MemberColumn, WordEntry
+from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
 from app.words import translate
 from engine.family.card import NEXT_SENTENCE, Line, lines
 from engine.family.members import About
@@ -68,6 +66,6 @@ class FollowsKind(FamilyKind[Probabilities]):
         does, does_not = translate("family", "follows"), translate("family", "does not")
         return MemberColumn(**head, entries=(WordEntry(does, p), WordEntry(does_not, 1.0 - p)))
 
-    def labels(self, answer: FamilyAnswer[Probabilities]) -> Labels:
+    def labels(self, answer: FamilyAnswer[Probabilities]) -> FamilyLabels:
         says = (translate("family", "Says"), bars())
-        return Labels(says=says, cannot=cannot(), scores=self.said(answer), unable=unable())
+        return FamilyLabels(says=says, scores=self.said(answer))

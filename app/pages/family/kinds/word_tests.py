@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
-from app.plots.member_column import Labels
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
+from app.plots.member_column import FamilyLabels
 from app.words import translate
 from engine.family.card import Line
 from engine.family.exam import ExamRow
@@ -59,5 +59,5 @@ class WordTestsKind(FamilyKind[Rows]):
             for row in answer.value
         ]
 
-    def labels(self, answer: FamilyAnswer[Rows]) -> Labels:
-        return Labels(scores=self.said(answer), unable=unable(), note=bold_note())
+    def labels(self, answer: FamilyAnswer[Rows]) -> FamilyLabels:
+        return FamilyLabels(scores=self.said(answer), note=bold_note())
