@@ -47,6 +47,7 @@ from app.pages.probe.state import TABS, ProbeState
 from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
+from app.pages.run.state import RunPageState
 from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
@@ -160,7 +161,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.subject_bar.kept_changed.connect(lambda: self.words_view.set_kept(self.subject_bar.kept))
         for view in self.views:
             view.choose_wanted.connect(self.subject_bar.choose_folder)
-            view.pretrain_wanted.connect(lambda: self.session.show_page("pretrain"))
+            view.pretrain_wanted.connect(partial(self.session.show_page, "pretrain", RunPageState()))
             view.starter_wanted.connect(self._use_starter)
 
     # ---- what changes
