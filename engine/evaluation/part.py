@@ -248,10 +248,7 @@ def _of_file(
     path: str, config: FineTuneConfig, about: dict[str, Any], data: EncodedSet, *, is_own: bool
 ) -> Steps[Listed | None]:
     """Return the rows of the table that a run learned from; None where it is another table by now."""
-    how = config.data
-    table = yield from reading_table(
-        path, encoding=how.encoding, separator=how.separator, quoting=how.quoting, header=how.header
-    )
+    table = yield from reading_table(path, **config.data.how)
     known, roles = about.get("data"), about.get("roles")
     sha256 = known.get("sha256") if isinstance(known, dict) else None
     if not isinstance(roles, dict) or (not is_own and sha256 != table.sha256):

@@ -119,7 +119,7 @@ def _expected(graph: Graph, folder: Path, wordpiece: WordPiece) -> Iterator[tupl
         for texts in trials:
             yield texts, predictor.task.said(predictor.predict(*texts))
     elif graph.kind == CHOICES and isinstance(kind := task_of(folder), OfRows):
-        choosing = kind.answering_by(kind.predictor(folder, "cpu"))
+        choosing = kind.answering(folder, "cpu")
         for text, *endings in ((short, other, long), (long, short, long, other), (other, short, other)):
             yield (text, *endings), choosing({"text": text, "choices": endings})
     elif graph.kind in (MASKED, ENCODER):

@@ -16,7 +16,7 @@ import torch
 
 from engine.device import check_device, computing, open_device
 from engine.errors import ModelError, Sentence, UserError, marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, result_of
 from engine.files import open_regular, reading
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
@@ -42,6 +42,7 @@ from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
 from engine.train.run.kept import name_of
+from engine.train.tasks.kind import HeadedModel
 from engine.train.tasks.known import CLASSIFICATION, task_of
 from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.rows.predict import Predictor
@@ -331,8 +332,8 @@ class LoadedModel:
             kind = task_of(self.folder)  # labels side by side, or a number, are read from the folder again
             return (kind if isinstance(kind, OfRows) else CLASSIFICATION).predictor(self.folder)
         device = open_device(DeviceConfig(device=self.device.type))
-        parts = self.folder, self.classifier, self.wordpiece, self.info, device
-        return Predictor.over(CLASSIFICATION.reading, *parts)
+        found = HeadedModel(self.folder, self.classifier, self.wordpiece, self.info, device)
+        return Predictor.over(CLASSIFICATION.reading, found.ready())
 
 
 @contextmanager
@@ -344,12 +345,7 @@ def looking(subject: LoadedModel) -> Iterator[torch.device]:
 
 def fingerprint(folder: Path) -> str:
     """Return the first hex digits of the sha256 of a folder's weights, all shards. Raises: ModelError."""
-    steps = take_fingerprint(folder)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return str(end.value)
+    return result_of(take_fingerprint(folder))
 
 
 def take_fingerprint(folder: Path) -> Generator[Event, None, str]:

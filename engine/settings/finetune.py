@@ -262,6 +262,11 @@ class DataConfig:
         advanced=True,
     )
 
+    @property
+    def how(self) -> dict[str, str]:
+        """How its tables are read, by name, as `reading_table` takes it."""
+        return {name: getattr(self, name) for name in ("encoding", "separator", "quoting", "header")}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:

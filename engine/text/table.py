@@ -137,13 +137,9 @@ class Table:
         )
 
 
-def read_table(
-    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
-) -> Table:
-    """Read a table at once: see `reading_table`."""
-    return result_of(
-        reading_table(path, encoding=encoding, separator=separator, quoting=quoting, header=header)
-    )
+def read_table(path: str | Path, **how: str) -> Table:
+    """Read a table at once. Args, Raises: as `reading_table`."""
+    return result_of(reading_table(path, **how))
 
 
 def reading_table(

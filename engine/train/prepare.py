@@ -233,9 +233,7 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
             marked("engine", "No data was chosen. Give a CSV, TSV or JSON lines file."), field=field
         )
     recipe = read_recipe(Path(data.recipe)) if data.recipe else None
-    table = yield from reading_table(
-        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
+    table = yield from reading_table(path, **data.how)
     if recipe is None:
         return table
     return recipe.applied(table) if field == "data" else recipe.merged(table)

@@ -253,9 +253,7 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         data, path = source.config, source.data
     if not isinstance(TASKS.get(opened.scored.task), OfRows):
         return {}
-    table = yield from reading_table(
-        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
+    table = yield from reading_table(path, **data.how)
     rows = opened.scored.listed.rows
     if (sha256 and table.sha256 != sha256) or rows.max(initial=-1) >= table.num_rows:
         return {}

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import Masked, mask
-from engine.inspect.masked.row_scores import result_of, score_rows, turns
+from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import GapAnswer, WordScore, answers_of, check_count, must_spell
 from engine.inspect.passes import InputRow, check_row, word_logs
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, Sentence, marked
-from engine.events import Steps, result_of
+from engine.events import Steps
 from engine.text.questions.columns import QuestionColumns, columns_of, guess_columns, share_standing
 from engine.text.questions.gathering import Gathering
 from engine.text.questions.question import Questions
@@ -48,35 +48,20 @@ _NO_COLUMNS = marked(
 )
 
 
-def read_questions(
-    path: str | Path, *, columns: QuestionColumns | None = None, encoding: str = "", separator: str = ""
-) -> Questions:
-    """Read a file of questions at once: see `reading_questions`."""
-    return result_of(reading_questions(path, columns=columns, encoding=encoding, separator=separator))
-
-
 def reading_questions(
-    path: str | Path,
-    *,
-    columns: QuestionColumns | None = None,
-    encoding: str = "",
-    separator: str = "",
-    quoting: str = "",
-    header: str = "",
+    path: str | Path, *, columns: QuestionColumns | None = None, **how: str
 ) -> Steps[Questions]:
     """Read a file of questions, step by step.
 
-    Args:   columns: of a table; what is not given is guessed. encoding, separator, quoting, header: of a
-            table; "" to detect them.
+    Args:   columns: of a table; what is not given is guessed. how: it is read, as `reading_table` takes it.
     Raises: DataError if the file cannot be read, is laid out otherwise, breaks off, or none of its questions
             can be used.
     """
     path = Path(path)
-    if not separator and (layout := document_layout(path, encoding)):
+    encoding = how.get("encoding", "")
+    if not how.get("separator") and (layout := document_layout(path, encoding)):
         return (yield from _document(path, layout, encoding))
-    table = yield from reading_table(
-        path, encoding=encoding, separator=separator, quoting=quoting, header=header
-    )
+    table = yield from reading_table(path, **how)
     return (yield from questions_in(table, columns))
 
 

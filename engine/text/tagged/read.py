@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, Sentence, UserError, marked
-from engine.events import Beat, Steps, result_of
+from engine.events import Beat, Steps
 from engine.text.reading.dialect import quoted_records
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
 from engine.text.reading.json_lines import is_json_lines
@@ -78,21 +78,6 @@ def first_fields(path: str | Path, encoding: str = "", most: int = 50) -> tuple[
     columns = guess_columns(lines, path)
     first = [() if is_document_line(line) else fields_of(line, columns.separator) for line in lines[:most]]
     return tuple(map(tuple, first))
-
-
-def read_tagged(
-    path: str | Path,
-    *,
-    word: str | int = "",
-    tag: str | int = "",
-    sentence: str | int = "",
-    scheme: str = "",
-    encoding: str = "",
-) -> TaggedTexts:
-    """Read a file of tagged words at once: see `reading_tagged`."""
-    return result_of(
-        reading_tagged(path, word=word, tag=tag, sentence=sentence, scheme=scheme, encoding=encoding)
-    )
 
 
 def reading_tagged(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError, Sentence, marked
-from engine.events import Noted, Steps
+from engine.events import Event, Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
@@ -15,9 +16,10 @@ from engine.text.examples import doubt_about_header
 from engine.text.label_sets import label_columns
 from engine.text.roles import Roles, joined_names
 from engine.train.prepare import opening_table
+from engine.train.scored import Scored
 from engine.train.tasks.choice.kind import Choosing
 from engine.train.tasks.classification.kind import Classifying
-from engine.train.tasks.kind import Kind
+from engine.train.tasks.kind import Kind, StandIn
 from engine.train.tasks.multi_label.kind import MultiLabelling
 from engine.train.tasks.questions.kind import AnsweringQuestions
 from engine.train.tasks.regression.kind import Regressing
@@ -103,3 +105,21 @@ def task_of(folder: Path) -> Kind:
         if task.head.architecture == kind and problem in (task.problem or problem,):
             return task
     return CLASSIFICATION
+
+
+def evaluate_file(
+    model: Path, data: DataConfig, device: str = "auto", stand_in: StandIn | None = None
+) -> Steps[Scored]:
+    """Measure a model folder on a file, whatever it was fine-tuned for. Args, Raises: as `Kind` has it."""
+    return (yield from task_of(model).evaluate_file(model, data, device, stand_in))
+
+
+def predict_file(
+    model: Path, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
+) -> Iterator[Event]:
+    """Write what a model folder answers to a file, whatever it was fine-tuned for: Progress, Noted, Finished
+    and, of tables, Predicted.
+
+    Args: raw: leave cells as they are that a spreadsheet would run. Raises: UserError in one sentence.
+    """
+    yield from task_of(model).predict_file(model, data, out, raw=raw, device=device)

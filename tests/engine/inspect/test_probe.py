@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelError, UserError
+from engine.events import result_of
 from engine.inspect import passes
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
-from engine.inspect.masked.row_scores import result_of, score_rows
+from engine.inspect.masked.row_scores import score_rows
 from engine.inspect.masked.side_by_side import over_checkpoints, side_by_side
 from engine.inspect.passes import InputRow
 from engine.model.weights import save_model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.questions.reading import looks_like_questions
 from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
-from engine.train.scored import Scored
-from engine.train.tasks.kind import Kind, StandIn, text_in
+from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.questions.details import threshold_in
-from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
+from engine.train.tasks.questions.predict import Predictor, predict_file
 from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
@@ -55,23 +54,13 @@ class AnsweringQuestions(Kind):
         threshold = threshold_in(measured.details)
         return {"threshold": threshold["value"]} if threshold else {}
 
-    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        predictor = Predictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
+        return Predictor.from_folder(folder, device)
 
-        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
-            question, passage = (
-                text_in(document, "question", "text"),
-                text_in(document, "context", "text_pair"),
-            )
-            assert question is not None and passage is not None
-            return predictor.ask(question, passage).document()
-
-        return answer
-
-    def evaluate_file(
-        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
-    ) -> Steps[Scored]:
-        return evaluate_file(model, data, device, stand_in)
+    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+        question, passage = text_in(document, "question", "text"), text_in(document, "context", "text_pair")
+        assert question is not None and passage is not None
+        return predictor.ask(question, passage).document()
 
     def predict_file(
         self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str

@@ -84,17 +84,8 @@ def opening(
         raise ConfigError(template, field=field)
     if not data.separator and document_layout(Path(path), data.encoding):
         return (yield from reading_questions(path, encoding=data.encoding))
-    table = yield from opening_table(data, path)
+    table = yield from reading_table(path, **data.how)
     return (yield from questions_in(table, _columns(data, table, roles or {})))
-
-
-def opening_table(data: DataConfig, path: str) -> Steps[Table]:
-    """Read a table as the settings say. Raises: DataError."""
-    return (
-        yield from reading_table(
-            path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-        )
-    )
 
 
 def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> QuestionColumns:

@@ -13,7 +13,6 @@ import torch
 from engine.errors import DataError
 from engine.events import Evaluated, Predicted, result_of
 from engine.export.onnx import exporting
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import MultipleChoice
 from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig, FineTuneConfig
@@ -21,7 +20,7 @@ from engine.text.choices import finding_choices, likely_choices
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 from engine.train.finetune import fine_tune
-from engine.train.tasks.known import guess_task, task_of
+from engine.train.tasks.known import evaluate_file, guess_task, predict_file, task_of
 from tests.engine.tiny_runs import tiny_config
 
 NAMES = ("ending0", "ending1", "ending2")
