@@ -221,7 +221,7 @@ def _asked_again(
 def _telling_seen(run_dir: Path, config: FineTuneConfig, split: str, listed: Listed) -> Steps[np.ndarray]:
     """Tell how many texts of a part the result has learned from all the same; return (E,) bool, which."""
     about = read_setup(run_dir / SETUP, {"data": dict})
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    own = config.data.apart.get(split, "")
     sha256 = "" if own else str(about["data"].get("sha256"))
     blocks = blocks_of(listed.texts, listed.pairs)
     return (yield from telling_seen(run_dir / MODEL, blocks, len(listed), sha256, about.get("split")))
@@ -233,7 +233,7 @@ def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: Encoded
     if len(listed.texts):
         return listed
     about = read_setup(run_dir / SETUP, {})
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    own = config.data.apart.get(split, "")
     try:
         found = yield from _of_file(own or config.data.data, config, about, data, is_own=bool(own))
     except UserError:

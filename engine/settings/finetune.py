@@ -263,6 +263,20 @@ class DataConfig:
     )
 
     @property
+    def apart(self) -> dict[str, str]:
+        """The files of their own, by the name of the part that they are."""
+        files = {"validation": self.validation_data, "test": self.test_data}
+        return {name: path for name, path in files.items() if path}
+
+    @property
+    def drawn(self) -> tuple[float, float]:
+        """The shares for validation and test that are drawn from the data itself."""
+        return (
+            0.0 if self.validation_data else self.validation_share,
+            0.0 if self.test_data else self.test_share,
+        )
+
+    @property
     def how(self) -> dict[str, str]:
         """How its tables are read, by name, as `reading_table` takes it."""
         return {name: getattr(self, name) for name in ("encoding", "separator", "quoting", "header")}

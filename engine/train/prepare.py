@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from engine.errors import ConfigError, ModelError, Sentence, marked
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
@@ -187,17 +187,13 @@ def split_of(data: DataConfig, strata: Indices, together: Indices | None = None)
     Args: strata: (E,) numbers, of each of which every part is to have its share. together: (E,) equal for
     examples that come into the same part, or None.
     """
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
     if together is None:
-        return stratified_split(strata, shares, data.split_seed)
+        return stratified_split(strata, data.drawn, data.split_seed)
     _, firsts, group = np.unique(together, return_index=True, return_inverse=True)
     part_of = np.zeros(len(firsts), np.int64)
-    for place, groups in enumerate(stratified_split(strata[firsts], shares, data.split_seed)):
+    for place, groups in enumerate(stratified_split(strata[firsts], data.drawn, data.split_seed)):
         part_of[groups] = place
-    return [np.flatnonzero(part_of[group] == place) for place in range(len(shares) + 1)]
+    return [np.flatnonzero(part_of[group] == place) for place in range(len(SPLITS))]
 
 
 def encode(
@@ -237,6 +233,16 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
     if recipe is None:
         return table
     return recipe.applied(table) if field == "data" else recipe.merged(table)
+
+
+@contextmanager
+def of_setting(field: str) -> Iterator[None]:
+    """Have a refusal of data name the setting that chose them. Raises: ConfigError in the place of DataError."""
+    try:
+        yield
+    except DataError as error:
+        template = marked("engine", "{field}: {reason}")
+        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
 def roles_of(data: DataConfig, table: Table, asked: Sequence[Role] = USUAL) -> Roles:

@@ -225,7 +225,7 @@ def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
     data = config.data
     table = yield from opening_table(data, data.data, "data")
     found = yield from finding_examples(table, roles_of(data, table), LabelRules.of(data))
-    hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
+    hashes = [table.sha256, *(_sha256(Path(path)) for path in data.apart.values())]
     if not reads_rows(config):
         return hashes, []
     strata = found.examples.labels.astype(np.int64)

@@ -79,6 +79,11 @@ def whole_number(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < LARGEST else None
 
 
+def count_of(details: Mapping[str, Any], name: str) -> int:
+    """Return a count that an evaluation tells; 0 where there is none."""
+    return whole_number(details.get(name)) or 0
+
+
 def real_number(value: Any) -> float | None:
     """Return a measure that somebody wrote, or None where it is no finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:

@@ -12,10 +12,13 @@ from engine.events import Event, Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
+from engine.text.batch import EncodedSet
 from engine.text.examples import doubt_about_header
 from engine.text.label_sets import label_columns
 from engine.text.roles import Roles, joined_names
 from engine.train.prepare import opening_table
+from engine.train.run.runs import SETUP
+from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
 from engine.train.tasks.choice.kind import Choosing
 from engine.train.tasks.classification.kind import Classifying
@@ -105,6 +108,12 @@ def task_of(folder: Path) -> Kind:
         if task.head.architecture == kind and problem in (task.problem or problem,):
             return task
     return CLASSIFICATION
+
+
+def kept_part(run: Path, split: str) -> EncodedSet | None:
+    """Return a part of a run's data as it was encoded; None where the run has none. Raises: ModelError."""
+    kind = task_named(read_setup(run / SETUP, {"task": str})["task"])
+    return kind.setup.load_part(run / SETUP, split)
 
 
 def evaluate_file(

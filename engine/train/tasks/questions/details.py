@@ -82,12 +82,6 @@ def mistakes_in(details: Mapping[str, Any]) -> list[Mistake]:
     return found
 
 
-def count_of(details: Mapping[str, Any], name: str) -> int:
-    """Return "num_examples" or "answered"; 0 where it is no count."""
-    value = details.get(name)
-    return value if type(value) is int and value >= 0 else 0
-
-
 def threshold_in(details: Mapping[str, Any]) -> dict[str, float]:
     """Return what was found of a threshold; nothing where there is none."""
     threshold = _object(details.get("threshold"))

@@ -16,7 +16,7 @@ from engine.train.prepare import Setup, about_split
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.questions.details import threshold_in
 from engine.train.tasks.questions.predict import Predictor, predict_file
-from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.questions.prepare import QuestionSetup, prepare, reading_parts, told_again
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
 
@@ -43,7 +43,7 @@ class AnsweringQuestions(Kind):
 
     def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
-        return (yield from hashes_of_parts(parts)), about_split(config.data, places)
+        return (yield from told_again(parts)), about_split(config.data, places)
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> QuestionTask:
         return QuestionTask(

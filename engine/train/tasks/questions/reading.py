@@ -96,17 +96,6 @@ def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> Questi
     return named
 
 
-def apart(data: DataConfig, path: str, field: str) -> Steps[Questions]:
-    """Read a file of its own for validation or test. Raises: ConfigError naming the setting."""
-    try:
-        found = yield from opening(data, path, field)
-        known_answers(found)
-        return found
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
-
-
 def known_answers(questions: Questions) -> np.ndarray:
     """Return (Q,) the places of the questions whose answers are known. Raises: DataError if none are."""
     known = [place for place, one in enumerate(questions.questions) if one.answers is not None]

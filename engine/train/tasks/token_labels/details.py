@@ -17,6 +17,7 @@ import numpy as np
 from engine.errors import marked
 from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import KINDS, EntityError, EntityScores, lenient_spans
+from engine.train.run.records import count_of
 
 if TYPE_CHECKING:
     from engine.train.tasks.token_labels.kept import TaggedSet  # it brings torch with it
@@ -147,12 +148,6 @@ class WrongText:
     true: tuple[Span, ...]
     predicted: tuple[Span, ...]
     kinds: tuple[str, ...]
-
-
-def count_of(details: Mapping[str, Any], name: str) -> int:
-    """Return a count that an evaluation tells; 0 where there is none."""
-    value = details.get(name)
-    return value if type(value) is int and 0 <= value < 2**53 else 0
 
 
 def error_counts(details: Mapping[str, Any]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from engine.train.learned import HashedPart
 from engine.train.prepare import Setup, about_split
 from engine.train.tasks.kind import Kind, Opened, text_in
 from engine.train.tasks.token_labels.predict import TokenPredictor, predict_file
-from engine.train.tasks.token_labels.prepare import TaggedSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare, reading_parts, told_again
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
 from engine.train.tasks.token_labels.task import TokenLabels, task_for
 
@@ -46,7 +46,7 @@ class TokenLabelling(Kind):
 
     def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
-        return (yield from hashes_of_parts(parts)), about_split(config.data, places)
+        return (yield from told_again(parts)), about_split(config.data, places)
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> TokenLabels:
         assert isinstance(setup, TaggedSetup)

@@ -21,11 +21,11 @@ from engine.text.tagged.texts import TaggedTexts
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
-from engine.train.learned import Block, HashedPart, hashes_of, telling_start
-from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, split_of, starting
+from engine.train.learned import Block, HashedPart, hashes_of_parts, telling_start
+from engine.train.prepare import SPLITS, Setup, about_data, of_setting, on_ignored, split_of, starting
 from engine.train.tasks.token_labels.cutting import Codes, cutting
 from engine.train.tasks.token_labels.kept import TaggedSet
-from engine.train.tasks.token_labels.reading import apart, lines_document, on_file, on_unused, opening
+from engine.train.tasks.token_labels.reading import lines_document, on_file, on_unused, opening
 
 _TEXTS_AT_ONCE = 4096
 
@@ -141,7 +141,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
         "reported": lines_document(read, "reported"),
         "repaired": lines_document(read, "repaired"),
     }
-    hashes = yield from hashes_of_parts(parts)
+    hashes = yield from told_again(parts)
     known = yield from telling_start(config.model.model, hashes, about["split"])
     yield from _on_parts(parts, labels, known)
     sets: dict[str, EncodedSet] = {}
@@ -171,10 +171,10 @@ def reading_parts(
     own = yield from opening(data, data.data)
     yield from on_file(own)
     others = {}
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            others[name] = yield from apart(data, path, f"{name}_data")
-            yield from on_file(others[name])
+    for name, path in data.apart.items():
+        with of_setting(f"{name}_data"):
+            others[name] = yield from opening(data, path, f"{name}_data")
+        yield from on_file(others[name])
     read = [own, *others.values()]
     tags = tuple(dict.fromkeys(tag for one in read for tag in one.tags))
     keys = yield from part_of(own, tags).keys()
@@ -190,12 +190,9 @@ def reading_parts(
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Part]) -> Steps[dict[str, HashedPart]]:
+def told_again(parts: Mapping[str, Part]) -> Steps[dict[str, HashedPart]]:
     """Return what tells the texts of each part again."""
-    found = {}
-    for name, part in parts.items():
-        found[name] = HashedPart((yield from hashes_of(part.blocks())), part.texts.sha256)
-    return found
+    return hashes_of_parts({name: (part.blocks(), part.texts.sha256) for name, part in parts.items()})
 
 
 def _check(config: FineTuneConfig) -> None:

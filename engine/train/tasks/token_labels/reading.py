@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ConfigError, DataError, Sentence, UserError, marked
+from engine.errors import ConfigError, Sentence, UserError, marked
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.table import BadLine
@@ -93,15 +93,6 @@ def trained_columns(path: str, info: Mapping[str, Any]) -> dict[str, str]:
             return columns if all(one.isdecimal() and int(one) <= width for one in numbers) else {}
         return {**columns, "sentence": roles.get("sentence") or ""}
     return {}
-
-
-def apart(data: DataConfig, path: str, field: str) -> Steps[TaggedTexts]:
-    """Read a file of its own for validation or test. Raises: ConfigError naming the setting."""
-    try:
-        return (yield from opening(data, path, field))
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
 def on_file(texts: TaggedTexts) -> Iterator[Event]:
