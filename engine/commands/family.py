@@ -65,8 +65,7 @@ def _add_card(commands: Any) -> None:
 
 
 def _card(options: argparse.Namespace) -> int:
-    from engine.family.cards import examine_family
-    from engine.family.exam import ExamQuestions
+    from engine.family.exam import ExamQuestions, examine_family
 
     table, roles = None, None
     if options.task is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.child import Line, Tell, serve, tell_event
-from engine.events import result_of
 from engine.export.targets.known import TARGETS
 
 
@@ -13,9 +12,14 @@ def answer(asked: Line, tell: Tell) -> Line:
     Raises: UserError; nothing is left then.
     """
     target = next(one for one in TARGETS if one.flag.name == asked["target"]).from_line(asked)
-    found = result_of(target.writing(), lambda event: tell_event(event, tell))
-    waiting = found.small and {"path": str(found.small.path), "said": found.small.said}
-    return {"path": str(found.path), "said": found.said, "small": waiting}
+    steps = target.writing()
+    while True:
+        try:
+            tell_event(next(steps), tell)
+        except StopIteration as end:
+            found = end.value
+            waiting = found.small and {"path": str(found.small.path), "said": found.small.said}
+            return {"path": str(found.path), "said": found.said, "small": waiting}
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from engine.errors import Sentence, marked
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
-from engine.events import Beat, Event, Progress, Steps, retold
+from engine.events import Beat, Event, Progress, Steps
 from engine.export.card import CARD
 from engine.export.heads import CHOICES, CLASSES, ENCODER, MASKED, QUESTIONS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
@@ -156,7 +156,7 @@ def _measured(
         else:
             assert run is not None
             steps = scoring_part(run, VALIDATION, "cpu", stand_in)
-        scored.append((yield from retold(steps, _quietly)))
+        scored.append((yield from _quietly(steps)))
     on = (
         Sentence(marked("engine", "texts of {name}"), {"name": Path(data.data).name})
         if data is not None
@@ -170,9 +170,15 @@ def _in_its_place(session: Any, model: EncoderWithHead) -> InItsPlace:
     return InItsPlace(session, model.config)
 
 
-def _quietly(event: Event) -> Event:
-    """Return what is told of a measurement: its progress; scores and remarks are told by who asked."""
-    return event if isinstance(event, Progress) else Beat()
+def _quietly(steps: Steps[Scored]) -> Steps[Scored]:
+    """Do the work of a measurement; its progress is told, its scores and remarks are told by who asked."""
+    while True:
+        try:
+            event: Event = next(steps)
+        except StopIteration as end:
+            found: Scored = end.value
+            return found
+        yield event if isinstance(event, Progress) else Beat()
 
 
 def _of_both(scored: Sequence[Scored], small: Small, on: Sentence) -> Small:

@@ -13,10 +13,9 @@ The run folders are the truth: the same command goes on where an earlier one end
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +40,13 @@ from engine.settings.config import from_toml, to_toml, values_of, with_values
 from engine.settings.family import FamilyConfig, members_of
 from engine.text.corpus.corpus import find_files
 from engine.train import lifecycle, pretrain
+from engine.train.pipeline import finished_run
 from engine.train.pretrain import Pretraining
 from engine.train.pretraining.setup import PretrainSetup, absolute
 from engine.train.ranks import check_alone
 from engine.train.run.folder import discard
 from engine.train.run.lock import locked
-from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, MODEL, chain_of, read_status
+from engine.train.run.runs import CONFIG, LOCK, MODEL, chain_of
 
 SETTINGS, REPORT, CARD = "family.toml", "family.json", "card.md"
 LEAST_MINUTES = 0.01  # of a member
@@ -214,21 +214,10 @@ def _member(
     config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams
 ) -> Generator[Event, None, float]:
     """Bring one member to its end, whatever was done of it; return the seconds that it learned."""
-    seconds = 0.0
-    if read_status(place).get("state") != "finished":
-        said = ABOUT[config.family.members].said
-        template = marked("engine", "{member} learns.")
-        yield Noted(sentence=Sentence(template, {"member": said}), level="fine")
-        task = _begun(config, place, setup, text)
-        assert isinstance(task, Generator)
-        with closing(task):
-            for event in task:
-                if isinstance(event, Finished):  # there is one, at the end of all
-                    seconds = event.seconds
-                else:
-                    yield event
-    shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
-    return seconds
+    values = {"member": ABOUT[config.family.members].said}
+    note = Noted(sentence=Sentence(marked("engine", "{member} learns."), values), level="fine")
+    begin = partial(_begun, config, place, setup, text)
+    return (yield from finished_run(place, begin, note, go_on=lambda _: begin()))
 
 
 def _begun(config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams) -> Iterator[Event]:

@@ -12,6 +12,7 @@ from engine.settings import shared
 from engine.settings.setting import declared, setting
 from engine.settings.shared import DeviceConfig
 
+SEEDS = 3  # of each way that is compared
 USUAL_LENGTH = 128  # WordPieces of a text, where a task says nothing else
 USUAL_LABELS, ALL_LABELS = 1000, 20_000  # that are learned unless a person says so; and that ever can be
 
@@ -494,3 +495,11 @@ class FineTuneConfig:
     adapt: AdaptConfig = AdaptConfig()
     training: TrainingConfig = TrainingConfig()
     device: DeviceConfig = field(default_factory=DeviceConfig)
+
+
+@dataclass(frozen=True)
+class ComparisonConfig:
+    """What a comparison of ways to adapt needs to be begun. own: the settings that its runs have alike."""
+
+    own: FineTuneConfig
+    seeds: int = SEEDS

@@ -25,9 +25,8 @@ from engine.errors import ConfigError, RunError, Sentence, marked
 from engine.events import Event, Finished, Gained, Noted
 from engine.files import read_json_object
 from engine.model.info import read_info
-from engine.settings.comparison import SEEDS
 from engine.settings.config import from_toml, to_toml, with_values
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import SEEDS, FineTuneConfig
 from engine.train.finetune import fine_tune
 from engine.train.gains import TOO_FEW_SEEDS, FineTuningResult, aligned, fine_tuned, spread, with_interval
 from engine.train.metrics import LEAST_SEEDS, error_over_seeds, mean_interval, student_interval

@@ -15,7 +15,6 @@ import numpy as np
 
 from engine.text.tagged.texts import Entity
 
-MODES = ("conlleval", "strict")
 KINDS = ("boundary", "type", "boundary and type", "missed", "invented")
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from engine.durable import PARTIAL, check_place, explained, sweep_partials, write_text
 from engine.errors import DataError, RunError, Sentence, marked
-from engine.events import Event, Finished, Noted, Progress
+from engine.events import Event, Finished, Noted, Progress, Steps
 from engine.files import MOST_JSON, read_regular
 from engine.settings.config import from_toml, to_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
@@ -180,24 +180,32 @@ def _pretrain(settings: PretrainConfig, config: PipelineConfig, place: Path) -> 
 
 
 def finished_run(
-    place: Path, begin: Callable[[], Iterator[Event]], note: Noted, told: set[str]
-) -> Iterator[Event]:
+    place: Path,
+    begin: Callable[[], Iterator[Event]],
+    note: Noted,
+    told: set[str] | None = None,
+    go_on: Callable[[Path], Iterator[Event]] = resume_run,
+) -> Steps[float]:
     """Bring one run of several to its end, whatever was done of it, and drop its checkpoints, which nobody
-    needs then.
+    needs then; return the seconds that it learned now.
 
-    Args: note: said before it goes on. told: what was said already; the same is not said again, for all runs
-    stand on the same rows.
+    Args: note: said before it goes on. told: what was said already; the same is not said again, where all
+    runs stand on the same rows.
     """
+    seconds = 0.0
     if read_status(place).get("state") != "finished":
         yield note
-        task = resume_run(place) if (place / CONFIG).is_file() else begin()
+        task = go_on(place) if (place / CONFIG).is_file() else begin()
         assert isinstance(task, Generator)
         with closing(task):
             for event in task:
-                if isinstance(event, Noted):
+                if isinstance(event, Noted) and told is not None:
                     if str(event.sentence) in told:
                         continue
                     told.add(str(event.sentence))
-                if not isinstance(event, Finished):  # there is one, at the end of all
+                if isinstance(event, Finished):  # there is one, at the end of all
+                    seconds = event.seconds
+                else:
                     yield event
     shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
+    return seconds

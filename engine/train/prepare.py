@@ -237,7 +237,7 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
 
 @contextmanager
 def of_setting(field: str) -> Iterator[None]:
-    """Have a refusal of data name the setting that chose them. Raises: ConfigError in the place of DataError."""
+    """Have a refusal of data name the setting that chose them. Raises: ConfigError in place of DataError."""
     try:
         yield
     except DataError as error:

@@ -21,8 +21,9 @@ from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig
 from engine.text.batch import collate
 from engine.train.finetune import fine_tune
+from engine.train.run.records import count_of
 from engine.train.tasks.known import TASKS, evaluate_file, guess_task, predict_file, task_of
-from engine.train.tasks.token_labels.details import confusion_in, count_of, error_counts, texts_in
+from engine.train.tasks.token_labels.details import confusion_in, error_counts, texts_in
 from engine.train.tasks.token_labels.predict import TokenPredictor
 from engine.train.tasks.token_labels.prepare import part_of
 from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, as_iob2, task_for
