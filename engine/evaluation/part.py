@@ -13,7 +13,7 @@ from engine.device import open_device
 from engine.errors import RunError, UserError, marked
 from engine.evaluation.calibration import with_temperature
 from engine.evaluation.report import Report
-from engine.events import Evaluated, Finished, Noted, Progress, Steps
+from engine.events import Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
 from engine.model.info import read_info, temperature_from, temperature_in
 from engine.model.tensor_files import open_tensors
@@ -32,8 +32,8 @@ from engine.train.loop import evaluated
 from engine.train.prepare import SPLITS
 from engine.train.run.answers import load_answers
 from engine.train.run.kept import name_of, run_of
-from engine.train.run.records import event_from_record, whole_number
-from engine.train.run.runs import MODEL, SETUP, read_config, read_metrics
+from engine.train.run.records import whole_number
+from engine.train.run.runs import MODEL, SETUP, evaluation_of, read_config
 from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
 from engine.train.task import scored as told
@@ -156,7 +156,7 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
         return None
     kind = task_named(about["task"])
     data, each = kind.setup.load_part(run_dir / SETUP, split), load_answers(run_dir, split, step)
-    event = _told(run_dir, split, step)
+    event = evaluation_of(run_dir, split, step)
     if data is None or each is None or event is None or metric not in event.metrics:
         return None
     if kind.has_marks and each.marks is None:  # kept before marks were
@@ -186,15 +186,6 @@ def _as_it_answers(found: Scored, data: EncodedSet, info: dict[str, Any]) -> Sco
     measures = task.measure(each.probabilities, data)
     again = evaluated(event.step, event.epoch, event.split, measures, task)
     return told(task, again, found.listed, measures)
-
-
-def _told(run_dir: Path, split: str, step: int) -> Evaluated | None:
-    """Return the evaluation of a step, as the run has written it down."""
-    for record in reversed(read_metrics(run_dir)):
-        if record.get("event") == "evaluated" and record.get("step") == step and record.get("split") == split:
-            found = event_from_record(record)
-            return found if isinstance(found, Evaluated) else None
-    return None
 
 
 def _asked_again(

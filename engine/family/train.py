@@ -36,13 +36,13 @@ from engine.family.verdicts import document_of as claims_document
 from engine.family.verdicts import judged_of
 from engine.family.word2vec import import_gensim
 from engine.files import read_json_object
-from engine.settings.config import from_toml, to_toml, values_of, with_values
+from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
 from engine.settings.family import FamilyConfig, members_of
 from engine.text.corpus.corpus import find_files
 from engine.train import lifecycle, pretrain
 from engine.train.pipeline import finished_run
 from engine.train.pretrain import Pretraining
-from engine.train.pretraining.setup import PretrainSetup, absolute
+from engine.train.pretraining.setup import PretrainSetup
 from engine.train.ranks import check_alone
 from engine.train.run.folder import discard
 from engine.train.run.lock import locked
@@ -61,7 +61,7 @@ def train_family(config: FamilyConfig, folder: Path) -> Iterator[Event]:
     """
     check_alone()
     folder = Path(folder).absolute()
-    config = _absolute(config)
+    config = absolute(config)
     names, missing = _with_gensim(_checked(config, folder))
     was_there = folder.is_dir()
     with explained(folder):
@@ -130,11 +130,6 @@ def member_config(config: FamilyConfig, name: str) -> FamilyConfig:
     return replace(
         config, family=replace(config.family, members=name), budget=replace(config.budget, minutes=minutes)
     )
-
-
-def _absolute(config: FamilyConfig) -> FamilyConfig:
-    text = absolute(as_pretraining(config, Path(VOCAB))).text
-    return replace(config, text=text)
 
 
 def _checked(config: FamilyConfig, folder: Path) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from engine.durable import PARTIAL, check_place, explained, sweep_partials, writ
 from engine.errors import DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress, Steps
 from engine.files import MOST_JSON, read_regular
-from engine.settings.config import from_toml, to_toml, values_of, with_values
+from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
@@ -38,7 +38,6 @@ from engine.train.run.lock import locked
 from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, read_status
 from engine.train.stages import (
     TASK_TEXT,
-    absolute,
     check,
     fine_tuning,
     read_tables,

@@ -13,6 +13,7 @@ from engine.errors import ModelError, Sentence, marked
 from engine.events import Event, Finished, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
+from engine.settings.config import absolute
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.masking import Masker
 from engine.train import lifecycle
@@ -24,7 +25,6 @@ from engine.train.pretraining.language import LanguageModel
 from engine.train.pretraining.refusals import check_quickly, check_ranks
 from engine.train.pretraining.setup import (
     PretrainSetup,
-    absolute,
     masking_of,
     shape_of,
     split,

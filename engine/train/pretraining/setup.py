@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from engine.model.config import PRESETS, BertConfig
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.trim import ids_to_keep, trimmed_wordpiece
 from engine.model.weights import check_weights, read_config
-from engine.settings.config import with_values
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig
 from engine.text.batch import split_by_tokens
 from engine.text.corpus.corpus import Corpus, find_files
@@ -410,23 +409,3 @@ def _link(source: Path, target: Path) -> None:
             os.link(file, target / file.name)
         except OSError:
             shutil.copyfile(file, target / file.name)
-
-
-def absolute(config: PretrainConfig) -> PretrainConfig:
-    """Return the settings with every path whole, so that they hold from any folder."""
-
-    def whole(places: str) -> str:
-        return "\n".join(str(Path(place).absolute()) for place in _lines(places))
-
-    values = {"text": whole(config.text.text), "validation_text": whole(config.text.validation_text)}
-    objective = config.objective
-    places = (("vocab", config.start.vocab), ("terms", objective.terms), ("teacher", objective.teacher))
-    for name, place in places:
-        values[name] = str(Path(place).absolute()) if place else ""
-    if config.start.model and not config.start.model.startswith("new:"):
-        values["model"] = str(Path(config.start.model).absolute())
-    return with_values(config, values)
-
-
-def _lines(text: str) -> Sequence[str]:
-    return [line.strip() for line in text.split("\n") if line.strip()]
