@@ -20,6 +20,7 @@ from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.example_rows import ExampleRows, distinct
 from engine.text.recipe import DROP, TOGETHER, Step
+from engine.train import data_notes
 
 MOST_PARTNERS = 20  # rows that are named beside one
 _AT_ONCE = 4096
@@ -275,8 +276,7 @@ def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[Step, ...]:
 _WHY_COPIES = marked("engine", "Copies on both sides of a split make scores look too good.")
 _LOOK_FIRST = marked("engine", "Look first: one word may change what a text says.")
 _COPIES = FindingWords(
-    marked("engine", "{count:,} rows of {name} repeat a text that stands above them."),
-    marked("engine", "One row of {name} repeats a text that stands above it."),
+    *data_notes.REPEATED,
     _WHY_COPIES,
     marked("engine", "Leave the later ones out, or keep all of a text on one side."),
 )
@@ -287,8 +287,7 @@ _NEAR_COPIES = FindingWords(
     _LOOK_FIRST,
 )
 _CONTRADICTING = FindingWords(
-    marked("engine", "{count:,} texts of {name} carry more than one label."),
-    marked("engine", "One text of {name} carries more than one label."),
+    *data_notes.SEVERAL_LABELS,
     marked("engine", "Nobody can learn both: a label of each is wrong, or the text does not say it."),
     marked("engine", "Look at the rows and relabel them, or leave them out."),
     "wrong",

@@ -22,6 +22,7 @@ from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
+from engine.model.guess import too_long
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.info import read_info
 from engine.model.model_name import ModelName
@@ -137,10 +138,7 @@ class ModelSummary:
         if text_pair is not None and (1, 0) not in read:
             raise UserError(_NO_PAIR)
         if len(encoding.input_ids) > self.max_length:
-            template = marked(
-                "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
-            )
-            raise UserError(template, length=len(encoding.input_ids), most=self.max_length)
+            raise too_long(len(encoding.input_ids), self.max_length)
         return encoding
 
     def beginning(self, text: str, text_pair: str | None = None) -> tuple[str, str | None]:

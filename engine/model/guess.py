@@ -153,10 +153,15 @@ def _mask_id(wordpiece: WordPiece) -> int:
 
 def _check_length(model: PreTraining, length: int) -> None:
     if length > model.config.max_position_embeddings:
-        template = marked(
-            "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
-        )
-        raise UserError(template, length=length, most=model.config.max_position_embeddings)
+        raise too_long(length, model.config.max_position_embeddings)
+
+
+def too_long(length: int, most: int) -> UserError:
+    """Return the refusal of a text of more WordPieces than a model reads."""
+    template = marked(
+        "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
+    )
+    return UserError(template, length=length, most=most)
 
 
 @contextmanager

@@ -157,15 +157,17 @@ def _most_tokens(folder: Path) -> int:
     return min(size, MOST_TOKENS) if type(size) is int and size > 0 else MOST_TOKENS
 
 
+TOO_MANY = marked(
+    "engine",
+    "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. Take the "
+    "vocabulary that came with the model.",
+)
+
+
 def _check_size(count: int, most: int) -> None:
     if count > most:
-        template = marked(
-            "engine",
-            "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. "
-            "Take the vocabulary that came with the model.",
-        )
         too_many = marked("engine", "The vocabulary has {count} pieces; Cloze reads at most {known}.")
-        raise ModelError(too_many if most == MOST_TOKENS else template, count=count, known=most)
+        raise ModelError(too_many if most == MOST_TOKENS else TOO_MANY, count=count, known=most)
 
 
 def _read_config(path: Path | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.durable import write_text
-from engine.errors import ConfigError, Sentence, marked
+from engine.errors import ConfigError, Sentence, marked, not_among
 from engine.text.vocabulary import (
     MASK,
     SPECIALS,
@@ -307,12 +307,7 @@ def kept(num_a: int, num_b: int | None, max_length: int | None, truncation: str)
     Raises: ConfigError if max_length has no room for the special tokens, or truncation is unknown.
     """
     if truncation not in TRUNCATIONS:
-        raise ConfigError(
-            marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-            field="truncation",
-            value=truncation,
-            choices=", ".join(TRUNCATIONS),
-        )
+        raise not_among("truncation", truncation, ", ".join(TRUNCATIONS))
     total, num_special = num_a + (num_b or 0), 2 if num_b is None else 3
     if max_length is not None and max_length < num_special:
         raise ConfigError(

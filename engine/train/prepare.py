@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
-from engine.events import Event, Noted, Progress, Steps
+from engine.errors import ConfigError, DataError, ModelError, marked
+from engine.events import Event, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
@@ -32,6 +32,7 @@ from engine.text.recipe import read_recipe
 from engine.text.roles import USUAL, Role, Roles, columns_named
 from engine.text.table import Table, reading_table
 from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
 from engine.train.adapt import check_adapt
 from engine.train.run.setup import RunSetup, read_setup
 
@@ -262,13 +263,7 @@ def roles_of(data: DataConfig, table: Table, asked: Sequence[Role] = USUAL) -> R
 
 def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> None:
     """Refuse a length or a vocabulary the model has no embeddings for. Raises: ConfigError, ModelError."""
-    if data.max_length > shape.max_position_embeddings:
-        raise ConfigError(
-            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
-            field="max_length",
-            value=data.max_length,
-            most=shape.max_position_embeddings,
-        )
+    check_positions(data.max_length, shape)
     least = 5 if data.text_pair else 3
     if data.max_length < least:
         raise ConfigError(
@@ -278,6 +273,17 @@ def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> 
             least=least,
         )
     check_fit(shape, wordpiece, with_pair=bool(data.text_pair))
+
+
+def check_positions(length: int, shape: BertConfig) -> None:
+    """Refuse a length that the model has no embeddings for. Raises: ConfigError."""
+    if length > shape.max_position_embeddings:
+        raise ConfigError(
+            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
+            field="max_length",
+            value=length,
+            most=shape.max_position_embeddings,
+        )
 
 
 def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> None:
@@ -327,8 +333,7 @@ def on_ignored(config: FineTuneConfig) -> Iterator[Event]:
         ),
     ):
         if is_ignored:
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": Sentence(reason)}))
+            yield data_notes.without_effect(name, reason)
 
 
 def about_data(

@@ -126,6 +126,13 @@ def paired(
     return Instances(start_a, len_a, start_b, len_b, is_random[whole].astype(np.int8))
 
 
+NONE_FOLLOWS = marked(
+    "engine",
+    "No document has two sentences, so none follows another. Choose another layout of the text, or switch "
+    "next_sentence off.",
+)
+
+
 def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) -> None:
     """Refuse text that no negatives, or with `pairs` no positives, can be made of."""
     if len(pool) < 2:
@@ -137,13 +144,7 @@ def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) ->
             )
         )
     if pairs and not (np.diff(firsts)[pool] > 1).any():
-        raise DataError(
-            marked(
-                "engine",
-                "No document has two sentences, so none follows another. Choose another layout of the text, "
-                "or switch next_sentence off.",
-            )
-        )
+        raise DataError(NONE_FOLLOWS)
 
 
 def _pair_document(

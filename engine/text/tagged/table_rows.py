@@ -43,6 +43,7 @@ TAGS = (
 )
 NUMBERS = ("sentence #", "sentence_id", "sentence id", "sent_id", "sentence number", "sentence_number",
            "sentence", "sent", "sentence_idx", "doc_id", "id")  # fmt: skip
+_TOO_WIDE = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
 _HEAD, _AT_ONCE = 200, 4096  # rows that are looked at; rows between two steps
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
@@ -226,8 +227,7 @@ class RowsReader:
         except NoSpans as error:
             return self._report(line, str(error), **error.values)
         if not self.writer.add(text, words, [self.codes[tag] for tag in tags], line):
-            template = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
-            return self._report(line, template, most=MOST_BYTES)
+            return self._report(line, _TOO_WIDE, most=MOST_BYTES)
         self.num_used += 1
         for slip in slips:
             self.repairs.add(line, slip.kind, slip.was, slip.became)
@@ -247,8 +247,7 @@ class RowsReader:
                 template = marked("engine", "Line {line} holds numbers for tags. Write their names.")
             return self._report(line, template)
         if len(max(words, key=len)) * 4 >= MOST_BYTES:
-            template = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
-            return self._report(line, template, most=MOST_BYTES)
+            return self._report(line, _TOO_WIDE, most=MOST_BYTES)
         self._words += words
         self._found += [self.codes[tag.strip()] for tag in tags]
         self._lines += [line] * len(words)
@@ -268,8 +267,7 @@ class RowsReader:
         if not word.strip():
             return self._report(line, marked("engine", "Line {line} has a tag and no word."))
         if len(word) * 4 >= MOST_BYTES:
-            template = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
-            return self._report(line, template, most=MOST_BYTES)
+            return self._report(line, _TOO_WIDE, most=MOST_BYTES)
         self._words.append(word)
         self._found.append(self.codes[tag.strip()])
         self._lines.append(line)

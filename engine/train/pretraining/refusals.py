@@ -10,7 +10,7 @@ from engine.model.weights import read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
 from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
-from engine.train.prepare import check_rows
+from engine.train.prepare import check_positions, check_rows
 from engine.train.pretraining.setup import corpus_of, published, shape_of, terms_of
 from engine.train.pretraining.teacher import check_teacher
 from engine.train.ranks import Ranks
@@ -57,13 +57,7 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
             total=objective.mask_share + objective.random_share,
         )
     terms_of(objective)
-    if objective.max_length > shape.max_position_embeddings:
-        raise ConfigError(
-            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
-            field="max_length",
-            value=objective.max_length,
-            most=shape.max_position_embeddings,
-        )
+    check_positions(objective.max_length, shape)
     if 0 < objective.start_length < _LEAST_LENGTH:
         raise ConfigError(
             marked("engine", "{field} is {value}; it can be 0, for the maximum, or {least} and more."),

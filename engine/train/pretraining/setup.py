@@ -23,7 +23,7 @@ from engine.model.weights import check_weights, read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig
 from engine.text.batch import split_by_tokens
 from engine.text.corpus.corpus import Corpus, find_files
-from engine.text.corpus.instances import MaskedBatch, Store, collate_masked, paired, single
+from engine.text.corpus.instances import NONE_FOLLOWS, MaskedBatch, Store, collate_masked, paired, single
 from engine.text.corpus.masking import Masker, Masking
 from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.corpus.overlap import Overlap, overlap
@@ -268,13 +268,7 @@ def check_pairs(store: Store, documents: np.ndarray) -> None:
             count=len(documents),
         )
     if np.diff(np.asarray(store.documents))[documents].max() < 2:
-        raise DataError(
-            marked(
-                "engine",
-                "No document has two sentences, so none follows another. Choose another layout of the text, "
-                "or switch next_sentence off.",
-            )
-        )
+        raise DataError(NONE_FOLLOWS)
 
 
 def validation_batches(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ConfigError, Sentence, marked
+from engine.errors import Sentence, marked, not_among
 from engine.events import Event, Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
@@ -37,12 +37,7 @@ TASKS: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 def task_named(name: str) -> Kind:
     """Return a task by its name. Raises: ConfigError naming the setting."""
     if name not in TASKS:
-        raise ConfigError(
-            marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-            field="task",
-            value=name,
-            choices=", ".join(map(repr, TASKS)),
-        )
+        raise not_among("task", name, ", ".join(map(repr, TASKS)))
     return TASKS[name]
 
 

@@ -33,7 +33,7 @@ from engine.train.tasks.questions.reading import (
     opening,
 )
 from engine.train.tasks.questions.task import QuestionTask
-from engine.train.tasks.questions.writing import check_columns, is_table, sureness, writing
+from engine.train.tasks.questions.writing import ADDED, is_table, sureness, writing
 
 USUAL_WINDOW = 384  # WordPieces, where nobody has noted how a model was trained
 _AT_ONCE = 64  # questions between two steps
@@ -141,7 +141,7 @@ def predict_file(
     table = None
     if is_table(out) and questions.columns:
         table = yield from reading_table(data.data, **data.how)
-        check_columns(table)
+        table.check_new(ADDED)
     yield from on_each(questions)
     windows = yield from encoded(questions, predictor.wordpiece, predictor.cut, is_scored=True)
     scores = yield from predictor.scores(windows)

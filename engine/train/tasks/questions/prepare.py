@@ -19,6 +19,7 @@ from engine.text.questions.question import Questions
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
 from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of_parts, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, check_fit, of_setting, on_ignored, starting
 from engine.train.tasks.questions.kept import QuestionSet
@@ -31,9 +32,8 @@ from engine.train.tasks.questions.reading import (
 )
 
 _KINDS = {"with_none": bool, "longest_answer": int}
-_NONE_APART = marked(
-    "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
-)
+_UNUSED = ("truncation", "merge_labels", "whole_labels", "max_labels")
+_NO_LABELS = marked("engine", "questions have no labels, and no passage is cut")
 _LEAKS = marked(
     "engine",
     "{leaks:,} of {total:,} passages of the {part} data also stand in the training data, so the {part} score "
@@ -76,7 +76,7 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     check_room(data.max_length, data.stride, data.max_question)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
-    yield from _on_cutting(data)
+    yield from data_notes.on_unused(data, _UNUSED, _NO_LABELS)
     read, parts, places = yield from reading_parts(config)
     own, train = read[0], parts["train"]
     split = about_data(config, own.path.name, own.sha256, own.num_rows, places)
@@ -172,16 +172,6 @@ def _roles(questions: Questions) -> dict[str, str]:
     return {role: questions.columns.get(column, "") for role, column in named.items()}
 
 
-def _on_cutting(data: DataConfig) -> Iterator[Event]:
-    """Say which settings of other tasks have no effect."""
-    defaults = DataConfig()
-    for name in ("truncation", "merge_labels", "whole_labels", "max_labels"):
-        if getattr(data, name) != getattr(defaults, name):
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            reason = Sentence(marked("engine", "questions have no labels, and no passage is cut"))
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
-
-
 def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterator[Event]:
     """Tell how many passages a part shares with the training data.
 
@@ -189,7 +179,7 @@ def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterato
     """
     learned = {" ".join(one.text.split()) for one in parts["train"].passages}
     if "validation" not in parts:
-        yield Noted(sentence=Sentence(_NONE_APART), level="wrong")
+        yield Noted(sentence=Sentence(data_notes.NONE_APART), level="wrong")
     for name in SPLITS[1:]:
         if name not in parts:
             continue

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.questions.columns import QuestionColumns
@@ -152,5 +152,4 @@ def remarks_document(read: Sequence[Questions], which: str) -> list[dict[str, An
 
 
 def _places(remarks: Sequence[Remark]) -> str:
-    named = ["; ".join(str(one.place.sentence()) for one in remarks[:_MOST_PLACES])]
-    return "; ".join([*named, *(["..."] if len(remarks) > _MOST_PLACES else [])])
+    return "; ".join(some_of([str(one.place.sentence()) for one in remarks], _MOST_PLACES))

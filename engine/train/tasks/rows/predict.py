@@ -143,11 +143,7 @@ class Predictor(HeadedModel[SequenceClassifier]):
         asked = named.only(self.reading.roles)
         roles = Roles(**{**self.trained, **asked}).with_columns(label="")
         if not roles.text:
-            raise DataError(
-                marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
-                name=table.path.name,
-                columns=list(table.columns),
-            )
+            raise table.no_text()
         check_fit(self.model.config, self.wordpiece, with_pair=len(roles.read) > 1)
         found = {role: [table.column(name) for name in names] for role, names in roles.items()}
         return Roles(**found).with_columns(label=label)
@@ -235,7 +231,7 @@ def predict_file(
     label = predictor.reading.label(table, columns.label) if columns.label else ""
     roles = predictor.roles(table, columns, label)
     predictor = predictor.over_columns(roles)
-    _check_columns(table, predictor.task)
+    table.check_new(predictor.task.columns())
     yield from _about_pair(predictor, roles)
     rules = LabelRules(predictor.labels)
     found = yield from predictor.reading.finding(table, roles.with_columns(label=""), rules)
@@ -260,18 +256,6 @@ def predict_file(
     else:
         yield from _about_one_answer(predictions.tolist())
     yield Finished(path=out, seconds=time.perf_counter() - start)
-
-
-def _check_columns(table: Table, task: RowTask) -> None:
-    taken = [name for name in task.columns() if name in table.columns]
-    if taken:
-        raise DataError(
-            marked(
-                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
-            ),
-            name=table.path.name,
-            column=taken[0],
-        )
 
 
 def _with_answers(

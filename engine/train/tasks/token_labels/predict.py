@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.durable import check_writable, replaced_file
-from engine.errors import DataError, Sentence, marked
+from engine.errors import Sentence, marked
 from engine.events import Event, Finished, Noted, Progress, Steps, result_of
 from engine.model.heads import TokenClassifier
 from engine.model.info import length_in
@@ -190,11 +190,7 @@ def _asked(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTexts | U
     if data.text or path.suffix.lower() in _TABLES:
         table = yield from reading_table(path, **data.how)
         if not data.text:
-            raise DataError(
-                marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
-                name=path.name,
-                columns=list(table.columns),
-            )
+            raise table.no_text()
         return (yield from reading_column(table, data.text, each_mark=each_mark))
     return (yield from reading_lines(path, data.encoding, each_mark=each_mark))
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Beat, Event, Noted, Progress, Steps
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.values import as_kind
@@ -25,9 +25,13 @@ from engine.train.learned import Block, HashedPart, hashes_of_parts, telling_sta
 from engine.train.prepare import SPLITS, Setup, about_data, of_setting, on_ignored, split_of, starting
 from engine.train.tasks.token_labels.cutting import Codes, cutting
 from engine.train.tasks.token_labels.kept import TaggedSet
-from engine.train.tasks.token_labels.reading import lines_document, on_file, on_unused, opening
+from engine.train.tasks.token_labels.reading import lines_document, on_file, opening
 
 _TEXTS_AT_ONCE = 4096
+_UNUSED = (
+    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
+)  # fmt: skip
+_READ_OTHERWISE = marked("engine", "words with tags are read in their own way, and none is cut off")
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
     shape, wordpiece = starting(config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
-    yield from on_unused(data)
+    yield from data_notes.on_unused(data, _UNUSED, _READ_OTHERWISE)
     read, parts, places = yield from reading_parts(config)
     own = read[0]
     labels, tags = own.tags, parts["train"].tags
@@ -229,7 +233,7 @@ def on_unknown(name: str, tags: Sequence[str]) -> Sentence:
     template = marked(
         "engine", "{name} holds tags that the model does not know, which count as mistakes: {tags} ({count})."
     )
-    shown = [*(tag[:40] for tag in tags[:10]), *(["..."] if tags[10:] else [])]
+    shown = some_of([tag[:40] for tag in tags], 10)
     return Sentence(template, {"name": name, "tags": shown, "count": len(tags)})
 
 

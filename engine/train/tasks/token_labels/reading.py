@@ -20,9 +20,6 @@ from engine.train import data_notes
 MOST_REPAIRS = 10_000  # of a file that are told by line; all are counted by kind
 _REPAIRED = marked("engine", "Read otherwise too: lines {lines}. Such as: {first}")
 _HOW = marked("engine", "{name}: {reason}")
-_UNUSED = (
-    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +100,6 @@ def on_file(texts: TaggedTexts) -> Iterator[Event]:
         yield Noted(sentence=note)
     yield from data_notes.on_lines(texts.reported)
     yield from data_notes.on_lines([BadLine(one.line, one.sentence) for one in _listed(texts)], _REPAIRED)
-
-
-def on_unused(data: DataConfig) -> Iterator[Event]:
-    """Say which settings have no effect."""
-    defaults = DataConfig()
-    for name in _UNUSED:
-        if getattr(data, name) != getattr(defaults, name):
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            reason = Sentence(
-                marked("engine", "words with tags are read in their own way, and none is cut off")
-            )
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
 
 
 def lines_document(read: Sequence[TaggedTexts], which: str) -> list[dict[str, Any]]:

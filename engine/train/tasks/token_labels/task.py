@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 from engine.events import Beat, Evaluated, Steps
 from engine.model.heads import on_batch
 from engine.text.batch import IGNORE, Batch, EncodedSet
@@ -177,7 +177,7 @@ class TokenLabels:
         if never == occur and not measures.metrics.get("entity_precision"):
             count = sum(found[kind][3] for kind in occur)
             return [(Sentence(NONE_FOUND, {"split": split, "count": count}), "wrong")]
-        types = [*(kind[:40] for kind in never[:5]), *(["..."] if never[5:] else [])]
+        types = some_of([kind[:40] for kind in never], 5)
         values = {"types": types, "count": len(never), "total": len(occur)}
         return [(Sentence(_NEVER, values), "look")]
 
