@@ -178,8 +178,12 @@ def starting_tokenizer(config: FineTuneConfig) -> WordPiece:
     """Return the tokenizer a run starts from. Raises: DataError, ModelError."""
     if not config.model.model.startswith("new:"):
         return WordPiece.from_folder(Path(config.model.model))
-    lowercase = {"": None, "yes": True, "no": False}[config.model.lowercase]
-    return WordPiece.from_vocab(Path(config.model.vocab), lowercase=lowercase)
+    return vocabulary_named(config.model.vocab, config.model.lowercase)
+
+
+def vocabulary_named(path: str, lowercase: str) -> WordPiece:
+    """Return the vocabulary that settings name, and how they say to clean text. Raises: DataError."""
+    return WordPiece.from_vocab(Path(path), lowercase={"": None, "yes": True, "no": False}[lowercase])
 
 
 def split_of(data: DataConfig, strata: Indices, together: Indices | None = None) -> list[Indices]:

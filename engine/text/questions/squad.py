@@ -16,7 +16,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.questions.gathering import Gathering, Given
 from engine.text.questions.question import Place
-from engine.text.reading.json_faults import invalid
+from engine.text.reading.json_faults import reason_of
 
 CONTEXT = ("context", "context_text", "passage", "paragraph")
 QUESTION = ("question", "query_text", "query")
@@ -124,7 +124,10 @@ def _articles(text: str, path: Path) -> Iterator[Any]:
         template = marked("engine", "{path} is nested too deep to be read as JSON.")
         raise DataError(template, path=path) from None
     except json.JSONDecodeError as error:
-        raise invalid(error, path) from None
+        template = marked(
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Mend it, or get it anew."
+        )
+        raise DataError(template, path=path, line=error.lineno, reason=reason_of(error)) from None
     except ValueError as error:  # a number of thousands of digits
         template = marked("engine", "{path} holds a number of thousands of digits, which is none to be read.")
         raise DataError(template, path=path) from error

@@ -144,12 +144,19 @@ def _texts(data: bytes, name: str, errors: str) -> Iterator[str]:
 
 def check_kind(head: bytes, path: Path) -> None:
     """Refuse what the first bytes of a file show to be no text. Raises: DataError naming what it is."""
-    found = [(kind, remedy) for magic, kind, remedy in _MAGICS if head.startswith(magic)]
+    for magic, kind, remedy in _MAGICS:
+        if head.startswith(magic):
+            raise DataError(
+                marked("engine", "{path} is {kind}, not a text table. {remedy}"),
+                path=path,
+                kind=Sentence(kind),
+                remedy=Sentence(remedy),
+            )
     if head[257:262] == b"ustar":
-        found.append((marked("engine", "a tar archive"), _UNPACK))
-    for kind, remedy in found:
         template = marked("engine", "{path} is {kind}, not a text table. {remedy}")
-        raise DataError(template, path=path, kind=Sentence(kind), remedy=Sentence(remedy))
+        raise DataError(
+            template, path=path, kind=Sentence(marked("engine", "a tar archive")), remedy=Sentence(_UNPACK)
+        )
     if len(head) >= _SAMPLE and not head.strip(b"\0"):
         raise _not_text(path)
 

@@ -14,7 +14,7 @@ from engine.errors import DataError, marked
 from engine.events import Beat, Steps
 from engine.text.reading.dialect import Records
 from engine.text.reading.encoding import Decoded
-from engine.text.reading.json_faults import invalid
+from engine.text.reading.json_faults import reason_of
 from engine.text.reading.json_lines import AT_ONCE, RowReader
 from engine.text.reading.recognise import is_questions, questions_refusal
 
@@ -45,7 +45,10 @@ def document_records(found: Decoded, path: Path) -> Steps[tuple[Records, list[st
     except json.JSONDecodeError as error:
         if not sure:
             return None
-        raise invalid(error, path) from None
+        template = marked(
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Mend it, or get it anew."
+        )
+        raise DataError(template, path=path, line=error.lineno, reason=reason_of(error)) from None
 
 
 def _skip(text: str, place: int) -> int:

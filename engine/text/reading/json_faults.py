@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-from engine.errors import DataError, Sentence, marked
+from engine.errors import Sentence, marked
 
 _SAID = {  # how the messages of Python's reader begin -> in words
     "Unterminated string": marked("engine", "a text in it has no end"),
@@ -19,12 +18,6 @@ _SAID = {  # how the messages of Python's reader begin -> in words
     "Invalid \\escape": marked("engine", "a backslash stands where none may"),
     "Invalid \\u": marked("engine", "a backslash stands where none may"),
 }
-
-
-def invalid(error: json.JSONDecodeError, path: Path) -> DataError:
-    """Return the refusal of a document that is no JSON."""
-    template = marked("engine", "{path} is not valid JSON in line {line}: {reason}. Mend it, or get it anew.")
-    return DataError(template, path=path, line=error.lineno, reason=reason_of(error))
 
 
 def reason_of(error: json.JSONDecodeError) -> Sentence:

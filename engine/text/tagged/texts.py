@@ -55,15 +55,17 @@ class TaggedText:
         return entities_of(self.tags)
 
 
-def entities_of(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Return the entities of IOB2 tags; an I- that continues nothing begins one, as conlleval has it."""
+def entities_of(tags: Sequence[str], *, is_strict: bool = False) -> tuple[Entity, ...]:
+    """Return the entities of IOB2 tags; an I- that continues nothing begins one, as conlleval has it, or is
+    none where it `is_strict`.
+    """
     found: list[Entity] = []
     first, kind = 0, ""
     for place, tag in enumerate([*tags, "O"]):
         if kind and tag != f"I-{kind}":
             found.append(Entity(first, place, kind))
             kind = ""
-        if not kind and tag != "O":
+        if not kind and (tag.startswith("B-") if is_strict else tag != "O"):
             first, kind = place, tag[2:]
     return tuple(found)
 
