@@ -7,7 +7,6 @@ Files that are asked from are named; what has a word beyond the vocabulary is le
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import time
@@ -18,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Progress, Steps
 from engine.family.ask import Family
-from engine.family.card import ANALOGIES, PERCENT, RANKS, card
+from engine.family.card import ANALOGIES, PERCENT, RANKS
 from engine.family.claims import (
     CLS_VECTOR,
     both_sides,
@@ -37,7 +35,7 @@ from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import Scores, document_of, draw_blanks, scores
 from engine.family.senses import SENTENCES, senses, told_apart
 from engine.family.tasks import add_tuned_hits, frozen_hits, parts_of
-from engine.family.train import CARD, REPORT, judge, read_family, read_report
+from engine.family.train import CARD, judge, read_family, read_report, write_report
 from engine.family.verdicts import Claim
 from engine.family.words import answered
 from engine.settings.family import FamilyConfig
@@ -194,8 +192,7 @@ def examine_family(
         report[key] = [*{**known, **{tuple(one[part] for part in name): one for one in new}}.values()]
     judge(report)
     report["note"] = note or report.get("note", "")
-    write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
-    write_text(folder / CARD, "\n".join(card(report)) + "\n")
+    write_report(folder, report)
     yield Finished(path=folder / CARD, seconds=time.perf_counter() - began)
 
 

@@ -13,7 +13,7 @@ The run folders are the truth: the same command goes on where an earlier one end
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -90,8 +90,7 @@ def _work(
         for name in names:
             seconds += yield from _member(member_config(config, name), folder / name, setup, text)
         report = yield from reporting(config, folder, text)
-        write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
-        write_text(folder / CARD, "\n".join(card(report)) + "\n")
+        write_report(folder, report)
     yield Finished(path=folder / REPORT, seconds=seconds)
 
 
@@ -116,6 +115,12 @@ def read_family(folder: Path) -> FamilyConfig:
             name=SETTINGS,
         )
     return with_values(FamilyConfig(), from_toml(Path(folder) / SETTINGS))
+
+
+def write_report(folder: Path, report: Mapping[str, Any]) -> None:
+    """Write what a family reached, and the card that says it to a person."""
+    write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+    write_text(folder / CARD, "\n".join(card(report)) + "\n")
 
 
 def read_report(folder: Path) -> dict[str, Any]:

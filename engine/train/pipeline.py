@@ -149,7 +149,7 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
     told: set[str] = set()
     found: list[StageResult] = []
     for stage in stages_of(folder, config):
-        known = StageResult(stage.name, stage.model, None, ())
+        known = StageResult(stage.name, stage.model)
         values: dict[str, Any] = {"stage": stage.name}
         if stage.pretraining is not None:
             place = folder / stage.name

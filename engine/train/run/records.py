@@ -65,6 +65,12 @@ def records_in(path: Path) -> Iterator[dict[str, Any] | None]:
             yield record
 
 
+def event_in(line: bytes) -> Event | None:
+    """Return the event that a line holds, or None."""
+    record = record_in(line)
+    return None if record is None else event_from_record(record)
+
+
 def record_in(line: bytes) -> dict[str, Any] | None:
     """Return the record that a line holds, or None."""
     try:
