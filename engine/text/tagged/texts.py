@@ -75,13 +75,13 @@ class TaggedFormat:
     """How a file was read; word, tag, sentence and scheme given back as overrides read the same again."""
 
     kind: str  # "conll", "conllu", "spans", "lists" (a row a text) or "tokens" (a row a word)
-    encoding: str
-    separator: str  # "" for JSON, " " for any run of spaces and tabs
     word: str  # the column of words or texts: its number from 1, in a table its name
     tag: str
     sentence: str  # the column that numbers the texts; "" without one
-    scheme: str  # "IOB1", "IOB2", "BIOES", "BILOU" or "none"
     reasons: tuple[Sentence, ...]  # why this kind, these columns, this scheme
+    encoding: str = ""
+    separator: str = ""  # "" for JSON, " " for any run of spaces and tabs
+    scheme: str = ""  # "IOB1", "IOB2", "BIOES", "BILOU" or "none"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
