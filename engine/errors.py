@@ -116,6 +116,11 @@ def _both_ends(path: str, most: int) -> str:
     return _ODD.sub(" ", f"{path[: most // 3]}…{path[most // 3 + 1 - most :]}")
 
 
+def some_of(names: Sequence[str], most: int) -> list[str]:
+    """Return a few names for a sentence, and "..." where there are more."""
+    return [*names[:most], *(["..."] if names[most:] else [])]
+
+
 class UserError(Exception):
     """Something a person can mend: what is wrong, where, and what to do.
 
@@ -145,6 +150,12 @@ class ConfigError(UserError):
     def __init__(self, template: str, /, *, field: str, **values: Any) -> None:
         self.field = field
         super().__init__(template, field=field, **values)
+
+
+def not_among(field: str, value: object, choices: str) -> ConfigError:
+    """Return the refusal of a value that is none of the `choices`."""
+    template = marked("engine", "{field} is {value!r}; it can be one of: {choices}.")
+    return ConfigError(template, field=field, value=value, choices=choices)
 
 
 class DataError(UserError):

@@ -23,17 +23,20 @@ from engine.commands.convert import add_convert_command
 from engine.commands.doctor import add_doctor_command
 from engine.commands.download import add_download_command
 from engine.commands.export import add_export_command
-from engine.commands.family import add_family_commands, run_family
+from engine.commands.family import add_family_commands
 from engine.commands.language import (
     add_language_commands,
+    add_settings,
+    flags_given,
     follow,
+    help_of,
     is_follower,
-    run_pipeline,
     settings_given,
+    settings_help,
     train,
 )
 from engine.commands.runs import add_run_commands
-from engine.commands.screen import print_json, show
+from engine.commands.screen import print_json, run_series
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.questions.compare import CompareModels
@@ -46,7 +49,6 @@ from engine.questions.scores import scores_document
 from engine.questions.tokenize import Tokenize
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.settings.setting import settings_of
 from engine.text.roles import ROLE_NAMES
 
 FINETUNE_FLAGS = (
@@ -169,11 +171,13 @@ def _trained_document(found: Sequence[Event], run_dir: Path) -> dict[str, Any]:
 
 
 def _compare_ways(options: argparse.Namespace) -> int:
-    from engine.train.comparison import compare
+    from engine.train import comparison
 
     folder = Path(options.run_dir).absolute()
-    task = _with_columns(_config_given(options), lambda config: compare(config, folder, options.seeds))
-    return _run_comparison(task, folder)
+    task = _with_columns(
+        _config_given(options), lambda config: comparison.compare(config, folder, options.seeds)
+    )
+    return run_series(task, folder, comparison.SETTINGS, comparison.REPORT, comparison.table)
 
 
 def _with_columns(
@@ -186,26 +190,10 @@ def _with_columns(
     yield from work(replace(config, data=data))
 
 
-def _run_comparison(task: Iterator[Event], folder: Path) -> int:
-    """Run a comparison and, at its end, print its table on stdout. Returns: the exit code."""
-    from engine.train.comparison import is_comparison, read_report, table
-
-    code = show(task)
-    if code == 0:
-        print("\n".join(table(read_report(folder))))
-    elif is_comparison(folder):
-        command = shlex.join(["python", "-m", "engine", "resume", str(folder)])
-        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
-    return code
-
-
 def _config_given(options: argparse.Namespace) -> FineTuneConfig:
     """Return the settings of a fine-tuning that a command line gives, paths absolute. Raises: ConfigError."""
     values = settings_given(options)
-    for name in (*FINETUNE_FLAGS, *HOW_READ):
-        given = getattr(options, name)
-        if given is not None:
-            values[name] = given
+    values |= flags_given(options, (*FINETUNE_FLAGS, *HOW_READ))
     config = with_values(FineTuneConfig(), values)
     places = {name: value for name, value in values_of(config).items() if name in PATHS and value}
     if config.model.model.startswith("new:"):
@@ -214,17 +202,19 @@ def _config_given(options: argparse.Namespace) -> FineTuneConfig:
 
 
 def _resume(options: argparse.Namespace) -> int:
+    from engine.family import card
     from engine.family import train as family
-    from engine.train import comparison, pipeline, resume
+    from engine.train import comparison, gains, pipeline, resume
 
     run_dir = Path(options.run_dir).absolute()
-    if pipeline.is_pipeline(run_dir):
-        return run_pipeline(pipeline.resume(run_dir), run_dir)
-    if comparison.is_comparison(run_dir):
-        return _run_comparison(comparison.resume(run_dir), run_dir)
-    for folder in (run_dir, run_dir.parent):  # a member goes on with the whole family
-        if family.is_family(folder):
-            return run_family(family.resume(folder), folder)
+    for folder, kind, table in (
+        (run_dir, pipeline, gains.table),
+        (run_dir, comparison, comparison.table),
+        (run_dir, family, card.table),
+        (run_dir.parent, family, card.table),  # a member goes on with the whole family
+    ):
+        if (folder / kind.SETTINGS).is_file():
+            return run_series(kind.resume(folder), folder, kind.SETTINGS, kind.REPORT, table)
     task = resume.resume(run_dir)
     return follow(task) if is_follower() else train(task, run_dir)
 
@@ -298,33 +288,12 @@ def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.Ar
         name,
         help=words,
         description="A task or columns that nobody names are guessed, and the guess is told.",
-        epilog=_settings_help(),
+        epilog=settings_help(FineTuneConfig(), (*FINETUNE_FLAGS, *HOW_READ)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for flag in FINETUNE_FLAGS:
-        command.add_argument(f"--{flag.replace('_', '-')}", help=_help(flag))
-    command.add_argument("--config", type=Path, help="a TOML file with settings")
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
-    )
+        command.add_argument(f"--{flag.replace('_', '-')}", help=help_of(flag, FineTuneConfig()))
+    add_settings(command)
     add_how_read(command)
     command.set_defaults(run=run)
     return command
-
-
-def _help(name: str) -> str:
-    for group in vars(FineTuneConfig()).values():
-        if name in settings_of(group):
-            return settings_of(group)[name].help.replace("%", "%%")
-    raise KeyError(name)
-
-
-def _settings_help() -> str:
-    lines = ["settings for --set and --config, with their defaults:"]
-    defaults = values_of(FineTuneConfig())
-    for group in vars(FineTuneConfig()).values():
-        for name, about in settings_of(group).items():
-            if name not in (*FINETUNE_FLAGS, *HOW_READ):
-                value = about.auto if defaults[name] in (None, "") else defaults[name]
-                lines.append(f"  {name}={value}  {about.help}")
-    return "\n".join(lines)

@@ -75,20 +75,17 @@ class FindingWords:
     level: str = "look"
 
     def of(
-        self, kind: str, part: str, rows: Rows, values: Mapping[str, Any] | None = None, **said: object
+        self, kind: str, part: str, rows: Rows, said: Mapping[str, object] | None = None, **more: Any
     ) -> Finding:
-        """Return the finding. Args: values: more of each row. said: what the sentence names beside them."""
-        template = self.one if len(rows) == 1 else self.many
-        return Finding(
-            kind=kind,
-            part=part,
-            rows=rows,
-            sentence=Sentence(template, {"count": len(rows), "name": part, **said}),
-            why=Sentence(self.why),
-            advice=Sentence(self.advice),
-            level=self.level,
-            values=dict(values or {}),
-        )
+        """Return the finding.
+
+        Args: said: what the sentence names beside the part, such as another count than that of the rows.
+        more: fields of `Finding`.
+        """
+        named = {"count": len(rows), "name": part, **(said or {})}
+        sentence = Sentence(self.one if named["count"] == 1 else self.many, named)
+        fields = {"level": self.level, **more}
+        return Finding(kind, part, rows, sentence, Sentence(self.why), Sentence(self.advice), **fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,8 @@ def on_learning(part: TablePart, learned: LearnedRun) -> Iterator[Finding]:
             continue
         places = places[np.argsort(order[places], kind="stable")]
         values = {"confidence": confidence[places], "variability": variability[places]}
-        yield words.of(kind, part.name, rows[places], values, run=learned.name, epochs=count)
+        said = {"run": learned.name, "epochs": count}
+        yield words.of(kind, part.name, rows[places], said, values=values)
 
 
 _NEVER = FindingWords(

@@ -25,9 +25,8 @@ from engine.text.batch import EncodedSet
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
 from engine.train.run.runs import MODEL, SETUP
-from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
-from engine.train.tasks.known import task_named
+from engine.train.tasks.known import kept_part, task_named
 
 MAJORITY, TRAINING_MAJORITY, TFIDF = "majority", "training_majority", "tfidf"
 LEAST_ROWS = 2  # with a word or a pair of words, so that it counts, of many rows
@@ -100,8 +99,8 @@ def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseli
     run = run_behind(model)
     assert run is not None, "ask can_count_words first"
     wordpiece = WordPiece.from_folder(run / SETUP)
-    train = _part(run, "train")
-    own = _part(run, split) if split in PARTS else None
+    train = kept_part(run, "train")
+    own = kept_part(run, split) if split in PARTS else None
     if train is None:
         raise UserError(marked("engine", "The rows of {path} to learn from cannot be read."), path=run)
     length = int(read_info(run / MODEL).get("max_length", 0)) or int(train.lengths.max())
@@ -124,17 +123,12 @@ def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseli
     return Baseline(TFIDF, "", hits, _beside(scored, hits), len(train))
 
 
-def _part(run: Path, split: str) -> EncodedSet | None:
-    kind = task_named(read_setup(run / SETUP, {"task": str})["task"])
-    return kind.setup.load_part(run / SETUP, split)
-
-
 def _training_targets(model: Path) -> npt.NDArray[np.int64] | None:
     run = run_behind(model)
     if run is None:
         return None
     try:
-        train = _part(run, "train")
+        train = kept_part(run, "train")
     except UserError:
         return None
     if train is None or train.targets.ndim != 1 or not len(train):

@@ -13,7 +13,7 @@ from engine.device import open_device
 from engine.errors import RunError, UserError, marked
 from engine.evaluation.calibration import with_temperature
 from engine.evaluation.report import Report
-from engine.events import Evaluated, Finished, Noted, Progress, Steps
+from engine.events import Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
 from engine.model.info import read_info, temperature_from, temperature_in
 from engine.model.tensor_files import open_tensors
@@ -32,8 +32,8 @@ from engine.train.loop import evaluated
 from engine.train.prepare import SPLITS
 from engine.train.run.answers import load_answers
 from engine.train.run.kept import name_of, run_of
-from engine.train.run.records import event_from_record, whole_number
-from engine.train.run.runs import MODEL, SETUP, read_config, read_metrics
+from engine.train.run.records import whole_number
+from engine.train.run.runs import MODEL, SETUP, evaluation_of, read_config
 from engine.train.run.setup import read_setup
 from engine.train.scored import Scored
 from engine.train.task import scored as told
@@ -152,7 +152,7 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
         return None
     kind = task_named(about["task"])
     data, each = kind.setup.load_part(run_dir / SETUP, split), load_answers(run_dir, split, step)
-    event = _told(run_dir, split, step)
+    event = evaluation_of(run_dir, split, step)
     if data is None or each is None or event is None or metric not in event.metrics:
         return None
     if kind.has_marks and each.marks is None:  # kept before marks were
@@ -162,15 +162,6 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
         return None
     found = kind.as_it_answers(Scored(kind.name, metric, event, listed, each), data, info)
     return None if found is None else (data, found)
-
-
-def _told(run_dir: Path, split: str, step: int) -> Evaluated | None:
-    """Return the evaluation of a step, as the run has written it down."""
-    for record in reversed(read_metrics(run_dir)):
-        if record.get("event") == "evaluated" and record.get("step") == step and record.get("split") == split:
-            found = event_from_record(record)
-            return found if isinstance(found, Evaluated) else None
-    return None
 
 
 def _asked_again(
@@ -197,7 +188,7 @@ def _asked_again(
 def _telling_seen(run_dir: Path, config: FineTuneConfig, split: str, listed: Listed) -> Steps[np.ndarray]:
     """Tell how many texts of a part the result has learned from all the same; return (E,) bool, which."""
     about = read_setup(run_dir / SETUP, {"data": dict})
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    own = config.data.apart.get(split, "")
     sha256 = "" if own else str(about["data"].get("sha256"))
     blocks = blocks_of(listed.texts, listed.pairs)
     return (yield from telling_seen(run_dir / MODEL, blocks, len(listed), sha256, about.get("split")))
@@ -209,7 +200,7 @@ def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: Encoded
     if len(listed.texts):
         return listed
     about = read_setup(run_dir / SETUP, {})
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    own = config.data.apart.get(split, "")
     try:
         found = yield from _of_file(own or config.data.data, config, about, data, is_own=bool(own))
     except UserError:
@@ -224,10 +215,7 @@ def _of_file(
     path: str, config: FineTuneConfig, about: dict[str, Any], data: EncodedSet, *, is_own: bool
 ) -> Steps[Listed | None]:
     """Return the rows of the table that a run learned from; None where it is another table by now."""
-    how = config.data
-    table = yield from reading_table(
-        path, encoding=how.encoding, separator=how.separator, quoting=how.quoting, header=how.header
-    )
+    table = yield from reading_table(path, **config.data.how)
     known, roles = about.get("data"), about.get("roles")
     sha256 = known.get("sha256") if isinstance(known, dict) else None
     if not isinstance(roles, dict) or (not is_own and sha256 != table.sha256):

@@ -33,7 +33,6 @@ from engine.train.metrics import NORMAL_95, error_over_seeds, wilson_interval
 
 Numbers = npt.NDArray[np.float64]
 Score = Callable[[Numbers], Numbers]  # (..., K) sums -> (...) scores
-LEVEL = 0.95
 MOST_RESAMPLES, LEAST_RESAMPLES = 9999, 1000
 _DRAWS = 1e7  # of kinds of groups, over all resamples
 _DRAWS_AT_ONCE = 2e6

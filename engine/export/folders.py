@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.errors import ModelError, Sentence, UserError, marked
+from engine.errors import ModelError, Sentence, UserError, marked, some_of
 from engine.events import Progress, Steps
 from engine.export.card import CARDS, Use, write_card
 from engine.export.heads import example, graph_of
@@ -237,6 +237,4 @@ def _left_out(folder: Path, tensors: dict[str, Tensor]) -> Iterator[Sentence]:
         left = [name for name in stored.infos if names.full_name(names.plain_name(name)) not in tensors]
     if left := [name for name in left if not names.is_buffer(name)]:
         template = marked("engine", "Left out, for it is no part of BERT: {names} ({count} tensors).")
-        yield Sentence(
-            template, {"names": [*left[:3], *(["..."] if len(left) > 3 else [])], "count": len(left)}
-        )
+        yield Sentence(template, {"names": some_of(left, 3), "count": len(left)})

@@ -28,13 +28,13 @@ from engine.export.card import CARD
 from engine.export.heads import VECTORS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
-from engine.inspect.predict import evaluate_file
 from engine.model.heads import EncoderWithHead
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
 from engine.train.scored import Scored
 from engine.train.tasks.kind import Kind
+from engine.train.tasks.known import evaluate_file
 
 VALIDATION = "validation"
 _QUANTIZING = marked("engine", "Making 8-bit numbers")

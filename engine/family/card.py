@@ -48,10 +48,8 @@ def table(report: Mapping[str, Any]) -> list[str]:
         ("member", "year", "weights", "words read", "seconds", *(line.name for line in first))
     ]
     for name in report["members"]:
-        one, about = report["reached"][name], ABOUT[name]
-        figures = (f"{one['weights']:,}", f"{one['words_read']:,}", f"{one['seconds']:.0f}")
         found = (line.cell(name) for line in first)
-        rows.append((about.said, str(about.year), *figures, *found))
+        rows.append((ABOUT[name].said, str(ABOUT[name].year), *_figures(report["reached"][name]), *found))
     claims = judged_of(report)
     notes = [*([ONE_TRAINING] if claims else []), *map(str, starts(report))]
     return [*aligned(rows), "", *claims_lines(claims), *notes]
@@ -187,9 +185,11 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for name in report["members"]:
-        one, about = report["reached"][name], ABOUT[name]
-        figures = (f"{one['weights']:,}", f"{one['words_read']:,}", f"{one['seconds']:.0f}")
-        yield about.said, about.paper, *figures
+        yield ABOUT[name].said, ABOUT[name].paper, *_figures(report["reached"][name])
+
+
+def _figures(reached: Mapping[str, Any]) -> tuple[str, str, str]:
+    return f"{reached['weights']:,}", f"{reached['words_read']:,}", f"{reached['seconds']:.0f}"
 
 
 def _marked(line: Line, name: str) -> str:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.errors import marked
-from engine.events import Progress, Steps
+from engine.events import Event, Progress, Steps, retold
 from engine.family.ask import MOST_WORDS, Family
 from engine.family.bert import BertMember
 from engine.family.elmo import ELMo
@@ -119,16 +119,13 @@ def add_tuned_hits(
     if network is None:
         return
     number = list(family.members).index(name)
-    steps = _fine_tuned_hits(network, learned, asked)
-    while True:
-        try:
-            event = next(steps)
-        except StopIteration as end:
-            hits.fine_tuned[name] = end.value
-            return
-        yield (
-            _told(family, number, event.done / max(1, event.total)) if isinstance(event, Progress) else event
-        )
+
+    def of_all(event: Event) -> Event:
+        if not isinstance(event, Progress):
+            return event
+        return _told(family, number, event.done / max(1, event.total))
+
+    hits.fine_tuned[name] = yield from retold(_fine_tuned_hits(network, learned, asked), of_all)
 
 
 def _told(family: Family, number: int, share: float) -> Progress:

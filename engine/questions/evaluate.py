@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import Sentence, marked
-from engine.events import Noted, Steps
+from engine.events import Event, Noted, Steps, retold
 from engine.model.model_name import ModelName
 from engine.questions.labelled import OverLabelled, rows_field
 from engine.questions.question import Models, asked, json_field, out_field
@@ -75,7 +75,13 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
     def answer(self, models: Models) -> Steps[Evaluation]:
         """Return what is found; the temperature that the model keeps may be another after it."""
         notes = list[str]()
-        found = yield from _noting(self._measuring(), notes)
+
+        def keep(event: Event) -> Event:
+            if isinstance(event, Noted):
+                notes.append(str(event.sentence))
+            return event
+
+        found = yield from retold(self._measuring(), keep)
         return replace(found, notes=tuple(notes))
 
     def _measuring(self) -> Steps[Evaluation]:
@@ -148,16 +154,3 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
     def lines(self, found: Evaluation) -> Iterator[str]:
         yield "\n".join(score_lines(found.report.scored.evaluated))
         yield "\n".join(report_lines(found.report, found.baselines, found.slices, found.num_tried))
-
-
-def _noting(steps: Steps[Evaluation], notes: list[str]) -> Steps[Evaluation]:
-    """Do some work; keep the sentences that it notes."""
-    while True:
-        try:
-            event = next(steps)
-        except StopIteration as end:
-            found: Evaluation = end.value
-            return found
-        if isinstance(event, Noted):
-            notes.append(str(event.sentence))
-        yield event

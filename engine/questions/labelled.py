@@ -90,7 +90,7 @@ class OverLabelled(LabelledTexts, Question[Found]):
     def scoring(self) -> Steps[Scored]:
         """Return what the model answers, and how good that is. Raises: UserError."""
         from engine.evaluation.part import scoring_part
-        from engine.inspect.predict import evaluate_file
+        from engine.train.tasks.known import evaluate_file
 
         if not self.part:
             return (yield from evaluate_file(self.folder, self.config, self.device))

@@ -56,7 +56,7 @@ class PredictFile(
         return ()  # it is written on the way, step by step
 
     def answer(self, models: Models) -> Iterator[Event]:
-        from engine.inspect.predict import predict_file
+        from engine.train.tasks.known import predict_file
         from engine.train.tasks.rows.predict import predict_file as predict_rows
 
         assert self.out is not None

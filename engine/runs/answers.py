@@ -15,10 +15,8 @@ from engine.evaluation.report import SCORES, Groups, are_hits, repeating
 from engine.evaluation.statistics import Numbers, in_groups
 from engine.text.listed import Listed
 from engine.train.run.answers import load_answers
-from engine.train.run.runs import SETUP
-from engine.train.run.setup import read_setup
 from engine.train.scored import PEARSON, SHARE, Each
-from engine.train.tasks.known import task_named
+from engine.train.tasks.known import kept_part
 
 # E texts, G groups of them
 
@@ -68,7 +66,9 @@ def kept_answers(run_dir: Path, split: str, step: int) -> KeptAnswers | None:
     listed = _listed(run_dir, split, len(each))
     groups = None if listed is None else repeating(listed)
     asked = "" if listed is None else _hash([*listed.texts, *(listed.pairs or ())])
-    return KeptAnswers(asked, _truth(each), each.right > RIGHT, _adds(each), each.score, groups)
+    return KeptAnswers(
+        asked, _truth(each), each.right > RIGHT, each.adds.astype(np.float64), each.score, groups
+    )
 
 
 def are_alike(every: Sequence[KeptAnswers]) -> bool:
@@ -77,15 +77,10 @@ def are_alike(every: Sequence[KeptAnswers]) -> bool:
     return len(names) == 1 and len({(one.score, len(one.adds)) for one in every}) == 1
 
 
-def _adds(each: Each) -> Numbers:
-    return each.adds.astype(np.float64)
-
-
 def _listed(run_dir: Path, split: str, count: int) -> Listed | None:
     """Return the texts of a part as the run has kept them; None where it has not."""
     try:
-        kind = task_named(read_setup(run_dir / SETUP, {"task": str})["task"])
-        part = kind.setup.load_part(run_dir / SETUP, split)
+        part = kept_part(run_dir, split)
     except UserError:
         return None
     listed = None if part is None else part.listed

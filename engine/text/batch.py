@@ -87,38 +87,49 @@ class Bounds:
         return tuple(runs)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Examples packed end to end: what the model reads, and the answers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedRows:
+    """Examples packed end to end, as a model reads them.
 
     input_ids, token_type_ids, position_ids: (N,) int64, a few rows of filler at the end included. bounds:
-    their B examples. targets: (B, ...) for the task's loss, (M,) where tokens are answered for, or None.
-    indices: (B,) places in the set they came from. states: what frozen layers made of them, as
-    `EncodedSet.states`, or None. chosen: (M,) int64, rows of the tokens that are answered for, where not the
-    examples are.
+    their B examples.
     """
 
     input_ids: torch.Tensor
     token_type_ids: torch.Tensor
     position_ids: torch.Tensor
     bounds: Bounds
-    targets: torch.Tensor | None
-    indices: np.ndarray
-    states: torch.Tensor | None = None
-    chosen: torch.Tensor | None = None
 
     @property
     def num_tokens(self) -> int:
         """Real tokens, filler left out."""
         return self.bounds.num_tokens
 
-    def to(self, device: torch.device) -> Batch:
-        """Return this batch on a device, from pinned memory where that is a GPU."""
+    def to(self, device: torch.device | str) -> Self:
+        """Return the same on a device; a GPU's copies, of pinned memory, run on while the host goes ahead."""
+        device = torch.device(device)
         if device.type == "cpu":
             return self
-        names = ("input_ids", "token_type_ids", "position_ids", "targets", "states", "chosen")
-        moved: dict[str, Any] = {name: on_device(getattr(self, name), device) for name in names}
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        moved: dict[str, Any] = {
+            name: on_device(one, device) for name, one in held.items() if isinstance(one, torch.Tensor)
+        }
         return replace(self, bounds=Bounds(self.bounds.lengths, device), **moved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch(PackedRows):
+    """Examples of a set, and the answers.
+
+    targets: (B, ...) for the task's loss, (M,) where tokens are answered for, or None. indices: (B,) places
+    in the set they came from. states: what frozen layers made of them, as `EncodedSet.states`, or None.
+    chosen: (M,) int64, rows of the tokens that are answered for, where not the examples are.
+    """
+
+    targets: torch.Tensor | None
+    indices: np.ndarray
+    states: torch.Tensor | None = None
+    chosen: torch.Tensor | None = None
 
 
 def on_device(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
@@ -279,7 +290,7 @@ def collate(
         states=states,
         chosen=chosen,
     )
-    return batch.to(torch.device(device))
+    return batch.to(device)
 
 
 def _counted_up(lengths: np.ndarray) -> np.ndarray:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Beat, Steps, result_of
 from engine.settings.finetune import ALL_LABELS, USUAL_LABELS, DataConfig
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.label_kinds import check_label_kind
 from engine.text.labels import Answers, Spelling, shown_pair, spellings_in, spellings_of
 from engine.text.roles import Roles
-from engine.text.table import BadLine, Table
+from engine.text.table import BadLine, Table, check_distinct
 
 _LOOKED_AT = (
     2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
@@ -414,11 +414,7 @@ def _resolve(table: Table, roles: Roles, labels: Sequence[str]) -> tuple[tuple[s
             names=list(table.columns[:20]),
         )
     columns = tuple(map(table.column, (*roles.read, *labels)))
-    if twice := [name for name, count in Counter(columns).items() if count > 1]:
-        raise DataError(
-            marked("engine", "Column {column} has two roles. Choose another column for one of them."),
-            column=twice[0],
-        )
+    check_distinct(columns)
     return columns[: len(roles.read)], columns[len(roles.read) :]
 
 
@@ -594,7 +590,7 @@ def notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentenc
         note = marked(
             "engine", "One label appears in one row only, so it is trained on but never measured: {labels}."
         )
-    names = [*(seen.get(label, label) for label in once[:5]), *(["..."] if len(once) > 5 else [])]
+    names = some_of([seen.get(label, label) for label in once], 5)
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from engine.errors import DataError, Sentence, marked
+from engine.errors import DataError, Sentence, marked, some_of
 from engine.events import Steps
 from engine.text.examples import (
     BETWEEN,
@@ -123,8 +123,7 @@ def _of_columns(table: Table, columns: Sequence[str], known: Sequence[str] | Non
     if known is not None:
         return Cells(labels, values, refused)
     _check(joined_names(columns), values, answers, refused, counts)
-    names = [*columns[:5], *(["..."] if columns[5:] else [])]
-    form = Sentence(_OF_COLUMNS, {"count": len(columns), "names": names})
+    form = Sentence(_OF_COLUMNS, {"count": len(columns), "names": some_of(columns, 5)})
     return Cells(labels, values, refused, _notes(counts, {}), (), form)
 
 

@@ -38,8 +38,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
-from engine.train.run.records import event_from_record
-from engine.train.run.runs import MODEL, read_config, read_metrics
+from engine.train.run.runs import MODEL, evaluation_of, read_config
 from engine.train.run.setup import read_setup
 from engine.train.schedule import Epochs, RunPosition, TimedEpochs
 from engine.train.task import Answering, Measures
@@ -296,7 +295,7 @@ class FineTuning(Training[Setup]):
         metrics: dict[str, float] = {}
         kind = task_named(setup.task)
         task = kind.task(setup, AdaptConfig())
-        measured = _kept_evaluation(loop.run, step)
+        measured = evaluation_of(loop.run.path, "validation", step)
         if measured is not None:
             setup = replace(setup, about={**setup.about, **_chosen(measured, setup, loop)})
             for found, level in task.remarks(measured, measured.split):
@@ -333,7 +332,7 @@ class FineTuning(Training[Setup]):
 
     def about_result(self, setup: Setup, loop: Loop, at: RunPosition) -> dict[str, Any]:
         """Return that, with this run as the last stage, and how its weights were measured."""
-        measured = _kept_evaluation(loop.run, at.step)
+        measured = evaluation_of(loop.run.path, "validation", at.step)
         found = _chosen(measured, setup, loop) if measured is not None else {}
         metric = loop.at.best_metric if at.step == loop.at.best_step else None
         num_rows = _num_rows(setup, "validation")
@@ -407,13 +406,3 @@ def _chosen(measured: Evaluated, setup: Setup, loop: Loop) -> dict[str, Any]:
         loop.run.keep_answers("validation", measured.step, measures.each())
         loop.run.set_status("running", best_metric=loop.at.best_metric)
     return chosen
-
-
-def _kept_evaluation(run: Run, step: int) -> Evaluated | None:
-    """Return what validation found of the weights of a step, as the run has written it down."""
-    for record in reversed(read_metrics(run.path)):
-        if record.get("event") == "evaluated" and record.get("step") == step:
-            found = event_from_record(record)
-            if isinstance(found, Evaluated) and found.split == "validation":
-                return found
-    return None

@@ -65,6 +65,14 @@ def hashes_of(blocks: Iterable[Block]) -> Steps[Keys]:
     return np.frombuffer(digests, np.int64)
 
 
+def hashes_of_parts(parts: Mapping[str, tuple[Iterable[Block], str]]) -> Steps[dict[str, HashedPart]]:
+    """Return what tells the texts of each part again. Args: parts: texts, and the sha256 of their file."""
+    found = {}
+    for name, (blocks, sha256) in parts.items():
+        found[name] = HashedPart((yield from hashes_of(blocks)), sha256)
+    return found
+
+
 def blocks_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Iterator[Block]:
     """Yield texts some at a time."""
     for start in range(0, len(texts), AT_ONCE):

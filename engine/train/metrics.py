@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 
 NORMAL_95 = 1.959963984540054  # the normal distribution holds 95 % between plus and minus this
 # the same of Student's t for 1 to 9 degrees of freedom
@@ -146,11 +146,14 @@ def notes_on(labels: Sequence[str], scores: ClassScores, split: str) -> list[Sen
             "count": len(occur),
         }
         return [Sentence(ONE_ANSWER, values)]
-    never = [labels[place][:40] for place in occur.tolist() if not scores.num_predicted[place]]
-    if not never:
-        return []
-    names = [*never[:_MOST_NAMES], *(["..."] if never[_MOST_NAMES:] else [])]
-    return [Sentence(_NEVER, {"count": len(never), "total": len(occur), "labels": names})]
+    never = [labels[place] for place in occur.tolist() if not scores.num_predicted[place]]
+    return [on_never_predicted(never, len(occur))] if never else []
+
+
+def on_never_predicted(labels: Sequence[str], total: int) -> Sentence:
+    """Return what to say of labels that nobody predicts. Args: total: of labels that occur."""
+    names = some_of([label[:40] for label in labels], _MOST_NAMES)
+    return Sentence(_NEVER, {"count": len(labels), "total": total, "labels": names})
 
 
 def wilson_interval(hits: float, total: int, z: float = NORMAL_95) -> tuple[float, float]:

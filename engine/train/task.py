@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from engine.errors import Sentence
 from engine.events import Evaluated, Steps
 from engine.model.heads import on_batch
-from engine.text.batch import Batch, EncodedSet, on_device
+from engine.text.batch import IGNORE, Batch, EncodedSet, on_device
 from engine.text.listed import Listed
 from engine.train.scored import Each, Scored
 
@@ -111,6 +112,24 @@ class OfFirstTokens:
     def count(self, parts: Sequence[Batch]) -> Tensor:
         """Return (number of examples,)."""
         return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
+
+
+def cross_entropy(
+    logits: Tensor, targets: Tensor | None, weights: tuple[float, ...], label_smoothing: float, total: float
+) -> tuple[Tensor, Tensor]:
+    """Return the cross-entropy of known targets, a mean by what they count, `total` together, and its tally:
+    the same, number of right answers.
+
+    Source: torch's cross_entropy with reduction="mean".
+    """
+    assert targets is not None
+    count = weights_on(weights, logits.device) if weights else None
+    summed = F.cross_entropy(
+        logits, targets, count, ignore_index=IGNORE, reduction="sum", label_smoothing=label_smoothing
+    )
+    loss = summed / max(total, torch.finfo(torch.float32).tiny)
+    hits = (logits.detach().argmax(-1) == targets).sum()
+    return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
 
 
 @lru_cache(maxsize=8)

@@ -97,7 +97,7 @@ def _own_file(run: Path | None, part: str) -> str:
         return ""
     if not isinstance(config, FineTuneConfig):
         return ""
-    return {"validation": config.data.validation_data, "test": config.data.test_data}[part]
+    return config.data.apart.get(part, "")
 
 
 def score(source: EvaluateFile) -> Steps[OpenedScores]:
@@ -244,7 +244,7 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         config = read_config(run)
         assert isinstance(config, FineTuneConfig)
         data = config.data
-        own = {"validation": data.validation_data, "test": data.test_data}[source.part]
+        own = data.apart.get(source.part, "")
         if not own:
             sha256 = str(read_setup(run / SETUP, {"data": dict})["data"].get("sha256"))
         taken = {data.text, data.text_pair, data.label}
@@ -253,9 +253,7 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         data, path = source.config, source.data
     if not isinstance(TASKS.get(opened.scored.task), OfRows):
         return {}
-    table = yield from reading_table(
-        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
+    table = yield from reading_table(path, **data.how)
     rows = opened.scored.listed.rows
     if (sha256 and table.sha256 != sha256) or rows.max(initial=-1) >= table.num_rows:
         return {}

@@ -18,9 +18,8 @@ from engine.inspect.masked.game import Round, Verdict, deal, play
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
 from engine.inspect.masked.masked import Masked, mask
-from engine.inspect.masked.probe import Probed, probe, score_words
+from engine.inspect.masked.probe import CheckpointAnswer, Probed, over_checkpoints, probe, score_words
 from engine.inspect.masked.score import WordScore
-from engine.inspect.masked.side_by_side import CheckpointAnswer, over_checkpoints
 from engine.model.model_name import ModelName
 from engine.questions.question import Models, Question, asked
 from engine.train.run.kept import KeptWeights

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -123,8 +123,3 @@ def about_document(name: str) -> dict[str, Any]:
 def said_score(score: Score | None) -> str:
     """Return a score with its interval in words."""
     return "-" if score is None else f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
-
-
-def score_document(score: Score | None) -> dict[str, Any] | None:
-    """Return a score as JSON can hold it."""
-    return None if score is None else asdict(score)

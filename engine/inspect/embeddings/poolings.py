@@ -96,16 +96,13 @@ def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) 
 class Shift:
     """How often a text's nearest neighbour is of its class, by two models.
 
-    before, after, chance: 0..1. difference: of after and before. before_separation, after_separation: as in
-    `PoolingAgreement`.
+    before, after, chance: 0..1. difference: of after and before.
     """
 
     before: float
     after: float
     difference: AgreementDifference
     chance: float
-    before_separation: float
-    after_separation: float
     num_texts: int
 
 
@@ -128,8 +125,6 @@ def shift(
         after=float(right[1].mean()),
         difference=paired_difference(right[1], right[0]),
         chance=_chance(numbers),
-        before_separation=separation(before[taken], numbers),
-        after_separation=separation(after[taken], numbers),
         num_texts=len(taken),
     )
 

@@ -30,11 +30,8 @@ def embed_table(
     pooling: str = "",
     layer: int = -1,
     max_length: int | None = None,
-    encoding: str = "",
-    separator: str = "",
-    quoting: str = "",
-    header: str = "",
     device: str = "auto",
+    **how: str,
 ) -> Iterator[Event]:
     """Write one vector for each row that has a text: Progress, Noted, Finished.
 
@@ -45,16 +42,14 @@ def embed_table(
     long ones is shorter, and a note says so; the vectors do not change by that.
 
     Args:   text, text_pair, label: columns by name or 1-based number. pooling, layer: see `Pooling`; "":
-            the pooling that the model was made for.
+            the pooling that the model was made for. how: the table is read, as `reading_table` takes it.
     Raises: DataError, ModelError; UserError if `out` cannot be written.
     """
     start = time.perf_counter()
     model, data, out = Path(model), Path(data), Path(out)
     _check_out(out, data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    table = yield from reading_table(
-        data, encoding=encoding, separator=separator, quoting=quoting, header=header
-    )
+    table = yield from reading_table(data, **how)
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
     subject = LoadedModel.open(model, device)
     chosen = Pooling(pooling or usual_kind(subject.about), layer).of(subject.about)

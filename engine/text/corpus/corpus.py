@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, UserError, marked
+from engine.errors import DataError, Sentence, UserError, marked, not_among
 from engine.events import Event, Progress
 from engine.text.corpus.layout import LAYOUTS, MAX_DOCUMENT, Builder, Document, Form, find_form, paragraphs_in
 from engine.text.corpus.sentences import RULES
@@ -105,12 +105,7 @@ class Corpus:
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", tuple(map(Path, self.files)))
         if self.layout not in LAYOUTS:
-            raise ConfigError(
-                marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-                field="layout",
-                value=self.layout,
-                choices=", ".join(LAYOUTS[1:]),
-            )
+            raise not_among("layout", self.layout, ", ".join(LAYOUTS[1:]))
         if not self.files:
             raise UserError(marked("engine", "No text is chosen. Choose files or a folder."))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, marked
+from engine.errors import ConfigError, DataError, marked, not_among
 from engine.text.chance import hashes, key, uniform
 from engine.text.corpus.terms import Terms
 from engine.text.vocabulary import MASK, SPECIALS
@@ -73,8 +73,7 @@ class Masking:
             template = marked("engine", "mask_share and {field} are {value} together; they are at most 1.")
             _refuse(template, "random_share", round(self.mask_share + self.random_share, 6))
         if self.unit not in UNITS:
-            template = marked("engine", "{field} is {value!r}; it can be one of: {choices}.")
-            _refuse(template, "mask_unit", self.unit, choices=", ".join(UNITS))
+            raise not_among("mask_unit", self.unit, ", ".join(UNITS))
         if not 1 <= self.max_ngram <= 255:
             _refuse(marked("engine", "{field} is {value}; it is from 1 to 255."), "max_ngram", self.max_ngram)
 

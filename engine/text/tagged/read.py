@@ -9,13 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, Sentence, UserError, marked
-from engine.events import Beat, Steps, result_of
+from engine.events import Beat, Steps
 from engine.text.reading.dialect import quoted_records
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
 from engine.text.reading.json_lines import is_json_lines
@@ -78,21 +78,6 @@ def first_fields(path: str | Path, encoding: str = "", most: int = 50) -> tuple[
     columns = guess_columns(lines, path)
     first = [() if is_document_line(line) else fields_of(line, columns.separator) for line in lines[:most]]
     return tuple(map(tuple, first))
-
-
-def read_tagged(
-    path: str | Path,
-    *,
-    word: str | int = "",
-    tag: str | int = "",
-    sentence: str | int = "",
-    scheme: str = "",
-    encoding: str = "",
-) -> TaggedTexts:
-    """Read a file of tagged words at once: see `reading_tagged`."""
-    return result_of(
-        reading_tagged(path, word=word, tag=tag, sentence=sentence, scheme=scheme, encoding=encoding)
-    )
 
 
 def reading_tagged(
@@ -161,15 +146,8 @@ def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -
     layout = find_layout(head_of(table), table.path, word, tag, sentence)
     reader = RowsReader(table, layout)
     yield from reader.read()
-    how = (
-        layout.kind,
-        table.format.encoding,
-        table.format.separator,
-        layout.word,
-        layout.tag,
-        layout.sentence,
-    )
-    found = _Read(table.path, how, layout.reasons, reader.codes.names, reader.num_used, table.sha256)
+    how = replace(layout, encoding=table.format.encoding, separator=table.format.separator)
+    found = _Read(table.path, how, reader.codes.names, reader.num_used, table.sha256)
     found.reported, found.notes = sorted(reader.reported, key=lambda bad: bad.line), list(table.notes)
     if layout.kind == "spans":
         return (yield from found.finish(reader.writer, "IOB2", _NO_SCHEME, reader.repairs.finish()))
@@ -192,8 +170,9 @@ def _from_conll(
     for _, sha256 in hash_steps(path):  # noqa: B007 # the last one is the hash
         yield Beat()
     kind = "conllu" if columns.is_conllu else "conll"
-    how = (kind, head.encoding, columns.separator, str(columns.word), str(columns.tag), "")
-    found = _Read(path, how, columns.reasons, reader.codes.names, reader.writer.num_words, sha256)
+    names = str(columns.word), str(columns.tag), ""
+    how = TaggedFormat(kind, *names, columns.reasons, head.encoding, columns.separator)
+    found = _Read(path, how, reader.codes.names, reader.writer.num_words, sha256)
     found.reported = list(reader.reported)
     if head.guessed:
         found.notes.append(guess_note(Decoded(b"", head.encoding)))
@@ -213,15 +192,9 @@ class _Read:
     """What has been read of a file, before its tags are understood."""
 
     def __init__(
-        self,
-        path: Path,
-        how: tuple[str, str, str, str, str, str],
-        reasons: tuple[Sentence, ...],
-        names: Sequence[str],
-        num_used: int,
-        sha256: str,
+        self, path: Path, how: TaggedFormat, names: Sequence[str], num_used: int, sha256: str
     ) -> None:
-        self._path, self._how, self._reasons, self._names = path, how, reasons, names
+        self._path, self._how, self._names = path, how, names
         self._num_used, self._sha256 = num_used, sha256
         self.reported: list[BadLine] = []
         self.notes: list[Sentence] = []
@@ -249,7 +222,9 @@ class _Read:
             self.notes.append(Sentence(template, {"count": len(codes)}))
         return TaggedTexts(
             path=self._path,
-            format=TaggedFormat(*self._how, scheme.name, (*self._reasons, reason or scheme.reason)),
+            format=replace(
+                self._how, scheme=scheme.name, reasons=(*self._how.reasons, reason or scheme.reason)
+            ),
             tags=tags,
             codes=codes,
             num_rows_used=self._num_used,

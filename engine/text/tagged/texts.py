@@ -55,15 +55,17 @@ class TaggedText:
         return entities_of(self.tags)
 
 
-def entities_of(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Return the entities of IOB2 tags; an I- that continues nothing begins one, as conlleval has it."""
+def entities_of(tags: Sequence[str], *, is_strict: bool = False) -> tuple[Entity, ...]:
+    """Return the entities of IOB2 tags; an I- that continues nothing begins one, as conlleval has it, or is
+    none where it `is_strict`.
+    """
     found: list[Entity] = []
     first, kind = 0, ""
     for place, tag in enumerate([*tags, "O"]):
         if kind and tag != f"I-{kind}":
             found.append(Entity(first, place, kind))
             kind = ""
-        if not kind and tag != "O":
+        if not kind and (tag.startswith("B-") if is_strict else tag != "O"):
             first, kind = place, tag[2:]
     return tuple(found)
 
@@ -73,13 +75,13 @@ class TaggedFormat:
     """How a file was read; word, tag, sentence and scheme given back as overrides read the same again."""
 
     kind: str  # "conll", "conllu", "spans", "lists" (a row a text) or "tokens" (a row a word)
-    encoding: str
-    separator: str  # "" for JSON, " " for any run of spaces and tabs
     word: str  # the column of words or texts: its number from 1, in a table its name
     tag: str
     sentence: str  # the column that numbers the texts; "" without one
-    scheme: str  # "IOB1", "IOB2", "BIOES", "BILOU" or "none"
     reasons: tuple[Sentence, ...]  # why this kind, these columns, this scheme
+    encoding: str = ""
+    separator: str = ""  # "" for JSON, " " for any run of spaces and tabs
+    scheme: str = ""  # "IOB1", "IOB2", "BIOES", "BILOU" or "none"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from typing import Any
 import platformdirs
 
 from engine.errors import ModelError, RunError, Sentence, UserError, marked
-from engine.events import Event, Noted
+from engine.events import Evaluated, Event, Noted
 from engine.files import open_regular, read_json_object
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.family import FamilyConfig
@@ -184,6 +184,16 @@ def read_events(path: Path) -> Iterator[Event]:
 def _records(path: Path) -> Iterator[dict[str, Any] | None]:
     file = path / METRICS
     return records_in(file) if os.path.lexists(file) else iter(())
+
+
+def evaluation_of(run_dir: Path, split: str, step: int) -> Evaluated | None:
+    """Return the evaluation of a step, as the run has written it down."""
+    for record in reversed(read_metrics(run_dir)):
+        if record.get("event") == "evaluated" and record.get("step") == step and record.get("split") == split:
+            found = event_from_record(record)
+            if isinstance(found, Evaluated):
+                return found
+    return None
 
 
 def notes_document(notes: Iterable[Noted]) -> list[dict[str, Any]]:

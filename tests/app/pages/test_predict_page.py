@@ -23,7 +23,6 @@ from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
-from engine.inspect.predict import evaluate_file
 from engine.model.source import Source
 from engine.model.weights import save_model
 from engine.settings.config import with_values
@@ -31,6 +30,7 @@ from engine.settings.finetune import FineTuneConfig
 from engine.text.roles import Roles
 from engine.text.table import read_table, reading_table
 from engine.train.finetune import fine_tune
+from engine.train.tasks.known import evaluate_file
 from engine.train.tasks.rows import predict
 from engine.train.tasks.rows.predict import predict_file
 from tests.app.hand import Hand, ShowPage

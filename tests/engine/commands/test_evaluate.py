@@ -16,12 +16,12 @@ from engine.errors import ModelError
 from engine.evaluation.calibration import tempered
 from engine.evaluation.part import scoring_part
 from engine.events import result_of
-from engine.inspect.predict import evaluate_file
 from engine.model.info import keep_temperature, read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
 from engine.train.tasks.classification.reading import OneLabel
+from engine.train.tasks.known import evaluate_file
 from engine.train.tasks.rows.predict import Predictor
 from tests.engine.commands.conftest import Engine
 from tests.engine.tiny_runs import reviews, tiny_config, write_table

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.lens import lens
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.perplexity import pseudo_perplexity
 from engine.inspect.masked.probe import probe
-from engine.inspect.masked.row_scores import result_of
 from engine.model.model_name import ModelName
 from engine.model.weights import save_model
 from engine.questions.attention import SeeAttention

@@ -16,12 +16,12 @@ from engine.errors import RunError
 from engine.evaluation.part import parts_of, run_behind, scoring_part
 from engine.evaluation.report import Report
 from engine.events import Evaluated, Noted, Progress, result_of
-from engine.inspect.predict import evaluate_file
 from engine.model.heads import EncoderWithHead
 from engine.model.info import read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.run.answers import answers_path, load_answers
+from engine.train.tasks.known import evaluate_file
 from tests.engine.steps import drained
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table

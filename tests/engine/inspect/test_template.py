@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError, UserError
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
-from engine.inspect.masked.row_scores import result_of
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
 from engine.model.weights import save_model

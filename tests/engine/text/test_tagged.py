@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError
-from engine.text.tagged.read import first_fields, looks_tagged, read_tagged
+from engine.text.tagged.read import first_fields, looks_tagged
 from engine.text.tagged.spans import words_in
 from engine.text.tagged.texts import TaggedTexts, entities_of
+from tests.engine.read_at_once import read_tagged
 
 CLEAN = "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nPeter B-PER\nBlackburn I-PER\n\n"  # 6 words in 2 texts
 TAGS = ["B-ORG", "O", "B-MISC", "O", "B-PER", "I-PER"]

@@ -17,7 +17,6 @@ import pytest
 from engine.errors import DataError
 from engine.text.questions.decoding import Answered, Candidate
 from engine.text.questions.question import Answer, Place, Question
-from engine.text.questions.reading import read_questions
 from engine.train.answer_scores import (
     CMRC,
     SQUAD_1,
@@ -29,6 +28,7 @@ from engine.train.answer_scores import (
     score_one,
 )
 from engine.train.answer_text import cmrc_exact, cmrc_f1, cmrc_words, latin_words, squad_f1, squad_normal
+from tests.engine.read_at_once import read_questions
 
 
 def real(name: str) -> Path:

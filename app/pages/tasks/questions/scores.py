@@ -19,8 +19,9 @@ from app.pages.tasks.scores import TaskScores
 from app.plots.answer_words import AnswerWordsPlot
 from app.work.text_filter import MARK
 from engine.events import Evaluated
+from engine.train.run.records import count_of
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD
-from engine.train.tasks.questions.details import Mistake, count_of, mistakes_in, scores_by_word
+from engine.train.tasks.questions.details import Mistake, mistakes_in, scores_by_word
 
 _MARKS = {"inexact": (EXACT, NO), "answerable": (ANSWER, SOME), "unanswerable": (ANSWER, NONE)}
 

@@ -13,8 +13,9 @@ from app.pages.tasks.questions.scores import QuestionScores
 from app.pages.tasks.views import FileViews
 from app.plots.answer_words import word_name
 from engine.events import Evaluated
+from engine.train.run.records import count_of
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD, YES
-from engine.train.tasks.questions.details import NEVER_ANSWERS, count_of, threshold_in
+from engine.train.tasks.questions.details import NEVER_ANSWERS, threshold_in
 
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary

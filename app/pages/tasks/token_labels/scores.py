@@ -24,11 +24,11 @@ from app.plots.confusion import ConfusionPlot
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, tagged_words
 from app.work.text_filter import MARK
 from engine.events import Evaluated
+from engine.train.run.records import count_of
 from engine.train.scored import ERROR, TAKEN, TYPE
 from engine.train.tasks.token_labels.details import (
     WrongText,
     confusion_in,
-    count_of,
     error_counts,
     pairs_in,
     texts_in,

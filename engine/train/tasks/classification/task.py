@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from engine.errors import Sentence
 from engine.events import Evaluated
 from engine.text.batch import Batch, EncodedSet
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
 from engine.train.scored import SHARE, Each
-from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
+from engine.train.task import Measures, OfFirstTokens, Readings, cross_entropy
 from engine.train.tasks.program import divided
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
@@ -59,22 +58,11 @@ class Classification(OfFirstTokens):
         return torch.tensor([counted, count], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy in float32, a mean over the step's examples by what they count.
-
-        Tally: (the same, number of right answers). Source: torch's cross_entropy with reduction="mean".
-        """
+        """Cross-entropy in float32, a mean over the step's examples by what they count."""
         logits = self.forward(model, batch).float()
-        targets = batch.targets
-        assert targets is not None
         if self.seen is not None:
             self.seen(batch, logits)
-        weights = weights_on(self.weights, logits.device) if self.weights else None
-        summed = F.cross_entropy(
-            logits, targets, weights, reduction="sum", label_smoothing=self.label_smoothing
-        )
-        loss = summed / float(totals[0])
-        hits = (logits.detach().argmax(-1) == targets).sum()
-        return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
+        return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
     def read(self, tally: Tensor, totals: Tensor) -> Readings:
         """Return mean loss and share of right answers."""

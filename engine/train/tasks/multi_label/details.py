@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.train.run.records import real_number, real_numbers, whole_number
+from engine.train.run.records import count_of, real_number, real_numbers, whole_number
 
 USUAL = 0.5  # the threshold of a label for which none was chosen
 
@@ -57,8 +57,8 @@ def set_details(details: Mapping[str, Any], labels: Sequence[str]) -> SetDetails
     curves = details.get("curves")
     found = curves if isinstance(curves, dict) else {}
     return SetDetails(
-        whole_number(details.get("num_examples")) or 0,
-        whole_number(details.get("num_without")) or 0,
+        count_of(details, "num_examples"),
+        count_of(details, "num_without"),
         [int(number) for number in predicted],
         _shares(details.get("thresholds"), count) or [USUAL] * count,
         {label: curve for label in labels if (curve := _curve(found.get(label))) is not None},

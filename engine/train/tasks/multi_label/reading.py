@@ -33,7 +33,7 @@ class SeveralLabels(RowReading):
         text, pair = (table.column(name) if name else "" for name in (data.text, data.text_pair))
         label = self.with_label(table, Roles(text, pair, data.label)).label
         named = self.label(table, label) if label else ""
-        first = replace(data, label=_first(table, label))
+        first = replace(data, label=label_columns(table, label)[0] if label else "")
         return roles_of(first, table, self.roles).with_columns(label=named)
 
     def with_label(self, table: Table, roles: Roles) -> Roles:
@@ -58,7 +58,3 @@ class SeveralLabels(RowReading):
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> MultiLabel:
         return MultiLabel(labels, thresholds=known_thresholds(labels, info))
-
-
-def _first(table: Table, label: str) -> str:
-    return label_columns(table, label)[0] if label else ""

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
 from engine.text.batch import Batch, EncodedSet
+from engine.train.metrics import on_never_predicted
 from engine.train.scored import F1, Each, coded
 from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
 from engine.train.tasks.multi_label.details import USUAL, set_details
@@ -41,7 +42,6 @@ _NONE_AT_HALF = marked(
     "No label of any of the {rows} {split} rows reaches a probability of 0.5. The thresholds that were "
     "chosen are lower, and with them the model answers; more training would help.",
 )
-_NEVER = marked("engine", "Labels that occur and are never predicted: {labels} ({count} of {total}).")
 _CHOSEN = marked(
     "engine",
     "The thresholds of {count} of {total} labels were chosen on half of the validation rows. On the other "
@@ -52,7 +52,6 @@ _NOT_CHOSEN = marked(
     "Every label keeps the threshold 0.5: thresholds chosen on half of the validation rows gave micro F1 "
     "{chosen:.3f} on the other half, 0.5 gave {usual:.3f}.",
 )
-_MOST_NAMES = 5
 _LINES = """    shares = (1 / (1 + np.exp(-scores["logits"][0]))).tolist()
     chosen = [label for label, share, least in zip(LABELS, shares, THRESHOLDS) if share >= least]
     return {"prediction": chosen, "probabilities": dict(zip(LABELS, shares))}"""
@@ -237,9 +236,7 @@ class MultiLabel(OfFirstTokens):
                 (Sentence(_NONE_AT_HALF, none), "look") if is_shy else (Sentence(NO_ANSWER, none), "wrong")
             )
         elif never:
-            names = [*(name[:40] for name in never[:_MOST_NAMES]), *(["..."] if never[_MOST_NAMES:] else [])]
-            values = {"count": len(never), "total": sum(map(bool, occur.values())), "labels": names}
-            said.append((Sentence(_NEVER, values), "look"))
+            said.append((on_never_predicted(never, sum(map(bool, occur.values()))), "look"))
         if chosen is not None:
             values = {"count": chosen.count, "total": len(occur), "chosen": chosen.micro_f1}
             template = _CHOSEN if chosen.helps else _NOT_CHOSEN

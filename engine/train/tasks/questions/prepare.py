@@ -19,11 +19,11 @@ from engine.text.questions.question import Questions
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
-from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of, telling_start
-from engine.train.prepare import SPLITS, Setup, about_data, check_fit, on_ignored, starting
+from engine.train import data_notes
+from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of_parts, telling_start
+from engine.train.prepare import SPLITS, Setup, about_data, check_fit, of_setting, on_ignored, starting
 from engine.train.tasks.questions.kept import QuestionSet
 from engine.train.tasks.questions.reading import (
-    apart,
     known_answers,
     on_file,
     on_rule,
@@ -32,9 +32,8 @@ from engine.train.tasks.questions.reading import (
 )
 
 _KINDS = {"with_none": bool, "longest_answer": int}
-_NONE_APART = marked(
-    "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
-)
+_UNUSED = ("truncation", "merge_labels", "whole_labels", "max_labels")
+_NO_LABELS = marked("engine", "questions have no labels, and no passage is cut")
 _LEAKS = marked(
     "engine",
     "{leaks:,} of {total:,} passages of the {part} data also stand in the training data, so the {part} score "
@@ -77,11 +76,11 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     check_room(data.max_length, data.stride, data.max_question)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
-    yield from _on_cutting(data)
+    yield from data_notes.on_unused(data, _UNUSED, _NO_LABELS)
     read, parts, places = yield from reading_parts(config)
     own, train = read[0], parts["train"]
     split = about_data(config, own.path.name, own.sha256, own.num_rows, places)
-    hashes = yield from hashes_of_parts(parts)
+    hashes = yield from told_again(parts)
     known = yield from telling_start(config.model.model, hashes, split["split"])
     yield from _on_parts(parts, known)
     yield on_rule(parts.get("validation", train))
@@ -116,31 +115,25 @@ def reading_parts(
     data = config.data
     own = yield from opening(data, data.data, "data")
     yield from on_file(own)
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
-    places, together = split_questions(own, known_answers(own), shares, data.split_seed)
-    if any(shares):
+    places, together = split_questions(own, known_answers(own), data.drawn, data.split_seed)
+    if any(data.drawn):
         yield Noted(sentence=together, level="fine")
     parts = {name: own.take(part.tolist()) for name, part in zip(SPLITS, places, strict=True) if len(part)}
     read = [own]
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            other = yield from apart(data, path, f"{name}_data")
-            yield from on_file(other)
-            parts[name] = other.take(known_answers(other).tolist())
-            read.append(other)
+    for name, path in data.apart.items():
+        with of_setting(f"{name}_data"):
+            other = yield from opening(data, path, f"{name}_data")
+            known = known_answers(other).tolist()
+        yield from on_file(other)
+        parts[name] = other.take(known)
+        read.append(other)
     parts["train"] = _learnable(parts.get("train"))
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Questions]) -> Steps[dict[str, HashedPart]]:
+def told_again(parts: Mapping[str, Questions]) -> Steps[dict[str, HashedPart]]:
     """Return what tells the questions of each part again, each with its passage."""
-    found = {}
-    for name, part in parts.items():
-        found[name] = HashedPart((yield from hashes_of(blocks_of_questions(part))), part.sha256)
-    return found
+    return hashes_of_parts({name: (blocks_of_questions(part), part.sha256) for name, part in parts.items()})
 
 
 def blocks_of_questions(questions: Questions) -> Iterator[Block]:
@@ -179,16 +172,6 @@ def _roles(questions: Questions) -> dict[str, str]:
     return {role: questions.columns.get(column, "") for role, column in named.items()}
 
 
-def _on_cutting(data: DataConfig) -> Iterator[Event]:
-    """Say which settings of other tasks have no effect."""
-    defaults = DataConfig()
-    for name in ("truncation", "merge_labels", "whole_labels", "max_labels"):
-        if getattr(data, name) != getattr(defaults, name):
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            reason = Sentence(marked("engine", "questions have no labels, and no passage is cut"))
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
-
-
 def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterator[Event]:
     """Tell how many passages a part shares with the training data.
 
@@ -196,7 +179,7 @@ def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterato
     """
     learned = {" ".join(one.text.split()) for one in parts["train"].passages}
     if "validation" not in parts:
-        yield Noted(sentence=Sentence(_NONE_APART), level="wrong")
+        yield Noted(sentence=Sentence(data_notes.NONE_APART), level="wrong")
     for name in SPLITS[1:]:
         if name not in parts:
             continue

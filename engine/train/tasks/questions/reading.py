@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.questions.columns import QuestionColumns
@@ -84,17 +84,8 @@ def opening(
         raise ConfigError(template, field=field)
     if not data.separator and document_layout(Path(path), data.encoding):
         return (yield from reading_questions(path, encoding=data.encoding))
-    table = yield from opening_table(data, path)
+    table = yield from reading_table(path, **data.how)
     return (yield from questions_in(table, _columns(data, table, roles or {})))
-
-
-def opening_table(data: DataConfig, path: str) -> Steps[Table]:
-    """Read a table as the settings say. Raises: DataError."""
-    return (
-        yield from reading_table(
-            path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-        )
-    )
 
 
 def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> QuestionColumns:
@@ -103,17 +94,6 @@ def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> Questi
     if not named.given() and {"text", "text_pair"} <= known.keys():
         return QuestionColumns(known["text"], known["text_pair"], known.get("label", ""))
     return named
-
-
-def apart(data: DataConfig, path: str, field: str) -> Steps[Questions]:
-    """Read a file of its own for validation or test. Raises: ConfigError naming the setting."""
-    try:
-        found = yield from opening(data, path, field)
-        known_answers(found)
-        return found
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
 def known_answers(questions: Questions) -> np.ndarray:
@@ -172,5 +152,4 @@ def remarks_document(read: Sequence[Questions], which: str) -> list[dict[str, An
 
 
 def _places(remarks: Sequence[Remark]) -> str:
-    named = ["; ".join(str(one.place.sentence()) for one in remarks[:_MOST_PLACES])]
-    return "; ".join([*named, *(["..."] if len(remarks) > _MOST_PLACES else [])])
+    return "; ".join(some_of([str(one.place.sentence()) for one in remarks], _MOST_PLACES))

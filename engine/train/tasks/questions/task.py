@@ -19,9 +19,10 @@ from engine.text.batch import Batch, EncodedSet
 from engine.text.questions.decoding import LONGEST_ANSWER, Answered, answering
 from engine.text.questions.windows import UNKNOWN
 from engine.train.answer_scores import AnswerScores, pick_threshold, rule_for, score_answers
+from engine.train.run.records import count_of
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SHARE, SOME, WORD, YES, Each, Marks, coded
 from engine.train.task import Measures, Readings
-from engine.train.tasks.questions.details import NEVER_ANSWERS, count_of
+from engine.train.tasks.questions.details import NEVER_ANSWERS
 from engine.train.tasks.questions.kept import QuestionSet
 from engine.train.tasks.questions.mistakes import mistakes
 from engine.train.tasks.questions.writing import sureness

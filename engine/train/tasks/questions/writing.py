@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 
 from engine.durable import replaced_file
-from engine.errors import DataError, marked
 from engine.text.questions.decoding import Answered
 from engine.text.questions.question import Question, Questions
 from engine.text.table import Table, write_csv
@@ -28,16 +27,6 @@ class Writing(Protocol):
 
     def __call__(self, question: Question, found: Answered, text: str) -> None:
         """Args: text: what is answered; "" for "there is no answer"."""
-
-
-def check_columns(table: Table) -> None:
-    """Refuse a table that has columns of the names that are added. Raises: DataError."""
-    taken = [name for name in ADDED if name in table.columns]
-    if taken:
-        template = marked(
-            "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
-        )
-        raise DataError(template, name=table.path.name, column=taken[0])
 
 
 def is_table(out: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedSet
@@ -18,10 +18,11 @@ from engine.text.roles import Roles
 from engine.text.table import Table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.learned import AT_ONCE, HashedPart, hashes_of, telling_start
+from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of_parts, telling_start
 from engine.train.prepare import (
     SPLITS,
     about_data,
+    of_setting,
     on_ignored,
     opening_table,
     split_of,
@@ -80,11 +81,9 @@ class AllRows:
 
     def hashes(self) -> Steps[dict[str, HashedPart]]:
         """Return what tells the texts of each part again."""
-        found = {}
-        for name, part in self.parts.items():
-            blocks = ((some.texts(), some.pairs()) for some in part.examples.blocks(AT_ONCE))
-            found[name] = HashedPart((yield from hashes_of(blocks)), part.table.sha256)
-        return found
+        return hashes_of_parts(
+            {name: (part.blocks(), part.table.sha256) for name, part in self.parts.items()}
+        )
 
 
 def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]:
@@ -106,12 +105,11 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
         if len(part)
     }
     read = [(table, found)]
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            other, apart = yield from _apart(config, reading, path, f"{name}_data", labels)
-            yield from _report(apart, other)
-            parts[name] = _Part(other, apart, apart.examples)
-            read.append((other, apart))
+    for name, path in data.apart.items():
+        other, apart = yield from _apart(config, reading, path, f"{name}_data", labels)
+        yield from _report(apart, other)
+        parts[name] = _Part(other, apart, apart.examples)
+        read.append((other, apart))
     if not parts.get("train"):
         raise DataError(marked("engine", "No rows are left to train on."))
     return AllRows(read, roles, labels, places, parts)
@@ -127,6 +125,9 @@ class _Part:
 
     def __len__(self) -> int:
         return len(self.examples)
+
+    def blocks(self) -> Iterator[Block]:
+        return ((some.texts(), some.pairs()) for some in self.examples.blocks(AT_ONCE))
 
 
 def _encoded(
@@ -154,14 +155,11 @@ def _apart(
 ) -> Steps[tuple[Table, Examples]]:
     """Read a table of its own for validation or test. Raises: ConfigError naming the setting."""
     data = config.data
-    try:
+    with of_setting(field):
         table = yield from opening_table(data, path, field)
         roles = reading.named(data, table)
         rules = LabelRules(labels, merge=data.merge_labels)
         return table, (yield from reading.finding(table, roles, rules))
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
 def _report(found: Examples, table: Table) -> Iterator[Event]:

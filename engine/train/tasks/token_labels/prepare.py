@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Beat, Event, Noted, Progress, Steps
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.values import as_kind
@@ -21,13 +21,17 @@ from engine.text.tagged.texts import TaggedTexts
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
-from engine.train.learned import Block, HashedPart, hashes_of, telling_start
-from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, split_of, starting
+from engine.train.learned import Block, HashedPart, hashes_of_parts, telling_start
+from engine.train.prepare import SPLITS, Setup, about_data, of_setting, on_ignored, split_of, starting
 from engine.train.tasks.token_labels.cutting import Codes, cutting
 from engine.train.tasks.token_labels.kept import TaggedSet
-from engine.train.tasks.token_labels.reading import apart, lines_document, on_file, on_unused, opening
+from engine.train.tasks.token_labels.reading import lines_document, on_file, opening
 
 _TEXTS_AT_ONCE = 4096
+_UNUSED = (
+    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
+)  # fmt: skip
+_READ_OTHERWISE = marked("engine", "words with tags are read in their own way, and none is cut off")
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
     shape, wordpiece = starting(config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
-    yield from on_unused(data)
+    yield from data_notes.on_unused(data, _UNUSED, _READ_OTHERWISE)
     read, parts, places = yield from reading_parts(config)
     own = read[0]
     labels, tags = own.tags, parts["train"].tags
@@ -141,7 +145,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
         "reported": lines_document(read, "reported"),
         "repaired": lines_document(read, "repaired"),
     }
-    hashes = yield from hashes_of_parts(parts)
+    hashes = yield from told_again(parts)
     known = yield from telling_start(config.model.model, hashes, about["split"])
     yield from _on_parts(parts, labels, known)
     sets: dict[str, EncodedSet] = {}
@@ -171,10 +175,10 @@ def reading_parts(
     own = yield from opening(data, data.data)
     yield from on_file(own)
     others = {}
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            others[name] = yield from apart(data, path, f"{name}_data")
-            yield from on_file(others[name])
+    for name, path in data.apart.items():
+        with of_setting(f"{name}_data"):
+            others[name] = yield from opening(data, path, f"{name}_data")
+        yield from on_file(others[name])
     read = [own, *others.values()]
     tags = tuple(dict.fromkeys(tag for one in read for tag in one.tags))
     keys = yield from part_of(own, tags).keys()
@@ -190,12 +194,9 @@ def reading_parts(
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Part]) -> Steps[dict[str, HashedPart]]:
+def told_again(parts: Mapping[str, Part]) -> Steps[dict[str, HashedPart]]:
     """Return what tells the texts of each part again."""
-    found = {}
-    for name, part in parts.items():
-        found[name] = HashedPart((yield from hashes_of(part.blocks())), part.texts.sha256)
-    return found
+    return hashes_of_parts({name: (part.blocks(), part.texts.sha256) for name, part in parts.items()})
 
 
 def _check(config: FineTuneConfig) -> None:
@@ -232,7 +233,7 @@ def on_unknown(name: str, tags: Sequence[str]) -> Sentence:
     template = marked(
         "engine", "{name} holds tags that the model does not know, which count as mistakes: {tags} ({count})."
     )
-    shown = [*(tag[:40] for tag in tags[:10]), *(["..."] if tags[10:] else [])]
+    shown = some_of([tag[:40] for tag in tags], 10)
     return Sentence(template, {"name": name, "tags": shown, "count": len(tags)})
 
 

@@ -15,9 +15,8 @@ from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 from engine.events import Beat, Evaluated, Steps
 from engine.model.heads import on_batch
 from engine.text.batch import IGNORE, Batch, EncodedSet
@@ -25,7 +24,7 @@ from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import compared_entities, lenient_spans, score_entities
 from engine.train.metrics import ONE_ANSWER, class_scores, notes_on, score_classes
 from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, Each, Marks, coded
-from engine.train.task import Measures, Readings, weights_on
+from engine.train.task import Measures, Readings, cross_entropy
 from engine.train.tasks.token_labels.details import NONE_FOUND, entity_details, tag_details
 from engine.train.tasks.token_labels.kept import TaggedSet
 
@@ -75,25 +74,9 @@ class TokenLabels:
         return torch.tensor([weight, count], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy in float32, a mean over the step's words by what they count.
-
-        Tally: (the same, number of right answers). Source: torch's cross_entropy with reduction="mean".
-        """
+        """Cross-entropy in float32, a mean over the step's words by what they count."""
         logits = self.forward(model, batch).float()
-        targets = batch.targets
-        assert targets is not None
-        weights = weights_on(self.weights, logits.device) if self.weights else None
-        summed = F.cross_entropy(
-            logits,
-            targets,
-            weights,
-            ignore_index=IGNORE,
-            reduction="sum",
-            label_smoothing=self.label_smoothing,
-        )
-        loss = summed / max(float(totals[0]), torch.finfo(torch.float32).tiny)
-        hits = (logits.detach().argmax(-1) == targets).sum()
-        return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
+        return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
     def read(self, tally: Tensor, totals: Tensor) -> Readings:
         """Return mean loss and share of words with the right tag."""
@@ -177,7 +160,7 @@ class TokenLabels:
         if never == occur and not measures.metrics.get("entity_precision"):
             count = sum(found[kind][3] for kind in occur)
             return [(Sentence(NONE_FOUND, {"split": split, "count": count}), "wrong")]
-        types = [*(kind[:40] for kind in never[:5]), *(["..."] if never[5:] else [])]
+        types = some_of([kind[:40] for kind in never], 5)
         values = {"types": types, "count": len(never), "total": len(occur)}
         return [(Sentence(_NEVER, values), "look")]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine.text.questions.question import Questions
-from engine.text.questions.reading import read_questions
 from engine.text.questions.splitting import halves, split_questions
+from tests.engine.read_at_once import read_questions
 
 PASSAGE = "The Normans came from France."
 

@@ -14,9 +14,9 @@ from engine.errors import ConfigError
 from engine.events import result_of
 from engine.text.questions.decoding import LONGEST_ANSWER, answer, answering, chances, longest_answer
 from engine.text.questions.question import Questions
-from engine.text.questions.reading import read_questions
 from engine.text.questions.windows import UNKNOWN, Windows, begins_of, cutting, owned_by, pieces_of
 from engine.text.wordpiece import WordPiece
+from tests.engine.read_at_once import read_questions
 
 SMALL = WordPiece.from_tokens(
     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "who", "?", "the", "norman", "##s", "came", "from", "cafe"]

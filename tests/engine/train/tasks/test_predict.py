@@ -16,7 +16,6 @@ import torch
 
 from engine.errors import DataError, ModelError, UserError
 from engine.events import Evaluated, Event, Finished, Noted, Predicted
-from engine.inspect.predict import evaluate_file
 from engine.model.info import read_info
 from engine.model.weights import load_classifier, save_model
 from engine.settings.config import with_values
@@ -25,7 +24,7 @@ from engine.text.roles import ROLE_NAMES, Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.tasks.classification.task import Classification
-from engine.train.tasks.known import CLASSIFICATION
+from engine.train.tasks.known import CLASSIFICATION, evaluate_file
 from engine.train.tasks.rows.predict import Predictor, predict_file
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import LABELS, model_folder, tiny_classifier, tiny_wordpiece

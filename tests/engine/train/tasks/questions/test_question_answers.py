@@ -12,10 +12,10 @@ import pytest
 
 from engine.errors import DataError, ModelError, UserError
 from engine.events import Evaluated, Finished, Noted, Predicted
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import QuestionAnswering
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
+from engine.train.tasks.known import evaluate_file, predict_file
 from engine.train.tasks.questions.predict import Predictor
 from tests.engine.tiny_questions import squad, write_squad
 from tests.engine.tiny_runs import run_engine

@@ -17,13 +17,14 @@ from engine.model.heads import QuestionAnswering
 from engine.model.names import published_names
 from engine.model.weights import load_headed
 from engine.text.batch import Batch, EncodedSet, collate
-from engine.text.questions.reading import read_questions
 from engine.text.questions.windows import UNKNOWN, cutting
 from engine.train.answer_scores import score_answers
+from engine.train.run.records import count_of
 from engine.train.task import Measures
-from engine.train.tasks.questions.details import count_of, mistakes_in, scores_by_word, threshold_in
+from engine.train.tasks.questions.details import mistakes_in, scores_by_word, threshold_in
 from engine.train.tasks.questions.kept import QuestionSet
 from engine.train.tasks.questions.task import QuestionTask
+from tests.engine.read_at_once import read_questions
 from tests.engine.tiny_questions import squad, write_squad
 from tests.fakes import scramble, tiny_config, tiny_wordpiece
 

@@ -9,9 +9,9 @@ import pytest
 
 from engine.events import result_of
 from engine.text.batch import IGNORE, NOT_ASKED
-from engine.text.tagged.read import read_tagged
 from engine.train.tasks.token_labels.cutting import cutting, windows
 from engine.train.tasks.token_labels.kept import TaggedSet
+from tests.engine.read_at_once import read_tagged
 from tests.engine.train.tasks.token_labels.tiny_words import sentences, write_conll
 from tests.fakes import tiny_wordpiece
 

@@ -16,18 +16,18 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from engine.errors import ConfigError, DataError
 from engine.events import Evaluated, Event, Finished, Noted, Started, result_of
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import TokenClassifier
 from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig
 from engine.text.batch import collate
-from engine.text.tagged.read import read_tagged
 from engine.train.finetune import fine_tune
-from engine.train.tasks.known import TASKS, guess_task, task_of
-from engine.train.tasks.token_labels.details import confusion_in, count_of, error_counts, texts_in
+from engine.train.run.records import count_of
+from engine.train.tasks.known import TASKS, evaluate_file, guess_task, predict_file, task_of
+from engine.train.tasks.token_labels.details import confusion_in, error_counts, texts_in
 from engine.train.tasks.token_labels.predict import TokenPredictor
 from engine.train.tasks.token_labels.prepare import part_of
 from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, as_iob2, task_for
+from tests.engine.read_at_once import read_tagged
 from tests.engine.steps import stop_at
 from tests.engine.tiny_runs import (
     assert_learned_alike,
