@@ -39,10 +39,10 @@ from engine.evaluation.statistics import (
     share_of,
 )
 from engine.model.info import HOTTEST, keep_temperature
-from engine.text.listed import Listed, folded
+from engine.text.listed import ListedRows, folded
 from engine.train.learned import LEAST_UNSEEN
 from engine.train.metrics import ClassScores, score_classes, wilson_interval
-from engine.train.scored import F1, PEARSON, SHARE, Each, Scored
+from engine.train.scored import F1, PEARSON, SHARE, ScoredTable, ScoreRows
 from engine.train.tasks.regression.scores import pearson_interval
 
 SCORES: dict[str, Score] = {SHARE: share_of, F1: f1_of, PEARSON: pearson_of}
@@ -61,7 +61,7 @@ def groups_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Group
     return found
 
 
-def repeating(listed: Listed) -> Groups | None:
+def repeating(listed: ListedRows) -> Groups | None:
     """Return which texts of a set repeat each other; None where none does, or they were not kept."""
     if len(listed.texts) != len(listed):
         return None
@@ -80,11 +80,11 @@ class Report:
     near: (E,), equal for texts that nearly repeat one another; None: those are equal that repeat exactly.
     """
 
-    scored: Scored
+    scored: ScoredTable
     kept: float = 1.0
     near: Groups | None = None
     kept_from: tuple[str, str] = ("", "")
-    fitting: Scored | None = None
+    fitting: ScoredTable | None = None
 
     @property
     def count(self) -> int:
@@ -221,7 +221,7 @@ class Report:
         return abstaining(each.sure, each.right > 0.5)
 
 
-def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, float] | None:
+def interval_over(each: ScoreRows, groups: Groups | None = None) -> tuple[float, float] | None:
     """Return the 95 % interval of what some texts came to, as `Report.interval` says.
 
     Args: groups: (E,), equal for texts that are drawn together.
@@ -236,7 +236,7 @@ def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, floa
     return bounded_interval(tallies, SCORES[each.score])
 
 
-def digest_of(listed: Listed) -> str:
+def digest_of(listed: ListedRows) -> str:
     """Return what tells texts from others: the same for the same texts in the same order."""
     hasher = sha256()
     for side in (listed.texts, listed.pairs or ()):

@@ -32,7 +32,7 @@ from engine.model.heads import EncoderWithHead
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.tasks.known import evaluate_file
 
 VALIDATION = "validation"
@@ -148,7 +148,7 @@ def _measured(
     if data is None and not is_of_run:
         told = yield from _of_answers(graph, sessions, wordpiece, texts)
         return Small(path, export, (size, told))
-    scored = list[Scored]()
+    scored = list[ScoredTable]()
     for session in sessions:
         stand_in = partial(_in_its_place, session)
         if data is not None:
@@ -170,18 +170,18 @@ def _in_its_place(session: Any, model: EncoderWithHead) -> InItsPlace:
     return InItsPlace(session, model.config)
 
 
-def _quietly(steps: Steps[Scored]) -> Steps[Scored]:
+def _quietly(steps: Steps[ScoredTable]) -> Steps[ScoredTable]:
     """Do the work of a measurement; its progress is told, its scores and remarks are told by who asked."""
     while True:
         try:
             event: Event = next(steps)
         except StopIteration as end:
-            found: Scored = end.value
+            found: ScoredTable = end.value
             return found
         yield event if isinstance(event, Progress) else Beat()
 
 
-def _of_both(scored: Sequence[Scored], small: Small, on: Sentence) -> Small:
+def _of_both(scored: Sequence[ScoredTable], small: Small, on: Sentence) -> Small:
     """Return what two graphs got of the same labelled texts."""
     reports = [Report(one) for one in scored]
     found = [(one.value, one.interval) for one in reports]

@@ -26,7 +26,7 @@ from engine.family.gpt import GPT
 from engine.family.members import CLS, SEP, HasStates, HasVectors, Member
 from engine.family.ngram import NGram
 from engine.family.reached import Score, shares
-from engine.text.examples import Examples, stratified_split
+from engine.text.examples import ExampleTable, stratified_split
 from engine.train.optimizer import Optimizer
 
 # E texts, C labels, D width, L layers
@@ -49,7 +49,7 @@ class LabelledTexts:
     labels: np.ndarray
 
 
-def parts_of(family: Family, examples: Examples) -> tuple[LabelledTexts, LabelledTexts]:
+def parts_of(family: Family, examples: ExampleTable) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and to ask about, drawn label by label; the same for all members."""
     labels = np.asarray(examples.examples.labels).astype(np.int64)
     learned, asked = stratified_split(labels, (TEST_SHARE,), SEED)

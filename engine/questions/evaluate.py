@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
     from engine.evaluation.report import Report
     from engine.evaluation.slices import Slice
-    from engine.train.scored import Scored
+    from engine.train.scored import ScoredTable
 
 KEEP, FORGET = "keep", "forget"
 NOT_TESTED = marked(
@@ -108,7 +108,7 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
             yield Noted(sentence=Sentence(NOT_TESTED))
         return Evaluation(report, baselines, slices, num_tried)
 
-    def _baselines(self, scored: Scored) -> Steps[list[Baseline]]:
+    def _baselines(self, scored: ScoredTable) -> Steps[list[Baseline]]:
         from engine.evaluation.baselines import can_count_words, counting_words, one_label
 
         found = list(one_label(scored, self.model.folder))

@@ -15,7 +15,7 @@ from engine.questions.question import Found, Question, asked
 from engine.settings.finetune import DataConfig
 
 if TYPE_CHECKING:
-    from engine.train.scored import Scored
+    from engine.train.scored import ScoredTable
 
 PARTS = ("validation", "test")
 
@@ -75,7 +75,7 @@ class OverLabelled(Question[Found]):
         if bool(self.data) == bool(self.part):
             raise UserError(marked("engine", "Give either --data, a file, or --part, of a run's own rows."))
 
-    def scoring(self) -> Steps[Scored]:
+    def scoring(self) -> Steps[ScoredTable]:
         """Return what the model answers, and how good that is. Raises: UserError."""
         from engine.evaluation.part import scoring_part
         from engine.train.tasks.known import evaluate_file

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engine.evaluation.calibration import Temperature
     from engine.evaluation.report import Report
     from engine.evaluation.slices import Slice
-    from engine.train.scored import Scored
+    from engine.train.scored import ScoredTable
 
 MOST_SLICES = 8  # told on a terminal
 
@@ -231,7 +231,7 @@ def report_lines(
     return [*found, *(aligned(rows) if len(rows) > 1 else [])]
 
 
-def write_rows(path: Path, scored: Scored, places: list[int] | None = None) -> None:
+def write_rows(path: Path, scored: ScoredTable, places: list[int] | None = None) -> None:
     """Write scored texts as a table. Args: places: of those that are written; None: all."""
     from engine.text.table import write_csv
 

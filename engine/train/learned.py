@@ -65,11 +65,11 @@ def hashes_of(blocks: Iterable[Block]) -> Steps[Keys]:
     return np.frombuffer(digests, np.int64)
 
 
-def hashes_of_parts(parts: Mapping[str, tuple[Iterable[Block], str]]) -> Steps[dict[str, HashedPart]]:
+def hashes_of_parts(parts: Mapping[str, tuple[Iterable[Block], str]]) -> Steps[dict[str, HashedRows]]:
     """Return what tells the texts of each part again. Args: parts: texts, and the sha256 of their file."""
     found = {}
     for name, (blocks, sha256) in parts.items():
-        found[name] = HashedPart((yield from hashes_of(blocks)), sha256)
+        found[name] = HashedRows((yield from hashes_of(blocks)), sha256)
     return found
 
 
@@ -201,7 +201,7 @@ def as_tensors(hashes: Keys) -> dict[str, torch.Tensor] | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HashedPart:
+class HashedRows:
     """A part of the data of a run: the hashes of its texts, and the sha256 of the file they stand in."""
 
     hashes: Keys
@@ -209,7 +209,7 @@ class HashedPart:
 
 
 def telling_start(
-    model: str, parts: Mapping[str, HashedPart], split: Mapping[str, Any]
+    model: str, parts: Mapping[str, HashedRows], split: Mapping[str, Any]
 ) -> Steps[frozenset[str]]:
     """Tell what the model to start from has already learned of the parts of a run; return which of those that
     are measured it knows.
@@ -235,7 +235,7 @@ def telling_start(
     return frozenset(known)
 
 
-def _on_apart(base: Learned, name: str, part: HashedPart, split: Mapping[str, Any] | None) -> Noted | None:
+def _on_apart(base: Learned, name: str, part: HashedRows, split: Mapping[str, Any] | None) -> Noted | None:
     """Return what to say of the texts that are measured. Args: split: None of a file of its own."""
     count, total = int(base.seen(part.hashes).sum()), len(part.hashes)
     values: dict[str, Any] = {"count": count, "total": total, "part": name}

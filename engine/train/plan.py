@@ -22,7 +22,7 @@ from engine.model.bert import Bert
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import EncoderWithHead
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.train.adapt import REPEATED, num_frozen, repeats
 from engine.train.feed import EpochFeed
 from engine.train.optimizer import Optimizer, default_learning_rate
@@ -152,7 +152,7 @@ def measure(
     model: EncoderWithHead,
     task: Answering,
     feed: EpochFeed,
-    sets: Mapping[str, EncodedSet],
+    sets: Mapping[str, EncodedRows],
     training: TrainingConfig,
     device: Device,
 ) -> Generator[Event, None, Pace]:

@@ -55,7 +55,7 @@ from engine.train.data_notes import shared_with_training
 from engine.train.learned import learned_by
 from engine.train.run.runs import SETUP, notes_from, read_config
 from engine.train.run.setup import read_setup
-from engine.train.scored import Each, Scored
+from engine.train.scored import ScoredTable, ScoreRows
 from engine.train.tasks.known import TASKS
 from engine.train.tasks.multi_label.task import BETWEEN
 from engine.train.tasks.rows.kind import OfRows
@@ -117,7 +117,7 @@ def score(source: EvaluateFile) -> Steps[OpenedScores]:
     return OpenedScores(source, report, always, sizes, lengths, seen, can_count, file, seconds)
 
 
-def _num_seen(source: EvaluateFile, scored: Scored) -> int | None:
+def _num_seen(source: EvaluateFile, scored: ScoredTable) -> int | None:
     """Return how many of the texts the model has learned from; None: that is not known."""
     if scored.num_seen:
         return scored.num_seen
@@ -340,7 +340,7 @@ def _mask(
     return _differing(len(each), str(values[0]), both)
 
 
-def _places_of(each: Each, one: Filter) -> Places:
+def _places_of(each: ScoreRows, one: Filter) -> Places:
     """Return the places of the texts that have a mark, or of one."""
     if one.kind == text_filter.PLACE:
         return np.array([int(one.values[0])], np.int64)
@@ -384,7 +384,7 @@ def _differing(count: int, who: str, both: ScoredPair | None) -> Mask:
     return found
 
 
-def _of_texts(scored: Scored, test: Callable[[str], bool], so_far: Mask) -> Steps[Mask]:
+def _of_texts(scored: ScoredTable, test: Callable[[str], bool], so_far: Mask) -> Steps[Mask]:
     """Ask a test of the texts that are still in question, some at a time."""
     listed, found = scored.listed, np.zeros(len(scored.each), bool)
     if not len(listed.texts):
@@ -428,7 +428,7 @@ def scored_words(found: Attribution) -> list[ScoredWord]:
     ]
 
 
-def export(path: Path, scored: Scored, places: Places) -> Path:
+def export(path: Path, scored: ScoredTable, places: Places) -> Path:
     """Write some texts with their answers as a table. Raises: UserError."""
     write_rows(path, scored, places.tolist())
     return path

@@ -13,7 +13,7 @@ from engine.evaluation.report import Report
 from engine.evaluation.slices import Slice
 from engine.questions.evaluate import EvaluateFile
 from engine.text.listed import Indices
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 
 SURE, UNSURE, LONG, SHORT, FILE = ORDERS = ("surest", "least sure", "longest", "shortest", "file")
 
@@ -36,7 +36,7 @@ class OpenedScores:
     seconds: float
 
     @property
-    def scored(self) -> Scored:
+    def scored(self) -> ScoredTable:
         return self.report.scored
 
     @property

@@ -11,7 +11,7 @@ from engine.errors import DataError, marked
 from engine.events import Noted, Steps
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.example_rows import Example, ExampleRows
-from engine.text.examples import LabelRules, finding_examples
+from engine.text.examples import LabelSettings, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.wordpiece import Encoding
@@ -47,7 +47,7 @@ def finding_texts(
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
     labels = subject.labels if roles.label else None
     found = yield from finding_examples(
-        table, roles if labels else roles.with_columns(label=""), LabelRules(labels)
+        table, roles if labels else roles.with_columns(label=""), LabelSettings(labels)
     )
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)

@@ -29,7 +29,7 @@ from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.bert import Bert
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.sentence_files import SentenceVectors
-from engine.text.batch import Batch, Bounds, EncodedSet, by_length, collate
+from engine.text.batch import Batch, Bounds, EncodedRows, by_length, collate
 from engine.text.wordpiece import WordPiece
 
 # B texts of a batch, E texts of all, N tokens packed, D hidden_size, L layers, P poolings
@@ -276,7 +276,7 @@ def _room(num_poolings: int, num_texts: int, width: int) -> Floats:
 
 def _cut_texts(
     wordpiece: WordPiece, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int
-) -> Generator[Event, None, tuple[EncodedSet, tuple[int, ...], int]]:
+) -> Generator[Event, None, tuple[EncodedRows, tuple[int, ...], int]]:
     """Return the texts as WordPieces, the places of empty ones, and how many were cut."""
     pieces: list[np.ndarray] = []
     num_a: list[int] = []
@@ -298,11 +298,11 @@ def _cut_texts(
             num_cut += cut > 0
         done = min(start + TEXTS_AT_ONCE, len(texts))
         yield Progress(stage=marked("engine", "Tokenizing"), done=done, total=len(texts))
-    return EncodedSet.from_pieces(pieces, num_a, [-1] * len(pieces), places), tuple(empty), num_cut
+    return EncodedRows.from_pieces(pieces, num_a, [-1] * len(pieces), places), tuple(empty), num_cut
 
 
 def _pooled(
-    subject: LoadedModel, encoded: EncodedSet, indices: np.ndarray, poolings: Sequence[Pooling]
+    subject: LoadedModel, encoded: EncodedRows, indices: np.ndarray, poolings: Sequence[Pooling]
 ) -> Floats:
     """Return (P, B, D) of some texts: together or, where memory does not suffice, half by half."""
     try:

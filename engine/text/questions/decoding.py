@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.events import Beat, Steps
-from engine.text.questions.question import Questions
+from engine.text.questions.question import PassageTable
 from engine.text.questions.windows import Spans, Windows
 
 Scores = npt.NDArray[np.floating]
@@ -84,7 +84,7 @@ def longest_answer(windows: Windows) -> int:
 
 def answering(
     windows: Windows,
-    questions: Questions,
+    questions: PassageTable,
     start: Scores,
     end: Scores,
     *,

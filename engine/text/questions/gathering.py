@@ -1,4 +1,4 @@
-"""Questions one by one, as a file gives them, become `Questions`: placed, repaired or reported.
+"""Questions one by one, as a file gives them, become `PassageTable`: placed, repaired or reported.
 
 Whatever the layout of the file, what is believed and what is mended is decided here.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.errors import DataError, Sentence, marked
 from engine.text.questions.placing import place_of, stands_at
-from engine.text.questions.question import Answer, Passage, Place, Question, Questions, Remark
+from engine.text.questions.question import Answer, Passage, PassageTable, Place, Question, Remark
 from engine.text.reading.encoding import SURROGATES
 
 Given = tuple[str, int | None]  # an answer's text, and where it is said to begin
@@ -95,9 +95,9 @@ class Gathering:
 
     def finish(
         self, path: Path, layout: Sentence, encoding: str, sha256: str, notes: Sequence[Sentence]
-    ) -> Questions:
+    ) -> PassageTable:
         """Return all that was taken. Raises: DataError if there is no question that can be used."""
-        made = Questions(
+        made = PassageTable(
             path,
             layout,
             encoding,

@@ -96,7 +96,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Questions:
+class PassageTable:
     """What a file of questions holds.
 
     questions: all that can be asked, in the order of the file; those that are not `is_used` are reported too.
@@ -127,7 +127,7 @@ class Questions:
     def num_without_answer(self) -> int:
         return sum(question.has_none for question in self.questions)
 
-    def take(self, places: Sequence[int]) -> Questions:
+    def take(self, places: Sequence[int]) -> PassageTable:
         """Return some of the questions, in that order, with the passages that they are about."""
         some = [self.questions[place] for place in places]
         numbers = {old: new for new, old in enumerate(dict.fromkeys(one.passage for one in some))}

@@ -25,14 +25,14 @@ from engine.model.info import read_info
 from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.text.table import BadLine
 from engine.text.wordpiece import WordPiece
 from engine.train.evaluate import evaluate
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.loop import evaluated
 from engine.train.prepare import Setup, check_fit
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.task import Answering, Measures, scored
 
 Head = TypeVar("Head", bound=EncoderWithHead)
@@ -40,7 +40,9 @@ Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
 StandIn = Callable[
     [EncoderWithHead], nn.Module
 ]  # what answers in a model's place, such as the same model exported
-ToMeasure = tuple[Answering, EncodedSet, np.ndarray]  # the task; examples; (E,) bool, which were learned from
+ToMeasure = tuple[
+    Answering, EncodedRows, np.ndarray
+]  # the task; examples; (E,) bool, which were learned from
 
 
 class Opened(Protocol):
@@ -138,7 +140,7 @@ class Kind(ABC):
     least_rate: ClassVar[float] = 0.0  # peak learning rate of small encoders, where their usual one is lower
     without: ClassVar[tuple[str, ...]] = ()  # settings of `AdaptConfig` that mean nothing to it
     reads_tables: ClassVar[bool] = True  # whether its files are opened as tables in the window
-    has_marks: ClassVar[bool] = False  # whether `Each` of its answers says what texts have in common
+    has_marks: ClassVar[bool] = False  # whether `ScoreRows` of its answers says what texts have in common
     counts_words: ClassVar[bool] = False  # whether counted words and a linear classifier can do the same
 
     def looks(self, path: Path, data: DataConfig) -> Sentence | None:
@@ -157,7 +159,7 @@ class Kind(ABC):
         """Read, check, split and encode. Raises: DataError, ModelError, ConfigError, before long work."""
 
     @abstractmethod
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         """Read and split alone: return what tells the texts of each part again, and how the data are split.
 
         Raises: as `prepare`.
@@ -182,7 +184,7 @@ class Kind(ABC):
         """Let a model in training know what its result has to know of the data."""
         return
 
-    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedSet]:
+    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedRows]:
         """Return task and data that the result of a run is measured by, once it is read from its folder."""
         return self.task(setup, AdaptConfig()), setup.sets[split]
 
@@ -217,7 +219,7 @@ class Kind(ABC):
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
-    ) -> Steps[Scored]:
+    ) -> Steps[ScoredTable]:
         """Measure a model folder on a file: Progress, Noted, one Evaluated (split "test"), Finished.
 
         What is returned says of every text what it got. Args: data: the file and how to read it; columns that

@@ -88,15 +88,17 @@ def test_answers_that_were_kept_are_those_that_the_model_gives(place: Path, tmp_
 def test_a_run_of_before_has_the_texts_of_its_file_or_of_its_pieces(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.train.tasks.rows.kept import RowSet
+    from engine.train.tasks.rows.kept import MeasuredRows
 
     run = tmp_path / "run"
     shutil.copytree(place / "run", run)
     shutil.rmtree(run / "answers")
     plain = {"lines", "utf8", "begins", "pair_utf8", "pair_begins"}
-    before = RowSet.from_arrays
+    before = MeasuredRows.from_arrays
     monkeypatch.setattr(
-        RowSet, "from_arrays", lambda arrays: before({k: v for k, v in arrays.items() if k not in plain})
+        MeasuredRows,
+        "from_arrays",
+        lambda arrays: before({k: v for k, v in arrays.items() if k not in plain}),
     )
     _, found = drained(scoring_part(run, "test"))
     rows = found.listed.rows.tolist()

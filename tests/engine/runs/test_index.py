@@ -26,7 +26,7 @@ from engine.train.finetune import fine_tune
 from engine.train.run.answers import save_answers
 from engine.train.run.lock import locked
 from engine.train.run.runs import CONFIG, LOCK, METRICS, STATUS, read_metrics
-from engine.train.scored import F1, Each
+from engine.train.scored import F1, ScoreRows
 from tests.engine.made_runs import made_run, touch_later
 from tests.engine.tiny_runs import write_table
 from tests.engine.train.tasks.test_multi_label import moods, moods_config
@@ -234,7 +234,7 @@ def test_a_score_that_is_no_share_has_the_interval_of_the_answers_that_were_kept
     hits = np.arange(100) < 80
     adds = np.stack([hits, np.ones(100), np.ones(100)], 1).astype(float)
     zeros, right = np.zeros(100, np.int32), hits.astype(np.float32)
-    each = Each(("a", "b"), zeros, zeros + 1, right, right / 2, adds, F1)
+    each = ScoreRows(("a", "b"), zeros, zeros + 1, right, right / 2, adds, F1)
     save_answers(path, "validation", 12, each)
     touch_later(path / METRICS)
     score = runs_of(tmp_path)["several"].score()

@@ -26,9 +26,9 @@ from engine.runs.versus import (
     texts_and_seeds,
     versus,
 )
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 from engine.train.run.answers import save_answers
-from engine.train.scored import F1, SHARE, Each
+from engine.train.scored import F1, SHARE, ScoreRows
 from tests.engine.made_runs import made_run
 
 ROWS = 2000
@@ -42,11 +42,11 @@ def sure(found: Found) -> bool:
     return p_value < SURE
 
 
-def each_of(right: np.ndarray) -> Each:
+def each_of(right: np.ndarray) -> ScoreRows:
     """Return answers of two labels, of which these are right."""
     true = (np.arange(len(right)) % 2).astype(np.int32)
     ones = np.ones(len(right))
-    return Each(
+    return ScoreRows(
         names=("bad", "good"),
         true=true,
         predicted=np.where(right, true, 1 - true).astype(np.int32),
@@ -168,7 +168,9 @@ def test_a_score_that_is_no_share_of_texts_is_compared_by_what_each_text_adds(tm
     assert found.interval[0] < found.value < found.interval[1] and found.value == pytest.approx(0.2, abs=0.06)
 
 
-def answered(root: Path, name: str, metric: str, each: Each, number: int = 0, **settings: Any) -> RunFacts:
+def answered(
+    root: Path, name: str, metric: str, each: ScoreRows, number: int = 0, **settings: Any
+) -> RunFacts:
     """Make a run that was measured by a metric, and has kept these answers."""
     path = made_run(root, name, seed=1, number=number, **settings)
     save_answers(path, "validation", 12, each)
@@ -202,7 +204,7 @@ def test_tags_are_compared_by_their_words_though_wrong_ones_are_told_in_words(tm
         )  # the wrong words of each text, as answered
         places = np.arange(200, dtype=np.int32)
         adds = np.stack([hits, words], 1).astype(float)
-        each = Each(names, places, places[::-1], hits / words, np.ones(200), adds, SHARE)
+        each = ScoreRows(names, places, places[::-1], hits / words, np.ones(200), adds, SHARE)
         runs.append(
             answered(tmp_path / "runs", "tags", "token_accuracy", each, number, num_epochs=1 + number)
         )
@@ -248,7 +250,7 @@ def test_copies_of_a_text_count_once_between_two_runs(
     assert found is not None and found.is_sure
     texts = ["the same", *["the same"] * 5, *map(str, range(54))]
     lines = np.arange(60)
-    monkeypatch.setattr(subject, "_listed", lambda *_: Listed(lines, lines, lines, texts))
+    monkeypatch.setattr(subject, "_listed", lambda *_: ListedRows(lines, lines, lines, texts))
     found = versus(runs[:1], runs[1:], ScoreChoice())
     assert found is not None and found.basis == TEXTS and found.differ == 6 and not found.is_sure
 

@@ -10,7 +10,7 @@ from engine.events import Steps
 from engine.settings.finetune import DataConfig
 
 if TYPE_CHECKING:
-    from engine.text.questions.question import Questions
+    from engine.text.questions.question import PassageTable
     from engine.train.tasks.questions.predict import Predictor, Reply
 
 
@@ -28,7 +28,7 @@ class OpenAnswerer(OpenPredictor["Predictor"]):
         return self.of(folder).ask(question, passage)
 
 
-def read_file(path: Path) -> Steps[Questions]:
+def read_file(path: Path) -> Steps[PassageTable]:
     """Return the questions of a file. Raises: DataError."""
     from engine.train.tasks.questions.reading import opening
 

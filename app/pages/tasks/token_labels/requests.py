@@ -10,7 +10,7 @@ from app.pages.tasks.requests import OpenPredictor
 from engine.events import Steps
 
 if TYPE_CHECKING:
-    from engine.text.tagged.texts import TaggedTexts
+    from engine.text.tagged.texts import TaggedTable
     from engine.train.tasks.token_labels.answers import TaggedAnswer
     from engine.train.tasks.token_labels.predict import TokenPredictor
 
@@ -38,7 +38,7 @@ class OpenTagger(OpenPredictor["TokenPredictor"]):
         return TaggedReply(predictor.answer(*texts), predictor.types, predictor.is_plain)
 
 
-def read_written(path: Path) -> Steps[TaggedTexts]:
+def read_written(path: Path) -> Steps[TaggedTable]:
     """Return the texts of a file of tags. Raises: DataError."""
     from engine.text.tagged.read import reading_tagged
 

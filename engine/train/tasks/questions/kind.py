@@ -11,7 +11,7 @@ from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.questions.reading import looks_like_questions
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.questions.details import threshold_in
@@ -41,7 +41,7 @@ class AnsweringQuestions(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
         return (yield from told_again(parts)), about_split(config.data, places)
 

@@ -9,7 +9,7 @@ from engine.events import Beat, Steps
 from engine.text.questions.decoding import Answered, Scores, answer
 from engine.text.questions.question import Question
 from engine.train.answer_scores import AnswerScores
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.writing import sureness
 
 MOST_MISTAKES = 200
@@ -30,7 +30,7 @@ class Asked(Protocol):
 
 def mistakes(
     task: Asked,
-    data: QuestionSet,
+    data: QuestionRows,
     scores: tuple[Scores, Scores],
     found: Sequence[Answered],
     told: AnswerScores,
@@ -54,7 +54,7 @@ def mistakes(
 
 
 def _mistake(
-    task: Asked, data: QuestionSet, scores: tuple[Scores, Scores], asked: int, f1: float
+    task: Asked, data: QuestionRows, scores: tuple[Scores, Scores], asked: int, f1: float
 ) -> dict[str, Any]:
     question = data.questions.questions[int(data.rows[data.window_bounds[asked]])]
     passage = data.questions.passage_of(question)

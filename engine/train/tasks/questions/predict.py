@@ -18,13 +18,13 @@ from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import DataConfig
 from engine.text.questions.decoding import LONGEST_ANSWER, Answered, Chances, answer, chances
 from engine.text.questions.gathering import Gathering
-from engine.text.questions.question import Place, Questions
+from engine.text.questions.question import PassageTable, Place
 from engine.text.questions.windows import check_room
 from engine.text.table import Table, reading_table
 from engine.train.evaluate import answers_of
 from engine.train.learned import telling_seen
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.prepare import blocks_of_questions, encoded
 from engine.train.tasks.questions.reading import (
     known_answers,
@@ -95,13 +95,13 @@ class Predictor(HeadedModel[QuestionAnswering]):
         found = answer(windows, 0, passage, start, end, longest=self.task.longest, **how)
         return Reply(passage, self.task.text(found), found, chances(windows, 0, start, end, **how))
 
-    def task_for(self, questions: Questions) -> QuestionTask:
+    def task_for(self, questions: PassageTable) -> QuestionTask:
         """Return how its scores are read: where nobody has noted that, by what the questions are."""
         if self.info:
             return self.task
         return replace(self.task, with_none=questions.num_without_answer > 0)
 
-    def scores(self, windows: QuestionSet) -> Steps[np.ndarray]:
+    def scores(self, windows: QuestionRows) -> Steps[np.ndarray]:
         """Return (sum of lengths, 2), the scores of beginning and of ending at each token."""
         return answers_of(self.model, self.task, windows, self.device, marked("engine", "Predicting"))
 
@@ -154,7 +154,7 @@ def predict_file(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _telling_seen(predictor: Predictor, questions: Questions) -> Steps[np.ndarray]:
+def _telling_seen(predictor: Predictor, questions: PassageTable) -> Steps[np.ndarray]:
     """Tell how many of some questions the model has learned from; return (Q,) bool, which."""
     blocks, count = blocks_of_questions(questions), len(questions.questions)
     return (yield from telling_seen(predictor.folder, blocks, count, questions.sha256))
@@ -162,8 +162,8 @@ def _telling_seen(predictor: Predictor, questions: Questions) -> Steps[np.ndarra
 
 def _write(
     predictor: Predictor,
-    questions: Questions,
-    windows: QuestionSet,
+    questions: PassageTable,
+    windows: QuestionRows,
     scores: np.ndarray,
     out: Path,
     table: Table | None,

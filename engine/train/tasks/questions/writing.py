@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.durable import replaced_file
 from engine.text.questions.decoding import Answered
-from engine.text.questions.question import Question, Questions
+from engine.text.questions.question import PassageTable, Question
 from engine.text.table import Table, write_csv
 
 ANSWER, START, END, PROBABILITY = ADDED = ("prediction", "prediction start", "prediction end", "probability")
@@ -35,7 +35,7 @@ def is_table(out: Path) -> bool:
 
 
 @contextmanager
-def writing(out: Path, questions: Questions, table: Table | None, *, raw: bool) -> Iterator[Writing]:
+def writing(out: Path, questions: PassageTable, table: Table | None, *, raw: bool) -> Iterator[Writing]:
     """Give what takes the answers; on leaving, the file is there.
 
     Args: table: what the questions were read from, which then is copied with its answers beside it. raw:

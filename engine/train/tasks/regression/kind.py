@@ -15,7 +15,7 @@ from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Noted, Steps
 from engine.model.heads import PLAIN, EncoderWithHead, SequenceClassifier, Unit
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.numbers import are_numbers, figure
 from engine.text.table import Table
 from engine.train.prepare import Setup
@@ -95,7 +95,7 @@ class Regressing(OfRows):
     def task(self, setup: Setup, adapt: AdaptConfig) -> Regression:
         return Regression(setup.labels, unit_in(setup.about))
 
-    def measured(self, setup: Setup, split: str) -> tuple[Regression, EncodedSet]:
+    def measured(self, setup: Setup, split: str) -> tuple[Regression, EncodedRows]:
         unit, data = unit_in(setup.about), setup.sets[split]
         return Regression(setup.labels), replace(data, targets=data.targets * unit.sd + unit.mean)
 
@@ -139,7 +139,7 @@ def unit_in(about: Mapping[str, Any]) -> Unit:
     return Unit(*numbers) if numbers and numbers[1] > 0 else PLAIN
 
 
-def in_unit(data: EncodedSet, unit: Unit) -> EncodedSet:
+def in_unit(data: EncodedRows, unit: Unit) -> EncodedRows:
     """Return a set with its numbers in standard deviations from the mean."""
     return replace(data, targets=(data.targets - unit.mean) / unit.sd)
 

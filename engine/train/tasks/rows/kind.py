@@ -12,7 +12,7 @@ from engine.events import Event, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.roles import Roles
 from engine.text.table import Table, table_head
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import about_split
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.rows.kept import RowSetup
@@ -45,7 +45,7 @@ class OfRows(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
         return prepare(config, self.reading, self.setup)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         rows = yield from reading_parts(config, self.reading)
         return (yield from rows.hashes()), about_split(config.data, rows.places)
 

@@ -15,7 +15,7 @@ from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import IGNORE
 from engine.text.tagged.read import looks_tagged
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
 from engine.train.tasks.kind import Kind, Opened, text_in
 from engine.train.tasks.token_labels.predict import TokenPredictor, predict_file
@@ -44,7 +44,7 @@ class TokenLabelling(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
         return (yield from told_again(parts)), about_split(config.data, places)
 
