@@ -41,7 +41,7 @@ from app.work.page_state import PageState
 from app.work.titles import run_title
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Event
-from engine.train.run.runs import RunInfo, read_config
+from engine.train.run.runs import RunState, read_config
 
 if TYPE_CHECKING:
     from app.lectures.lectures import Lectures
@@ -288,10 +288,10 @@ class MainWindow(QMainWindow):
     def _show_lecture(self, path: Path) -> None:
         self.lectures.open(path, starts=True)
 
-    def _show_run(self, info: RunInfo, config: object) -> None:
+    def _show_run(self, info: RunState, config: object) -> None:
         self._pages.when_made(training_page(config), lambda page: page.show_run(info, config))
 
-    def _open_run(self, info: RunInfo, config: object) -> None:
+    def _open_run(self, info: RunState, config: object) -> None:
         self.show_page(training_page(config))
         self._show_run(info, config)
 
@@ -379,7 +379,7 @@ class MainWindow(QMainWindow):
         else:
             self._pages.when_made(key, lambda _page: self._resume(run, key))
 
-    def _resume(self, run: RunInfo, page: str) -> None:
+    def _resume(self, run: RunState, page: str) -> None:
         try:
             self.session.training.resume(run.path)
         except UserError as error:
@@ -387,7 +387,7 @@ class MainWindow(QMainWindow):
         else:
             self.show_page(page)
 
-    def _refuse_crashed(self, run: RunInfo, error: UserError) -> None:
+    def _refuse_crashed(self, run: RunState, error: UserError) -> None:
         self.session.runs.dismiss(run.path)
         self.show_problem(error)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from engine.evaluation.statistics import Numbers, Tallies, interval_of
+from engine.evaluation.statistics import Numbers, TallyTable, interval_of
 from engine.model.info import HOTTEST
 from engine.train.metrics import wilson_interval
 from engine.train.scored import ScoredTable
@@ -88,7 +88,7 @@ def calibration(
     return Calibration(
         _bins(sure, hits, places, size),
         error,
-        interval_of(Tallies.of(columns, groups), _of_sums),
+        interval_of(TallyTable.of(columns, groups), _of_sums),
         float(by_chance.mean()),
         float(((by_chance >= error).sum() + 1) / (len(by_chance) + 1)),
         float(sure.mean()),

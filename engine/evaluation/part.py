@@ -12,7 +12,7 @@ import numpy as np
 from engine.device import open_device
 from engine.errors import RunError, UserError, marked
 from engine.evaluation.calibration import with_temperature
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.events import Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
 from engine.model.info import read_info, temperature_from, temperature_in
@@ -132,7 +132,7 @@ def scoring_part(
     return replace(answered, listed=listed, seen=seen)
 
 
-def reporting(scored: ScoredTable, model: Path, part: str = "") -> Report:
+def reporting(scored: ScoredTable, model: Path, part: str = "") -> ScoreReport:
     """Return a report on what a model has answered. Args: model: its folder. part: of its run, "" of a file.
 
     A temperature is fitted on the validation rows of the run, where their answers were kept.
@@ -142,7 +142,7 @@ def reporting(scored: ScoredTable, model: Path, part: str = "") -> Report:
     if run is not None and part != PARTS[0] and scored.task == CLASSIFICATION.name:
         kept = _kept(run, PARTS[0])
         fitting = None if kept is None else with_temperature(kept[1], temperature_in(info))
-    return Report(scored, temperature_in(info), kept_from=temperature_from(info), fitting=fitting)
+    return ScoreReport(scored, temperature_in(info), kept_from=temperature_from(info), fitting=fitting)
 
 
 def _kept(run_dir: Path, split: str) -> tuple[EncodedRows, ScoredTable] | None:

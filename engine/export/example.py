@@ -21,9 +21,9 @@ from engine.model.sentence_files import read_sentence_files
 from engine.text.wordpiece import WordPiece
 from engine.train.tasks.known import task_of
 from engine.train.tasks.multi_label.task import MultiLabel
-from engine.train.tasks.questions.predict import Predictor as QuestionPredictor
+from engine.train.tasks.questions.predict import QuestionModel
 from engine.train.tasks.rows.kind import OfRows
-from engine.train.tasks.token_labels.predict import TokenPredictor
+from engine.train.tasks.token_labels.predict import TokenModel
 
 EXAMPLE = "answer.py"
 TOLERANCE = 1e-4  # of a number, by its size where it is above 1
@@ -38,7 +38,7 @@ def example_code(graph: Graph, folder: Path) -> str:
     if graph.labels and graph.kind in (CLASSES, TAGS):
         values["LABELS"] = graph.labels
     if graph.kind == QUESTIONS:
-        predictor = QuestionPredictor.from_folder(folder, "cpu")
+        predictor = QuestionModel.from_folder(folder, "cpu")
         values["STRIDE"], values["MAX_QUESTION"] = predictor.cut.stride, predictor.cut.max_question
         values["LONGEST_ANSWER"], values["WITH_NONE"] = predictor.task.longest, predictor.task.with_none
         values["THRESHOLD"] = predictor.task.threshold
@@ -101,11 +101,11 @@ def _expected(graph: Graph, folder: Path, wordpiece: WordPiece) -> Iterator[tupl
     short, other = sentences[0], sentences[-1]
     long = _longer_than(2 * graph.max_length, sentences, wordpiece)
     if graph.kind == QUESTIONS:
-        ask = QuestionPredictor.from_folder(folder, "cpu").ask
+        ask = QuestionModel.from_folder(folder, "cpu").ask
         for passage in (other, long):
             yield (short, passage), {"answer": ask(short, passage).text}
     elif graph.kind == TAGS:
-        found = TokenPredictor.from_folder(folder, "cpu").answer(short)
+        found = TokenModel.from_folder(folder, "cpu").answer(short)
         pieces = wordpiece.encode(short)
         tags = {start: tag for (start, _), tag in zip(found.spans, found.tags, strict=True)}
         asked = zip(pieces.tokens[1:-1], pieces.offsets[1:-1], strict=True)

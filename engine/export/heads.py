@@ -13,7 +13,7 @@ from engine.model.folder import open_weights
 from engine.model.heads import MultipleChoice, QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.info import length_in, read_info, temperature_in, truncation_in
 from engine.model.sentence_files import read_sentence_files
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
 from engine.text.wordpiece import TRUNCATIONS
 from engine.train.tasks.known import task_of
@@ -113,7 +113,7 @@ def graph_of(folder: Path) -> Graph:
             temperature_in(info),
         )
     with open_weights(folder) as stored:
-        is_language = Source(stored).has("masked_word")
+        is_language = StoredModel(stored).has("masked_word")
     if is_language:
         language, _ = load_pretraining(folder)
         return Graph(_Masked(language).eval(), MASKED, (), longest, longest)

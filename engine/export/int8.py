@@ -22,13 +22,13 @@ from engine.durable import PARTIAL, explained, sync
 from engine.errors import Sentence, marked
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.part import parts_of, run_behind, scoring_part
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.events import Beat, Event, Progress, Steps
 from engine.export.card import CARD
 from engine.export.heads import CHOICES, CLASSES, ENCODER, MASKED, QUESTIONS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
@@ -166,7 +166,7 @@ def _measured(
     return _of_both(scored, Small(path, export, (size,)), on)
 
 
-def _in_its_place(session: Any, model: EncoderWithHead) -> InItsPlace:
+def _in_its_place(session: Any, model: HeadedEncoder) -> InItsPlace:
     return InItsPlace(session, model.config)
 
 
@@ -183,7 +183,7 @@ def _quietly(steps: Steps[ScoredTable]) -> Steps[ScoredTable]:
 
 def _of_both(scored: Sequence[ScoredTable], small: Small, on: Sentence) -> Small:
     """Return what two graphs got of the same labelled texts."""
-    reports = [Report(one) for one in scored]
+    reports = [ScoreReport(one) for one in scored]
     found = [(one.value, one.interval) for one in reports]
     metric, count = scored[0].metric, reports[0].count
     values = {

@@ -15,7 +15,7 @@ import numpy as np
 from engine.evaluation.statistics import (
     SURE,
     Difference,
-    Tallies,
+    TallyTable,
     compared,
     compared_hits,
     holm,
@@ -50,7 +50,7 @@ def share(hits: np.ndarray) -> Score:
 
 def perplexity(logs: np.ndarray, groups: np.ndarray) -> Score:
     """Return exp of minus the mean log; its interval is of sentences drawn anew. Args: groups: (N,)."""
-    tallies = Tallies.of(_columns(-logs), groups)
+    tallies = TallyTable.of(_columns(-logs), groups)
     interval = interval_of(tallies, share_of)
     mean = float(share_of(tallies.total))
     low, high = interval or (mean, mean)

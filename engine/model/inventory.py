@@ -14,13 +14,13 @@ from pathlib import Path
 from engine.errors import Sentence, marked
 from engine.files import reading
 from engine.model import names
-from engine.model.arithmetic import Heads
+from engine.model.arithmetic import HeadsConfig
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import StoredWeights, open_weights
 from engine.model.heads import QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.parts import part_of_weight
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import head_of, read_config
 
 ENCODER = "encoder"
@@ -54,7 +54,7 @@ class Inventory:
     """
 
     config: BertConfig
-    heads: Heads
+    heads: HeadsConfig
     counts: Mapping[str, int]
     refused: Mapping[str, Sentence]
     labels: tuple[str, ...]
@@ -110,7 +110,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
     """
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         source.check(partial(Bert, with_pooler=False), config)
         labels, objection = source.labels(config)
         refused = {"classifier": objection} if objection else {}
@@ -122,7 +122,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
         kind = head_of(config)
         of_tokens = kind in (TokenClassifier.architecture, QuestionAnswering.architecture)
         pooler = source.has("pooler") and not of_tokens
-        heads = Heads(
+        heads = HeadsConfig(
             pooler=pooler,
             masked_words="masked_words" in there,
             next_sentence="next_sentence" in there,
@@ -146,7 +146,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
 
 
 def _count(
-    stored: StoredWeights, heads: Heads, refused: Mapping[str, Sentence]
+    stored: StoredWeights, heads: HeadsConfig, refused: Mapping[str, Sentence]
 ) -> tuple[dict[str, int], int, dict[str, int]]:
     """Return the weights of each part, those that are stored again, and the others by name."""
     plain = {names.plain_name(name): math.prod(info.shape) for name, info in stored.infos.items()}

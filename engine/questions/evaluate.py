@@ -16,7 +16,7 @@ from engine.questions.scores import report_document, report_lines, score_lines, 
 
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
-    from engine.evaluation.report import Report
+    from engine.evaluation.report import ScoreReport
     from engine.evaluation.slices import Slice
     from engine.train.scored import ScoredTable
 
@@ -32,7 +32,7 @@ NOT_TESTED = marked(
 class Evaluation:
     """What is told of a model. num_tried: slices, of which some are weak. notes: said on the way."""
 
-    report: Report
+    report: ScoreReport
     baselines: list[Baseline]
     slices: tuple[Slice, ...]
     num_tried: int
@@ -116,7 +116,7 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
             found.append((yield from counting_words(scored, self.model.folder, self.part)))
         return found
 
-    def _worse(self, report: Report) -> Steps[tuple[tuple[Slice, ...], int]]:
+    def _worse(self, report: ScoreReport) -> Steps[tuple[tuple[Slice, ...], int]]:
         """Return slices that are worse than the rest, and how many were tried."""
         from engine.evaluation.slices import LANGUAGE, MEANING, finding_worse, languages
 
@@ -130,7 +130,7 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
         right, sizes = scored.each.right > 0.5, listed.sizes()
         return (yield from finding_worse(listed.texts, listed.pairs, right, sizes, columns, report.groups))
 
-    def _has_chosen(self, report: Report) -> bool:
+    def _has_chosen(self, report: ScoreReport) -> bool:
         """Whether texts have chosen the temperature that is kept, so that they do not test it."""
         warmth = report.temperature if self.temperature == KEEP and report.is_of_classes else None
         return report.has_chosen or (warmth is not None and not warmth.fitted_on)

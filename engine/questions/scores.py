@@ -13,7 +13,7 @@ from engine.train.metrics import scores_of, wilson_interval, written
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
     from engine.evaluation.calibration import Temperature
-    from engine.evaluation.report import Report
+    from engine.evaluation.report import ScoreReport
     from engine.evaluation.slices import Slice
     from engine.train.scored import ScoredTable
 
@@ -86,7 +86,7 @@ def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def report_document(
-    report: Report, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
+    report: ScoreReport, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
 ) -> dict[str, Any]:
     """Return what a program reads of a report beside the plain scores."""
     document: dict[str, Any] = {
@@ -130,7 +130,7 @@ def report_document(
     return document
 
 
-def _unseen_document(report: Report) -> dict[str, Any]:
+def _unseen_document(report: ScoreReport) -> dict[str, Any]:
     """Return the score over the texts that are new to the model, where they are enough for one."""
     found: dict[str, Any] = {"rows": report.count - report.scored.num_seen}
     if report.unseen is not None:
@@ -176,7 +176,7 @@ def ends(interval: tuple[float, float] | None) -> list[float] | None:
 
 
 def report_lines(
-    report: Report, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
+    report: ScoreReport, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
 ) -> list[str]:
     """Return what a terminal tells of a report beside the plain scores."""
     found = []

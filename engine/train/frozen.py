@@ -15,7 +15,7 @@ import torch
 from engine.device import Device
 from engine.errors import marked
 from engine.events import Event, Progress
-from engine.model.heads import EncoderWithHead, SequenceClassifier
+from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
 
@@ -23,7 +23,7 @@ MOST_BYTES = 2**30  # of one set's states; more are computed again in each epoch
 
 
 def with_states(
-    model: EncoderWithHead, data: EncodedRows, device: Device
+    model: HeadedEncoder, data: EncodedRows, device: Device
 ) -> Generator[Event, None, EncodedRows]:
     """Return a set with what the frozen layers make of its texts; as it is where that would be too much.
 

@@ -43,7 +43,7 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class StepMeans:
     """What a step showed, means over all of it. `measures` are the task's own, such as nsp_accuracy.
 
     accuracy: the task's own metric, which is drawn beside that of the evaluations; None where a step's
@@ -76,7 +76,7 @@ class Task(Protocol):
     def loss(self, model: nn.Module, batch: Any, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Return a part's share of the step's mean loss, 0-d, and its tally, (J,), detached."""
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return what the summed tallies of a step mean."""
 
 

@@ -31,7 +31,7 @@ from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_of_near
 from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind
-from engine.evaluation.report import Report, keep_fitted
+from engine.evaluation.report import ScoreReport, keep_fitted
 from engine.evaluation.slices import (
     LANGUAGE,
     MEANING,
@@ -148,7 +148,7 @@ def _file_of(source: EvaluateFile) -> Path | None:
     return Path(config.data.data).absolute() if isinstance(config, FineTuneConfig) else None
 
 
-def _counted(report: Report) -> Steps[None]:
+def _counted(report: ScoreReport) -> Steps[None]:
     """Find what would take long on the window's thread, one after another."""
     asked: list[Callable[[], object]] = [
         lambda: report.groups,
@@ -169,7 +169,7 @@ def _counted(report: Report) -> Steps[None]:
         yield Beat()
 
 
-def f1_intervals(report: Report) -> Steps[tuple[tuple[float, float], ...]]:
+def f1_intervals(report: ScoreReport) -> Steps[tuple[tuple[float, float], ...]]:
     """Return the interval of each class's F1."""
     found = []
     for label in range(len(report.scored.each.names)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.work.text_filter import Filter
 from engine.evaluation.baselines import Baseline
 from engine.evaluation.comparing import ComparedModels
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
 from engine.questions.evaluate import EvaluateFile
 from engine.text.listed import Indices
@@ -26,7 +26,7 @@ class OpenedScores:
     """
 
     source: EvaluateFile
-    report: Report
+    report: ScoreReport
     always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text
     lengths: tuple[Slice, ...]

@@ -14,7 +14,7 @@ from app.look.labels import label, tip
 from app.look.widgets import Card, tidy_spin
 from app.pages.models.state import FIELDS
 from engine.errors import ModelError
-from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
+from engine.model.arithmetic import POSITIONS, VOCABULARY, HeadsConfig, preset_of, sizes_of
 from engine.model.config import PRESETS, BertConfig
 
 SETTLE_MS = 200  # after the last key
@@ -32,8 +32,8 @@ class PlanCard(Card):
         self.setObjectName("models_plan")
         self.set_title(self.tr("Plan one"))
         self.config = BertConfig.preset("base")
-        self.heads = Heads(masked_words=True, next_sentence=True)
-        self._own: Heads | None = None  # of a model of the list, where no choice here says the same
+        self.heads = HeadsConfig(masked_words=True, next_sentence=True)
+        self._own: HeadsConfig | None = None  # of a model of the list, where no choice here says the same
         self.preset_box = ChoiceBox("models_preset", self.tr("Size"))
         for name, (layers, width, _heads) in PRESETS.items():
             self.preset_box.addItem(f"{name} · {layers}×{width}", name)
@@ -57,7 +57,7 @@ class PlanCard(Card):
 
     # ---- for the page
 
-    def put(self, config: BertConfig, heads: Heads) -> None:
+    def put(self, config: BertConfig, heads: HeadsConfig) -> None:
         """Show a model's sizes, without a signal."""
         self._rest.stop()
         self.config, self.heads = config, heads
@@ -74,7 +74,7 @@ class PlanCard(Card):
 
     def plan(self, name: str) -> None:
         """Plan a preset with the published vocabulary, as choosing it in the box does."""
-        heads = self.heads if self._own is None else Heads(masked_words=True, next_sentence=True)
+        heads = self.heads if self._own is None else HeadsConfig(masked_words=True, next_sentence=True)
         self.put(BertConfig.preset(name, VOCABULARY, max_position_embeddings=POSITIONS), heads)
         self.planned.emit()
 
@@ -149,13 +149,13 @@ class PlanCard(Card):
             self.heads_box.addItem(self.tr("As in its folder"), OWN)
         self.heads_box.setCurrentIndex(self.heads_box.findData(self._choice_of(self.heads)))
 
-    def _choice_of(self, heads: Heads) -> str:
+    def _choice_of(self, heads: HeadsConfig) -> str:
         """Return the choice that says what stands on the encoder."""
-        if heads == Heads():
+        if heads == HeadsConfig():
             return NONE
-        if heads == Heads(masked_words=True, next_sentence=True):
+        if heads == HeadsConfig(masked_words=True, next_sentence=True):
             return PRETRAINING
-        return CLASSIFIER if heads == Heads(num_labels=heads.num_labels) else OWN
+        return CLASSIFIER if heads == HeadsConfig(num_labels=heads.num_labels) else OWN
 
     # ---- hearing
 
@@ -182,10 +182,10 @@ class PlanCard(Card):
         values = {letter: spin.value() for letter, spin in self.fields.items()}
         choice = self.heads_box.currentData()
         heads = {
-            NONE: Heads(),
-            PRETRAINING: Heads(masked_words=True, next_sentence=True),
-            CLASSIFIER: Heads(num_labels=values["C"]),
-            OWN: self._own or Heads(),
+            NONE: HeadsConfig(),
+            PRETRAINING: HeadsConfig(masked_words=True, next_sentence=True),
+            CLASSIFIER: HeadsConfig(num_labels=values["C"]),
+            OWN: self._own or HeadsConfig(),
         }[choice]
         is_same_width = values["H"] == self.config.hidden_size
         try:

@@ -14,7 +14,7 @@ from app.pages.run.past_run import earlier_runs
 from app.session import Session
 from app.work.titles import run_title
 from app.work.worker import Channel
-from engine.train.run.runs import RunInfo
+from engine.train.run.runs import RunState
 
 MOST_EARLIER = 12
 
@@ -22,7 +22,7 @@ MOST_EARLIER = 12
 class EarlierRuns(QObject):
     """Looks for runs on a worker when its link is clicked; `chosen` tells which is to be shown."""
 
-    chosen = Signal(object, object)  # RunInfo, its settings
+    chosen = Signal(object, object)  # RunState, its settings
 
     def __init__(self, session: Session, kind: type, parent: QWidget) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class EarlierRuns(QObject):
         root = self._session.runs.root
         self._asked.ask(root, partial(earlier_runs, root, self._kind, MOST_EARLIER), heard=self._offer)
 
-    def _offer(self, found: list[tuple[RunInfo, Any]]) -> None:
+    def _offer(self, found: list[tuple[RunState, Any]]) -> None:
         menu = QMenu(self._parent)
         menu.setObjectName("earlier_menu")
         for info, config in found:
@@ -47,7 +47,7 @@ class EarlierRuns(QObject):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.button.mapToGlobal(QPoint(0, self.button.height())))
 
-    def _choose(self, info: RunInfo, config: Any, _checked: bool = False) -> None:
+    def _choose(self, info: RunState, config: Any, _checked: bool = False) -> None:
         self.chosen.emit(info, config)
 
 
@@ -65,7 +65,7 @@ def state_words(state: str) -> str:
     return states.get(state, state)
 
 
-def _run_words(info: RunInfo) -> str:
+def _run_words(info: RunState) -> str:
     template = words.translate("EarlierRuns", "{name} · {state} at step {step}")
     name = words.shorten(run_title(info.path), 50)
     return template.format(name=name, state=state_words(info.state), step=words.number(info.step))

@@ -34,7 +34,7 @@ from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.runs.follow import News, news
-from engine.train.run.runs import CONFIG, RunInfo, read_config, run_info
+from engine.train.run.runs import CONFIG, RunState, read_config, run_info
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
@@ -299,7 +299,7 @@ class TrainingPage(Page):
             self._take_run(run_dir, "", self.session.training.config)
         self.refresh()
 
-    def show_run(self, info: RunInfo, config: Any) -> None:
+    def show_run(self, info: RunState, config: Any) -> None:
         """Show an earlier run as its files tell it; one that was not finished can be resumed."""
         if self.is_running:
             if info.path == self.run_dir:

@@ -11,7 +11,7 @@ from engine.errors import UserError
 from engine.events import AnswerSoFar, Evaluated, Event, Finished, Noted, Pinned, Started, Step
 from engine.runs.index import index_of
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import RunInfo, read_config, read_events, run_info
+from engine.train.run.runs import RunState, read_config, read_events, run_info
 
 CHUNK = 2_000  # events in one answer
 
@@ -36,9 +36,9 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
     yield AnswerSoFar(value=chunk)
 
 
-def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[tuple[RunInfo, Any]]]:
+def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[tuple[RunState, Any]]]:
     """Return (run, settings) of the newest runs of a kind under `root`; damaged ones are passed over."""
-    found: list[tuple[RunInfo, Any]] = []
+    found: list[tuple[RunState, Any]] = []
     for facts in (yield from index_of(root)):
         is_pretraining = facts.kind == "pretrain"
         if is_pretraining != (kind is PretrainConfig) or "/" in facts.folder:  # within a comparison

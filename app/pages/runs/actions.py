@@ -30,7 +30,7 @@ from engine.commands.command_line import finetune_command
 from engine.commands.language import pretrain_command
 from engine.errors import UserError
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ScoreChoice
+from engine.runs.groups import ScoreColumn
 from engine.runs.slim import spare
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config, run_info
@@ -41,7 +41,7 @@ ENDED = ("stopped", "failed", "crashed")
 class RunActions(QObject):
     """Acts on the lines that are chosen at the moment; its dialogs belong to the page."""
 
-    run_wanted = Signal(object, object)  # RunInfo, its settings
+    run_wanted = Signal(object, object)  # RunState, its settings
     changed = Signal()  # something may stand otherwise in the folders
     done = Signal(str)  # in a sentence
     refused = Signal(object)
@@ -52,7 +52,7 @@ class RunActions(QObject):
         self.chosen: list[RunRow] = []  # what an action is about
         self.line: RunRow | None = None  # with the keyboard, which alone is named
         self.ticked: list[RunRow] = []  # A first
-        self.shown, self.measure = RunRows(), ScoreChoice()
+        self.shown, self.measure = RunRows(), ScoreColumn()
         quick, files = session.workers.quick, session.workers.files
         self._marking, self._binning = Channel(self, quick), Channel(self, quick)
         self._exporting = Channel(self, files)

@@ -45,7 +45,7 @@ from app.work.worker import Channel
 from engine.errors import RunError, marked
 from engine.events import Event, Progress
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ListedRun, ScoreChoice, measures_of, pair_of
+from engine.runs.groups import ListedRun, ScoreColumn, measures_of, pair_of
 from engine.train.run.runs import MODEL
 
 MOST_NAMED = 3  # of what is trained elsewhere
@@ -57,7 +57,7 @@ class RunsPage(StatedPage[RunsState]):
     """Filters, the table, and below it what is said of the ticked lines."""
 
     state_kind = RunsState
-    run_wanted = Signal(object, object)  # RunInfo, its settings
+    run_wanted = Signal(object, object)  # RunState, its settings
     texts_wanted = Signal(
         object, str, object
     )  # a model folder, a part of its run's data, another model folder
@@ -254,7 +254,7 @@ class RunsPage(StatedPage[RunsState]):
         for place, name in sorted(named_data.items(), key=lambda pair: pair[1].casefold()):
             self.data.add_choice(name, place, place)
         self.measure.clear()
-        for measure in measures_of(facts) or [ScoreChoice()]:
+        for measure in measures_of(facts) or [ScoreColumn()]:
             self.measure.add_choice(measure_words(measure), measure)
         self._state = self._fitted(self.state)
         self._show_boxes()
@@ -271,7 +271,7 @@ class RunsPage(StatedPage[RunsState]):
                 self.state,
                 data=self.data.currentData() or "",
                 is_grouped=bool(self.grouping.currentData()),
-                measure=measure if isinstance(measure, ScoreChoice) else ScoreChoice(),
+                measure=measure if isinstance(measure, ScoreColumn) else ScoreColumn(),
             )
         )
 
@@ -300,7 +300,7 @@ class RunsPage(StatedPage[RunsState]):
     def _fitted(self, state: RunsState) -> RunsState:
         """Return the same of the runs there are: data and scores that none of them has give way."""
         facts = [run.facts for run in self.runs]
-        found = measures_of(facts) or [ScoreChoice()]
+        found = measures_of(facts) or [ScoreColumn()]
         return replace(
             state,
             data=state.data if state.data in {one.data for one in facts} else "",

@@ -51,7 +51,7 @@ class WelcomePage(Page):
     tour_wanted = Signal()
     open_wanted = Signal()  # a table of one's own
     sample_text_wanted = Signal()  # to pretrain on
-    run_wanted = Signal(object, object)  # RunInfo and its settings
+    run_wanted = Signal(object, object)  # RunState and its settings
     lecture_wanted = Signal(object)  # the path of one
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

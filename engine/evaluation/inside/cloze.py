@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.errors import marked
 from engine.evaluation.inside.texts import Text
-from engine.evaluation.statistics import Numbers, Tallies, interval_of, share_of
+from engine.evaluation.statistics import Numbers, TallyTable, interval_of, share_of
 from engine.events import Progress, Steps, beats
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.perplexity import ALONE, hidden_with
@@ -82,8 +82,8 @@ def cloze(subject: LoadedModel, texts: Sequence[Text], *, on: np.ndarray | None 
         sums[place] = len(scores), (ranks == 1).sum(), (ranks <= FEW_GUESSES).sum(), logs
     rows = np.array([text.example.row for text in texts], np.int64)
     tokens, right, among, logs_of = sums.T
-    accuracy = interval_of(Tallies.of(np.stack([right, tokens], 1)), share_of)
-    perplexity = interval_of(Tallies.of(np.stack([-logs_of, tokens], 1)), share_of)
+    accuracy = interval_of(TallyTable.of(np.stack([right, tokens], 1)), share_of)
+    perplexity = interval_of(TallyTable.of(np.stack([-logs_of, tokens], 1)), share_of)
     exponents = None if perplexity is None else (math.exp(perplexity[0]), math.exp(perplexity[1]))
     return Cloze(rows, tokens, right, among, logs_of, accuracy, exponents)
 

@@ -20,7 +20,7 @@ from engine.device import Device, open_device
 from engine.errors import DataError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.model.info import read_info
 from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
@@ -35,10 +35,10 @@ from engine.train.prepare import Setup, check_fit
 from engine.train.scored import ScoredTable
 from engine.train.task import Answering, Measures, scored
 
-Head = TypeVar("Head", bound=EncoderWithHead)
+Head = TypeVar("Head", bound=HeadedEncoder)
 Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
 StandIn = Callable[
-    [EncoderWithHead], nn.Module
+    [HeadedEncoder], nn.Module
 ]  # what answers in a model's place, such as the same model exported
 ToMeasure = tuple[
     Answering, EncodedRows, np.ndarray
@@ -133,7 +133,7 @@ class Kind(ABC):
     """One task. name: as settings, cloze.json and commands spell it. problem: config.json's problem_type."""
 
     name: ClassVar[str]
-    head: ClassVar[type[EncoderWithHead]]
+    head: ClassVar[type[HeadedEncoder]]
     problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
     setup: ClassVar[type[Setup]] = Setup
     max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
@@ -169,18 +169,18 @@ class Kind(ABC):
     def task(self, setup: Setup, adapt: AdaptConfig) -> Answering:
         """Return loss and measures for this data. Args: adapt: the default where it is only measured."""
 
-    def begin(self, model: EncoderWithHead, setup: Setup) -> list[Sentence]:
+    def begin(self, model: HeadedEncoder, setup: Setup) -> list[Sentence]:
         """Give a new head its first values, where random ones will not do; return what to say of that."""
         return []
 
-    def go_on(self, model: EncoderWithHead, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+    def go_on(self, model: HeadedEncoder, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
         """Make the head of the model to start from fit the data; return what to say of that.
 
         Args: info: the model's cloze.json.
         """
         return []
 
-    def attach(self, model: EncoderWithHead, setup: Setup) -> None:
+    def attach(self, model: HeadedEncoder, setup: Setup) -> None:
         """Let a model in training know what its result has to know of the data."""
         return
 

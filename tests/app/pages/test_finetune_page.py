@@ -30,7 +30,7 @@ from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
-from engine.train.run.runs import RunInfo
+from engine.train.run.runs import RunState
 from engine.train.tasks.token_labels.details import NONE_FOUND
 from tests.app.hand import Hand, ShowPage, wait_for_run
 from tests.engine.made_runs import made_run
@@ -547,7 +547,7 @@ def test_an_earlier_run_waits_while_another_is_in_training(
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     points, name = page.charts.loss.num_points, page.run_card.name.text()
-    page.show_run(RunInfo(tmp_path / "old", "old", "stopped", 4, 9, "accuracy", 0.5), FineTuneConfig())
+    page.show_run(RunState(tmp_path / "old", "old", "stopped", 4, 9, "accuracy", 0.5), FineTuneConfig())
     assert page.charts.loss.num_points >= points and page.run_card.name.text() == name
     assert "old" in page.failure.text()
 

@@ -39,7 +39,7 @@ from app.shipped import shipped_family
 from app.work.page_state import SceneValues, state_of, values_of
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import Changes
-from engine.model.arithmetic import Heads
+from engine.model.arithmetic import HeadsConfig
 from engine.model.config import BertConfig
 from tests.app.hand import ShowPage, come_to_rest
 from tests.engine.made_runs import made_run
@@ -497,6 +497,6 @@ def test_a_model_that_is_not_here_is_refused_in_place(
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:
     config = replace(BertConfig.preset("tiny"), num_hidden_layers=97)
-    state = ModelsState(plan=PlannedModel.of(config, Heads()), tab="weights")
+    state = ModelsState(plan=PlannedModel.of(config, HeadsConfig()), tab="weights")
     with pytest.raises(UserError, match="“plan”"):
         state_of(ModelsState, values_of(state))

@@ -23,7 +23,7 @@ from engine.events import Event, Started, Step, result_of
 from engine.model.config import BertConfig, count_parameters
 from engine.settings.config import to_toml, with_values
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import RunInfo
+from engine.train.run.runs import RunState
 from tests.app.hand import Hand, ShowPage, wait_for_run
 from tests.fakes import model_folder
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
@@ -410,7 +410,7 @@ def test_an_earlier_run_is_shown_as_its_files_tell_it(
     every = list(InventedReading(num_steps=40).pretrain(PretrainConfig(), run_dir))
     told = [event for event in every if type(event).__name__ in ("Started", "Step", "Evaluated", "Pinned")]
     monkeypatch.setattr("app.pages.run.past_run.read_events", lambda run_dir: iter(told))
-    info = RunInfo(run_dir, run_dir.name, "stopped", 40, 0, "mlm_accuracy", 0.3)
+    info = RunState(run_dir, run_dir.name, "stopped", 40, 0, "mlm_accuracy", 0.3)
     config = with_values(PretrainConfig(), {"text": ready.setup.config().text.text, "tokens": 9000})
     (run_dir / "config.toml").write_text(to_toml(config))
     ready.show_run(info, config)

@@ -16,7 +16,7 @@ import pytest
 
 from engine.errors import RunError
 from engine.evaluation.part import scoring_part
-from engine.evaluation.report import Report, interval_over
+from engine.evaluation.report import ScoreReport, interval_over
 from engine.events import Finished, Progress, result_of
 from engine.model.info import read_info
 from engine.runs.facts import RunFacts, read_facts, size_of
@@ -220,7 +220,7 @@ def test_the_score_of_several_labels_is_that_of_the_thresholds_which_the_model_a
     (facts,) = result_of(index_of(tmp_path / "runs"))
     score = facts.score()
     assert score is not None and isinstance(finished, Finished)
-    assert score.value == finished.best_metric == info["trained"]["value"] == Report(part).value
+    assert score.value == finished.best_metric == info["trained"]["value"] == ScoreReport(part).value
     assert score.value != at_half["metrics"]["micro_f1"] and score.interval == interval_over(part.each)
 
 

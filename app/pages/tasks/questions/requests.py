@@ -11,16 +11,16 @@ from engine.settings.finetune import DataConfig
 
 if TYPE_CHECKING:
     from engine.text.questions.question import PassageTable
-    from engine.train.tasks.questions.predict import Predictor, Reply
+    from engine.train.tasks.questions.predict import QuestionModel, Reply
 
 
-class OpenAnswerer(OpenPredictor["Predictor"]):
+class OpenAnswerer(OpenPredictor["QuestionModel"]):
     """A model that finds answers in passages."""
 
-    def load(self, folder: Path) -> Predictor:
-        from engine.train.tasks.questions.predict import Predictor  # here: on the worker
+    def load(self, folder: Path) -> QuestionModel:
+        from engine.train.tasks.questions.predict import QuestionModel  # here: on the worker
 
-        return Predictor.from_folder(folder)
+        return QuestionModel.from_folder(folder)
 
     def ask(self, folder: Path, *texts: str) -> Reply:
         """Return the answer to a question. Args: texts: the question, and its passage."""

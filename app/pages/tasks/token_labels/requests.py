@@ -12,7 +12,7 @@ from engine.events import Steps
 if TYPE_CHECKING:
     from engine.text.tagged.texts import TaggedTable
     from engine.train.tasks.token_labels.answers import TaggedAnswer
-    from engine.train.tasks.token_labels.predict import TokenPredictor
+    from engine.train.tasks.token_labels.predict import TokenModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class TaggedReply:
     is_plain: bool
 
 
-class OpenTagger(OpenPredictor["TokenPredictor"]):
+class OpenTagger(OpenPredictor["TokenModel"]):
     """A model that tags words."""
 
-    def load(self, folder: Path) -> TokenPredictor:
-        from engine.train.tasks.token_labels.predict import TokenPredictor  # here: on the worker
+    def load(self, folder: Path) -> TokenModel:
+        from engine.train.tasks.token_labels.predict import TokenModel  # here: on the worker
 
-        return TokenPredictor.from_folder(folder)
+        return TokenModel.from_folder(folder)
 
     def ask(self, folder: Path, *texts: str) -> TaggedReply:
         """Return what is found in a text."""

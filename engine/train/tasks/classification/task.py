@@ -17,7 +17,7 @@ from engine.events import Evaluated
 from engine.text.batch import Batch, EncodedRows
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
 from engine.train.scored import SHARE, ScoreRows
-from engine.train.task import Measures, OfFirstTokens, Readings, cross_entropy
+from engine.train.task import Measures, OfFirstTokens, StepMeans, cross_entropy
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
@@ -58,10 +58,10 @@ class Classification(OfFirstTokens):
             self.seen(batch, logits)
         return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of right answers."""
         loss, hits = tally.tolist()
-        return Readings(loss, hits / float(totals[1]), {})
+        return StepMeans(loss, hits / float(totals[1]), {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32."""

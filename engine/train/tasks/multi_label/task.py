@@ -17,7 +17,7 @@ from engine.events import Evaluated
 from engine.text.batch import Batch, EncodedRows
 from engine.train.metrics import on_never_predicted
 from engine.train.scored import F1, ScoreRows, coded
-from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
+from engine.train.task import Measures, OfFirstTokens, StepMeans, weights_on
 from engine.train.tasks.multi_label.details import USUAL, set_details
 from engine.train.tasks.multi_label.scores import (
     average_precision,
@@ -87,10 +87,10 @@ class MultiLabel(OfFirstTokens):
         answered = (logits.detach() >= 0).to(logits.dtype)
         return loss, torch.stack([loss.detach(), 2 * (answered * targets).sum(), (answered + targets).sum()])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and micro F1."""
         loss, hits, whole = tally.tolist()
-        return Readings(loss, hits / whole if whole else 0.0, {})
+        return StepMeans(loss, hits / whole if whole else 0.0, {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32, each by itself."""

@@ -15,7 +15,7 @@ from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.questions.details import threshold_in
-from engine.train.tasks.questions.predict import Predictor, predict_file
+from engine.train.tasks.questions.predict import QuestionModel, predict_file
 from engine.train.tasks.questions.prepare import QuestionSetup, prepare, reading_parts, told_again
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
@@ -54,10 +54,10 @@ class AnsweringQuestions(Kind):
         threshold = threshold_in(measured.details)
         return {"threshold": threshold["value"]} if threshold else {}
 
-    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
-        return Predictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> QuestionModel:
+        return QuestionModel.from_folder(folder, device)
 
-    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: QuestionModel, document: Mapping[str, Any]) -> dict[str, Any]:
         question, passage = text_in(document, "question", "text"), text_in(document, "context", "text_pair")
         assert question is not None and passage is not None
         return predictor.ask(question, passage).document()

@@ -63,13 +63,13 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Predictor(HeadedModel[QuestionAnswering]):
+class QuestionModel(HeadedModel[QuestionAnswering]):
     """A model with a head for questions, ready to answer."""
 
     task: QuestionTask
 
     @classmethod
-    def from_folder(cls, folder: Path, device: str = "auto") -> Predictor:
+    def from_folder(cls, folder: Path, device: str = "auto") -> QuestionModel:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no head for questions."""
         found = HeadedModel.opened(folder, QuestionAnswering, device, with_pair=True)
         return cls(**vars(found), task=_task(found.info, found.model))
@@ -126,7 +126,7 @@ class Predictor(HeadedModel[QuestionAnswering]):
 
 
 def predict_file(
-    model: Path | Predictor, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
+    model: Path | QuestionModel, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
 ) -> Iterator[Event]:
     """Write what a model answers to a file of questions: Progress, Noted, Predicted, Finished; and, where the
     file knows answers, one Evaluated says how good that is.
@@ -136,7 +136,7 @@ def predict_file(
     start, out = time.perf_counter(), Path(out)
     check_writable(out, Path(data.data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = model if isinstance(model, Predictor) else Predictor.from_folder(model, device)
+    predictor = model if isinstance(model, QuestionModel) else QuestionModel.from_folder(model, device)
     questions = yield from opening(data, data.data, "data", predictor.info.get("roles"))
     table = None
     if is_table(out) and questions.columns:
@@ -154,14 +154,14 @@ def predict_file(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _telling_seen(predictor: Predictor, questions: PassageTable) -> Steps[np.ndarray]:
+def _telling_seen(predictor: QuestionModel, questions: PassageTable) -> Steps[np.ndarray]:
     """Tell how many of some questions the model has learned from; return (Q,) bool, which."""
     blocks, count = blocks_of_questions(questions), len(questions.questions)
     return (yield from telling_seen(predictor.folder, blocks, count, questions.sha256))
 
 
 def _write(
-    predictor: Predictor,
+    predictor: QuestionModel,
     questions: PassageTable,
     windows: QuestionRows,
     scores: np.ndarray,

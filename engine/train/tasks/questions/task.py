@@ -21,7 +21,7 @@ from engine.text.questions.windows import UNKNOWN
 from engine.train.answer_scores import AnswerScores, pick_threshold, rule_for, score_answers
 from engine.train.run.records import count_of
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SHARE, SOME, WORD, YES, MarkColumns, ScoreRows, coded
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, StepMeans
 from engine.train.tasks.questions.details import NEVER_ANSWERS
 from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.mistakes import mistakes
@@ -72,10 +72,10 @@ class QuestionTask:
         hits = (scores.detach().argmax(1) == targets).all(1).sum()
         return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of windows with the right first and last token."""
         loss, hits = tally.tolist()
-        return Readings(loss, None, {"exact_spans": hits / max(1.0, float(totals[0]))})
+        return StepMeans(loss, None, {"exact_spans": hits / max(1.0, float(totals[0]))})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return the scores themselves, (N, 2) float32."""

@@ -16,7 +16,7 @@ from engine.model.heads import PLAIN, Unit
 from engine.text.batch import Batch, EncodedRows
 from engine.text.numbers import figure
 from engine.train.scored import PEARSON, ScoreRows, coded
-from engine.train.task import Measures, OfFirstTokens, Readings
+from engine.train.task import Measures, OfFirstTokens, StepMeans
 from engine.train.tasks.regression.details import QUANTILES, number_details, places_of_points
 from engine.train.tasks.regression.scores import pearson, pearson_interval, spearman, spearman_interval
 from engine.train.tasks.rows.reading import PREDICTION
@@ -63,9 +63,9 @@ class Regression(OfFirstTokens):
         loss = F.mse_loss(found, batch.targets.to(found.dtype), reduction="sum") / float(totals[0])
         return loss, loss.detach()[None]
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return the mean loss."""
-        return Readings(float(tally[0]), None, {})
+        return StepMeans(float(tally[0]), None, {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return (B, 1) float32."""

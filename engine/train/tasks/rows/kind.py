@@ -16,7 +16,7 @@ from engine.train.learned import HashedRows
 from engine.train.prepare import about_split
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.rows.kept import RowSetup
-from engine.train.tasks.rows.predict import Predictor, predict_file
+from engine.train.tasks.rows.predict import RowModel, predict_file
 from engine.train.tasks.rows.prepare import prepare, reading_parts
 from engine.train.tasks.rows.reading import RowReading
 
@@ -49,10 +49,10 @@ class OfRows(Kind):
         rows = yield from reading_parts(config, self.reading)
         return (yield from rows.hashes()), about_split(config.data, rows.places)
 
-    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
-        return Predictor.from_folder(self.reading, folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> RowModel:
+        return RowModel.from_folder(self.reading, folder, device)
 
-    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: RowModel, document: Mapping[str, Any]) -> dict[str, Any]:
         text = text_in(document, "text")
         assert text is not None
         pair = text_in(document, "text_pair", required=predictor.wants_pair)

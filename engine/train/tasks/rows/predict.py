@@ -38,7 +38,7 @@ ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 
 @dataclass(frozen=True)
-class Predictor(HeadedModel[SequenceClassifier]):
+class RowModel(HeadedModel[SequenceClassifier]):
     """A model ready to answer for rows."""
 
     reading: RowReading
@@ -174,11 +174,11 @@ class Predictor(HeadedModel[SequenceClassifier]):
         return predictor.task, self.reading.sets.over(encoded, found.examples, table.lines), seen
 
 
-Opening = Callable[[], Predictor]
+Opening = Callable[[], RowModel]
 TELLING, MOST_TELLING = 0.9, 1000  # share of a column's first cells that are labels of the model
 
 
-def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
+def _columns(predictor: RowModel, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
     """Return (text, label), the columns to read; tell of those that are called otherwise than in training.
 
     The label is then in the one column whose cells are the model's labels; it is left as it is where there
@@ -203,7 +203,7 @@ def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[
 
 
 def predict_file(
-    model: Opening | Predictor,
+    model: Opening | RowModel,
     data: Path | Table,
     out: Path,
     columns: Roles = UNNAMED,
@@ -227,7 +227,7 @@ def predict_file(
     check_writable(out, data.path if isinstance(data, Table) else Path(data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = data if isinstance(data, Table) else (yield from reading_table(data, **how))
-    predictor = model if isinstance(model, Predictor) else model()
+    predictor = model if isinstance(model, RowModel) else model()
     label = predictor.reading.label(table, columns.label) if columns.label else ""
     roles = predictor.roles(table, columns, label)
     predictor = predictor.over_columns(roles)
@@ -271,7 +271,7 @@ def _with_answers(
 
 
 def _scores(
-    predictor: Predictor,
+    predictor: RowModel,
     table: Table,
     roles: Roles,
     asked: ExampleTable,
@@ -300,14 +300,14 @@ def _scores(
     yield from telling_measures(predictor.task, measures)
 
 
-def _telling_seen(predictor: Predictor, table: Table, found: ExampleTable) -> Steps[np.ndarray]:
+def _telling_seen(predictor: RowModel, table: Table, found: ExampleTable) -> Steps[np.ndarray]:
     """Tell how many of the rows that are measured the model has learned from; return (E,) bool, which."""
     examples = found.examples
     blocks = ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
     return (yield from telling_seen(predictor.folder, blocks, len(examples), table.sha256))
 
 
-def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:
+def _about_pair(predictor: RowModel, roles: Roles) -> Iterator[Event]:
     """Say that a second text is given to a model that has learned from single ones."""
     if roles.text_pair and "roles" in predictor.info and not predictor.wants_pair:
         template = marked(

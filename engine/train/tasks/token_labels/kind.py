@@ -18,7 +18,7 @@ from engine.train.adapt import WEIGHTED, label_weights, on_rare
 from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
 from engine.train.tasks.kind import Kind, Opened, text_in
-from engine.train.tasks.token_labels.predict import TokenPredictor, predict_file
+from engine.train.tasks.token_labels.predict import TokenModel, predict_file
 from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare, reading_parts, told_again
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
 from engine.train.tasks.token_labels.task import TokenLabels, task_for
@@ -58,10 +58,10 @@ class TokenLabelling(Kind):
     def on_rare(self, setup: Setup, how: str) -> Sentence:
         return on_rare(setup.labels, _known(setup), how)
 
-    def predictor(self, folder: Path, device: str = "auto") -> TokenPredictor:
-        return TokenPredictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> TokenModel:
+        return TokenModel.from_folder(folder, device)
 
-    def answer(self, predictor: TokenPredictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: TokenModel, document: Mapping[str, Any]) -> dict[str, Any]:
         text = text_in(document, "text")
         assert text is not None
         return predictor.answer(text).document()

@@ -41,13 +41,13 @@ _TABLES = (".csv", ".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True)
-class TokenPredictor(HeadedModel[TokenClassifier]):
+class TokenModel(HeadedModel[TokenClassifier]):
     """A model of words ready to answer."""
 
     task: TokenLabels
 
     @classmethod
-    def from_folder(cls, folder: Path, device: str = "auto") -> TokenPredictor:
+    def from_folder(cls, folder: Path, device: str = "auto") -> TokenModel:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no head for tags."""
         found = HeadedModel.opened(folder, TokenClassifier, device)
         return cls(**vars(found), task=task_for(found.model.config.id2label))
@@ -121,13 +121,13 @@ def _found(entity: Entity, spans: tuple[tuple[int, int], ...], sure: tuple[float
     return FoundEntity(spans[first][0], spans[stop - 1][1], kind, min(sure[first:stop]))
 
 
-def _opened(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTable]:
+def _opened(predictor: TokenModel, data: DataConfig) -> Steps[TaggedTable]:
     if predictor.is_plain and not data.scheme:
         data = replace(data, scheme="none")
     return (yield from opening(data, data.data, info=predictor.info))
 
 
-def _to_measure(predictor: TokenPredictor, texts: TaggedTable) -> Steps[ToMeasure]:
+def _to_measure(predictor: TokenModel, texts: TaggedTable) -> Steps[ToMeasure]:
     tags = tuple(dict.fromkeys((*predictor.task.labels, *texts.tags)))
     if unknown := tags[len(predictor.task.labels) :]:
         yield Noted(sentence=on_unknown(texts.path.name, unknown))
@@ -155,7 +155,7 @@ def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto")
     check_ending(out)
     check_writable(out, Path(data.data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = TokenPredictor.from_folder(model, device)
+    predictor = TokenModel.from_folder(model, device)
     texts = yield from _asked(predictor, data)
     if isinstance(texts, TaggedTable):
         yield from on_file(texts)
@@ -182,7 +182,7 @@ def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto")
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _asked(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTable | UntaggedTable]:
+def _asked(predictor: TokenModel, data: DataConfig) -> Steps[TaggedTable | UntaggedTable]:
     """Read the texts of a file of whatever kind."""
     path, each_mark = Path(data.data), predictor.each_mark
     if data.label or path.suffix.lower() in _TAGGED or looks_tagged(path):
@@ -201,7 +201,7 @@ def _separator(out: Path, texts: TaggedTable | UntaggedTable) -> str:
     return " " if by_spaces and out.suffix.lower() != ".tsv" else "\t"
 
 
-def _on_answers(predictor: TokenPredictor, unseen: int, num_words: int, num_entities: int) -> Iterator[Event]:
+def _on_answers(predictor: TokenModel, unseen: int, num_words: int, num_entities: int) -> Iterator[Event]:
     """Tell what was found, and how many words the model did not see."""
     if unseen:
         template = marked(

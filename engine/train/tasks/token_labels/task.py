@@ -24,7 +24,7 @@ from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import compared_entities, lenient_spans, score_entities
 from engine.train.metrics import ONE_ANSWER, class_scores, notes_on, score_classes
 from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, MarkColumns, ScoreRows, coded
-from engine.train.task import Measures, Readings, cross_entropy
+from engine.train.task import Measures, StepMeans, cross_entropy
 from engine.train.tasks.token_labels.details import NONE_FOUND, entity_details, tag_details
 from engine.train.tasks.token_labels.kept import TaggedRows
 
@@ -78,10 +78,10 @@ class TokenLabels:
         logits = self.forward(model, batch).float()
         return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of words with the right tag."""
         loss, hits = tally.tolist()
-        return Readings(loss, None, {"token_accuracy": hits / max(float(totals[1]), 1.0)})
+        return StepMeans(loss, None, {"token_accuracy": hits / max(float(totals[1]), 1.0)})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (M, C) float32."""
