@@ -21,10 +21,10 @@ from engine.events import Evaluated, Event, Finished, result_of
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.attribution.gradients import Attribution
 from engine.inspect.attribution.target import Target
-from engine.inspect.embeddings.vectors import Pooling, usual_kind
+from engine.inspect.embeddings.vectors import PoolingConfig, usual_kind
 from engine.inspect.embeddings.vectors import embed as embedding
 from engine.inspect.loaded_model import LoadedModel, stamps
-from engine.inspect.masked.probe import Probed
+from engine.inspect.masked.probe import GapTable
 from engine.questions.at_hand import ModelsAtHand
 from engine.questions.attention import SeeAttention
 from engine.questions.attribute import AttributeAnswer
@@ -95,7 +95,7 @@ def fill_mask(
     Raises: ModelError: the model guesses no words. UserError: no text, or no [MASK] in it.
     """
     found = _answer(model, FillMask, text, text_pair, top_k)
-    assert isinstance(found, Probed)
+    assert isinstance(found, GapTable)
     return [[(guess.word, guess.probability) for guess in one.guesses] for one in found.answers]
 
 
@@ -136,7 +136,7 @@ def embed(
     if empty := [place for place, text in enumerate(texts) if not text.strip()]:
         template = marked("engine", "Text {number} of {total} is empty.")
         raise UserError(template, number=empty[0] + 1, total=len(texts))
-    chosen = Pooling(pooling or usual_kind(subject.about), layer)
+    chosen = PoolingConfig(pooling or usual_kind(subject.about), layer)
     found = result_of(embedding(subject, texts, [chosen]), hear)
     return np.asarray(found.vectors[0])
 

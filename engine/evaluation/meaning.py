@@ -18,7 +18,7 @@ from engine.doctor.shingles import folded, folded_pair
 from engine.errors import UserError, marked
 from engine.evaluation.slices import words_of
 from engine.events import Beat, Progress, Steps
-from engine.inspect.embeddings.vectors import Floats, Pooling, embed
+from engine.inspect.embeddings.vectors import Floats, PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.info import read_info
 from engine.text.listed import ListedRows
@@ -44,7 +44,7 @@ def groups_by_meaning(model: Path, listed: ListedRows) -> Steps[tuple[str, ...]]
         raise UserError(template, least=LEAST_TEXTS, most=MOST_TEXTS)
     subject = LoadedModel.open(model, "auto")
     length = int(read_info(model).get("max_length", subject.max_length))
-    middle = Pooling("mean", (subject.config.num_hidden_layers + 1) // 2)
+    middle = PoolingConfig("mean", (subject.config.num_hidden_layers + 1) // 2)
     found = yield from embed(subject, listed.texts, [middle], pairs=listed.pairs, max_length=length)
     groups = np.zeros(len(listed.texts), np.int64)
     count = int(np.clip(len(found.places) // TEXTS_A_GROUP, 2, LARGEST))

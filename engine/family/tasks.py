@@ -25,7 +25,7 @@ from engine.family.elmo import ELMo
 from engine.family.gpt import GPT
 from engine.family.members import CLS, SEP, HasStates, HasVectors, Member
 from engine.family.ngram import NGram
-from engine.family.reached import Score, shares
+from engine.family.reached import MemberScore, shares
 from engine.text.examples import ExampleTable, stratified_split
 from engine.train.optimizer import Optimizer
 
@@ -82,7 +82,7 @@ class Hits:
     fine_tuned: dict[str, np.ndarray]
     naive_bayes: dict[str, np.ndarray]
 
-    def scores(self) -> tuple[dict[str, Score], dict[str, Score], dict[str, Score]]:
+    def scores(self) -> tuple[dict[str, MemberScore], dict[str, MemberScore], dict[str, MemberScore]]:
         """Return what each reached: by frozen vectors, fine-tuned, by Naive Bayes."""
         ways = (self.frozen, self.fine_tuned, self.naive_bayes)
         frozen, fine_tuned, naive_bayes = (shares(one, self.chance) for one in ways)

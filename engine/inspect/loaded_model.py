@@ -26,7 +26,7 @@ from engine.model.guess import too_long
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.info import read_info
 from engine.model.model_name import ModelName
-from engine.model.sentence_files import SentenceVectors, read_sentence_files
+from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from engine.model.source import StoredModel
 from engine.model.trim import check_vocabulary
 from engine.model.weights import (
@@ -93,7 +93,7 @@ class ModelSummary:
     info: dict[str, Any]  # cloze.json
     notes: tuple[Sentence, ...]
     num_parameters: int
-    sentence: SentenceVectors | None = None
+    sentence: SentenceConfig | None = None
 
     @property
     def named(self) -> ModelName:

@@ -14,10 +14,10 @@ from engine.questions.question import Models, asked
 from engine.questions.writing import aligned, write_numbers
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.heads import HeadsOff, Importance
-    from engine.inspect.attention.head_measures import TableMeasures
+    from engine.evaluation.inside.heads import HeadsOff, ImportanceTable
+    from engine.inspect.attention.head_measures import HeadTable
 
-    Weighed = tuple[Importance, TableMeasures, HeadsOff | None]
+    Weighed = tuple[ImportanceTable, HeadTable, HeadsOff | None]
 
 
 @dataclass(frozen=True)

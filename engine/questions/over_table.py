@@ -12,7 +12,7 @@ from engine.questions.question import Found, Question, asked, given, json_field,
 from engine.text.table import Table, reading_table
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.texts import Text
+    from engine.evaluation.inside.texts import EncodedText
     from engine.inspect.loaded_model import LoadedModel
     from engine.text.roles import Roles
 
@@ -62,7 +62,7 @@ class OverTable(Question[Found]):
 
         return Roles(*(table.column(name) if name else "" for name in (self.text, self.text_pair, label)))
 
-    def texts(self, subject: LoadedModel, table: Table, label: str = "") -> Steps[list[Text]]:
+    def texts(self, subject: LoadedModel, table: Table, label: str = "") -> Steps[list[EncodedText]]:
         """Return the texts that are asked. Raises: DataError."""
         from engine.evaluation.inside.texts import finding_texts
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError, Sentence, marked
-from engine.text.questions.decoding import Answered
+from engine.text.questions.decoding import FoundAnswer
 from engine.text.questions.no_answer import Threshold, choose_threshold
-from engine.text.questions.question import PassageTable, Question
+from engine.text.questions.question import PassageQuestion, PassageTable
 from engine.text.questions.splitting import halves
 from engine.train.answer_text import cmrc_exact, cmrc_f1, squad_exact, squad_f1, squad_normal
 
@@ -128,7 +128,7 @@ def score_answers(
 
 
 def pick_threshold(
-    questions: PassageTable, asked: npt.NDArray[np.int64], answered: Sequence[Answered], rule: str = ""
+    questions: PassageTable, asked: npt.NDArray[np.int64], answered: Sequence[FoundAnswer], rule: str = ""
 ) -> Threshold:
     """Return the threshold of "no answer" with the best F1 on one half of some questions, told on the other.
 
@@ -144,7 +144,7 @@ def pick_threshold(
     )
 
 
-def score_one(question: Question, answer: str, rule: str) -> tuple[float, float]:
+def score_one(question: PassageQuestion, answer: str, rule: str) -> tuple[float, float]:
     """Return exact match and F1 of one answer, each by the right answer that fits it best."""
     right = [one.text for one in question.answers or ()]
     if rule == CMRC:

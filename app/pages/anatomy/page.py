@@ -41,7 +41,7 @@ from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
 from engine.inspect.anatomy.steps import ORDER
 from engine.inspect.anatomy.working import vector_of
@@ -364,7 +364,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _choose_answer(self, place: int) -> None:
         self._go(self.walk.changed(answer=str(self.boxes["answer"].itemData(place)), said=-1))
 
-    def _change(self, changes: Changes) -> None:
+    def _change(self, changes: PassSettings) -> None:
         self.walk = self.walk.changed(changes=changes)
         self._ask()
 

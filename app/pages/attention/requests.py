@@ -22,7 +22,7 @@ from engine.events import Event, Steps
 from engine.inspect.attention import ablation
 from engine.inspect.attention import weights as attention
 from engine.inspect.attention.ablation import Effects, EveryHead, WatchedAnswer
-from engine.inspect.attention.head_measures import TableMeasures, over_table
+from engine.inspect.attention.head_measures import HeadTable, over_table
 from engine.inspect.attention.views import (
     MatrixView,
     StrongestCells,
@@ -32,7 +32,7 @@ from engine.inspect.attention.views import (
     tiles,
     view,
 )
-from engine.inspect.attention.weights import AttentionMaps, Detail
+from engine.inspect.attention.weights import AttentionMaps, HeadAttention
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import Target
 from engine.inspect.loaded_model import LoadedModel
@@ -40,7 +40,7 @@ from engine.text.roles import Roles
 from engine.text.table import Table
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.heads import HeadsOff, Importance
+    from engine.evaluation.inside.heads import HeadsOff, ImportanceTable
     from engine.evaluation.inside.words import RestingWords
 
 ARCS = 300  # at most, of the strongest
@@ -104,7 +104,7 @@ def draw_mosaic(maps: AttentionMaps, wanted: View) -> MosaicPicture:
     return compose_mosaic(tiles(maps, wanted, TILE))
 
 
-def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int) -> Detail:
+def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int) -> HeadAttention:
     """Return how a head came to look from one token at the others. Raises: ModelError."""
     return attention.detail(models.subject(maps.folder), maps, *head, place)
 
@@ -117,12 +117,12 @@ def explained(maps: AttentionMaps, chosen: AttentionChoice) -> int:
 
 def measure_table(
     models: OpenModels, folder: Path, table: Table, roles: Roles
-) -> Generator[Event, None, TableMeasures]:
+) -> Generator[Event, None, HeadTable]:
     """Return what each head does over an open table; yields Progress. Raises: DataError, UserError."""
     return (yield from over_table(models.subject(folder), table, roles))
 
 
-def weigh_heads(models: OpenModels, folder: Path, table: Table, roles: Roles) -> Steps[Importance]:
+def weigh_heads(models: OpenModels, folder: Path, table: Table, roles: Roles) -> Steps[ImportanceTable]:
     """Return how much each head matters over an open table; yields Progress. Raises: DataError, UserError.
 
     Where the table's labels are not the model's, its own answers stand for them.

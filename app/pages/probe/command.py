@@ -9,7 +9,7 @@ from pathlib import Path
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.masked_text import with_masks
 from app.words import translate
-from engine.inspect.masked.grid import TemplateRequest
+from engine.inspect.masked.grid import TemplateSettings
 from engine.questions.cloze import ForeseeTable
 from engine.questions.fill_mask import FillMask
 from engine.questions.layers import AskLayers
@@ -68,7 +68,7 @@ def next_offer(draft: ProbeDraft) -> CommandOffer:
 
 
 def templates_offer(
-    draft: ProbeDraft, requests: Sequence[TemplateRequest], file: Path | None
+    draft: ProbeDraft, requests: Sequence[TemplateSettings], file: Path | None
 ) -> CommandOffer:
     """Return the line that scores a template, or those of a file."""
     if draft.about is None or not requests:

@@ -35,7 +35,7 @@ from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.cloze import Cloze
-    from engine.evaluation.inside.pairs import Pairs
+    from engine.evaluation.inside.pairs import PairRows
 
 CLOZE, PAIRS = "cloze", "pairs"
 COUNTS = (50, 200, 1000, 0)  # texts that are asked about; 0: all
@@ -59,7 +59,7 @@ class OverTableView(QWidget):
         self._files = Channel(self, session.workers.files)
         self._answered: ForeseeTable | ComparePairs | None = None  # what the rest is of
         self._foreseen: Cloze | None = None
-        self._likelier: Pairs | None = None
+        self._likelier: PairRows | None = None
         self._order: list[int] = []
         column(self._make_question(), (self._make_texts(), 1), gap=GAP, parent=self)
         session.data.opened.connect(self._fill)
@@ -246,13 +246,13 @@ class OverTableView(QWidget):
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))
 
-    def _show(self, asked: ForeseeTable | ComparePairs, answer: tuple[Table, Cloze | Pairs]) -> None:
+    def _show(self, asked: ForeseeTable | ComparePairs, answer: tuple[Table, Cloze | PairRows]) -> None:
         self._answered = asked
         if isinstance(asked, ForeseeTable):
             self._foreseen = cast("Cloze", answer[1])
             self._tell_foreseen(self._foreseen)
         else:
-            self._likelier = cast("Pairs", answer[1])
+            self._likelier = cast("PairRows", answer[1])
             self._tell_likelier(self._likelier)
         self.value.show()
         self._show_rows()
@@ -283,7 +283,7 @@ class OverTableView(QWidget):
             )
         )
 
-    def _tell_likelier(self, found: Pairs) -> None:
+    def _tell_likelier(self, found: PairRows) -> None:
         self.value.setText(words.share(found.share))
         one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
         many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
@@ -295,7 +295,7 @@ class OverTableView(QWidget):
         self.said.setToolTip(tip("\n".join(words.say(sentence) for sentence in reasons)))
 
     @property
-    def _found(self) -> Cloze | Pairs | None:
+    def _found(self) -> Cloze | PairRows | None:
         return self._foreseen if self._foreseen is not None else self._likelier
 
     def _show_rows(self) -> None:
@@ -319,7 +319,7 @@ class OverTableView(QWidget):
             mode = QHeaderView.ResizeMode.ResizeToContents if fits else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(place, mode)
 
-    def _cells(self, found: Cloze | Pairs, table: Table) -> Listed:
+    def _cells(self, found: Cloze | PairRows, table: Table) -> Listed:
         """Return the headings, what stands in the cells of a text, and what the texts are sorted by."""
         lines = table.lines[found.rows].tolist()
         texts = [table.frame[name].array for name in self._columns]

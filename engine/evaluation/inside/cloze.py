@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import marked
-from engine.evaluation.inside.texts import Text
+from engine.evaluation.inside.texts import EncodedText
 from engine.evaluation.statistics import Numbers, TallyTable, interval_of, share_of
 from engine.events import Progress, Steps, beats
 from engine.inspect.loaded_model import LoadedModel
@@ -69,7 +69,9 @@ class Cloze:
         return np.exp(-self.logs / self.tokens)
 
 
-def cloze(subject: LoadedModel, texts: Sequence[Text], *, on: np.ndarray | None = None) -> Steps[Cloze]:
+def cloze(
+    subject: LoadedModel, texts: Sequence[EncodedText], *, on: np.ndarray | None = None
+) -> Steps[Cloze]:
     """Hide each token of each text in turn; yields Progress. Raises: ModelError without the head.
 
     Args: on: (L, H) bool, False for heads that are off.

@@ -21,7 +21,7 @@ USUAL_TEXTS = 200  # asked about where nobody says how many
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class EncodedText:
     """One text or pair as the model reads it, cut where it is too long."""
 
     example: Example
@@ -38,7 +38,7 @@ class Text:
 
 def finding_texts(
     subject: LoadedModel, table: Table, roles: Roles, limit: int = USUAL_TEXTS
-) -> Steps[list[Text]]:
+) -> Steps[list[EncodedText]]:
     """Return texts evenly spread over a table, each with a word at least; yields Noted for what is left out.
 
     Args: roles: with a label, where it matters; its cells have to be labels of the model. limit: 0 for all.
@@ -51,7 +51,7 @@ def finding_texts(
     )
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
-    texts = [Text(example, encoding) for example, encoding in _encoded(subject, found.examples, limit)]
+    texts = [EncodedText(example, encoding) for example, encoding in _encoded(subject, found.examples, limit)]
     if not texts:
         raise DataError(marked("engine", "No row has a word to look at. Choose another column."))
     return texts
@@ -64,7 +64,7 @@ def _encoded(subject: LoadedModel, examples: ExampleRows, limit: int) -> Iterato
             yield example, encoding
 
 
-def hidden_places(texts: Sequence[Text], share: float, seed: int) -> list[tuple[int, ...]]:
+def hidden_places(texts: Sequence[EncodedText], share: float, seed: int) -> list[tuple[int, ...]]:
     """Return which tokens of each text are hidden: so large a share, at least one, drawn with a seed."""
     rng, found = np.random.default_rng(seed), []
     for text in texts:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import UserError, marked
-from engine.evaluation.inside.texts import Text
+from engine.evaluation.inside.texts import EncodedText
 from engine.events import Progress, Steps, beats
 from engine.inspect.attribution.gradients import INTEGRATED, attribute
 from engine.inspect.attribution.target import LABELS, Target
@@ -56,7 +56,7 @@ class RestingWords:
 
 def resting_words(
     subject: LoadedModel,
-    texts: Sequence[Text],
+    texts: Sequence[EncodedText],
     label: str,
     *,
     method: str = INTEGRATED,

@@ -28,7 +28,7 @@ from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.bert import Bert
 from engine.model.kernels import ROW_MULTIPLE
-from engine.model.sentence_files import SentenceVectors
+from engine.model.sentence_files import SentenceConfig
 from engine.text.batch import Batch, Bounds, EncodedRows, by_length, collate
 from engine.text.wordpiece import WordPiece
 
@@ -76,7 +76,7 @@ KINDS = {  # how a text's vectors become one, and what that means
 
 
 @dataclass(frozen=True, slots=True)
-class Pooling:
+class PoolingConfig:
     """How a text's vectors become one. layer: 0 the embeddings, 1 to L; -1 the last, -2 the one before.
 
     The layer counts for "cls", "mean" and "max" alone.
@@ -85,7 +85,7 @@ class Pooling:
     kind: str = "mean"
     layer: int = -1
 
-    def of(self, about: ModelSummary) -> Pooling:
+    def of(self, about: ModelSummary) -> PoolingConfig:
         """Return the same with its layer counted from 0. Raises: ModelError: the model has no such thing."""
         if self.kind not in KINDS:
             raise ModelError(
@@ -107,7 +107,7 @@ class Pooling:
             )
         depth = about.config.num_hidden_layers
         if self.kind not in LAYERED:
-            return Pooling(self.kind, depth)
+            return PoolingConfig(self.kind, depth)
         layer = self.layer + depth + 1 if self.layer < 0 else self.layer
         if not 0 <= layer <= depth:
             raise ModelError(
@@ -116,7 +116,7 @@ class Pooling:
                 layer=self.layer,
                 depth=depth,
             )
-        return Pooling(self.kind, layer)
+        return PoolingConfig(self.kind, layer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Embedded:
     places of those without anything to read. num_cut: texts of which the model could read the beginning only.
     """
 
-    poolings: tuple[Pooling, ...]
+    poolings: tuple[PoolingConfig, ...]
     vectors: Floats
     places: npt.NDArray[np.int64]
     empty: tuple[int, ...]
@@ -135,7 +135,7 @@ class Embedded:
     num_tokens: int
     seconds: float
 
-    def of(self, pooling: Pooling) -> Floats:
+    def of(self, pooling: PoolingConfig) -> Floats:
         """Return (E, D) of one of the poolings, its layer counted from 0."""
         found: Floats = self.vectors[self.poolings.index(pooling)]
         return found
@@ -177,12 +177,12 @@ def usual_kind(about: ModelSummary) -> str:
     return "mean" if about.sentence is None else SENTENCE
 
 
-def every_layer(about: ModelSummary, kind: str) -> tuple[Pooling, ...]:
+def every_layer(about: ModelSummary, kind: str) -> tuple[PoolingConfig, ...]:
     """Return a kind of pooling at each layer, the embeddings first; one alone where no layer is chosen."""
     depth = about.config.num_hidden_layers
     if kind not in LAYERED:
-        return (Pooling(kind, depth),)
-    return tuple(Pooling(kind, layer) for layer in range(depth + 1))
+        return (PoolingConfig(kind, depth),)
+    return tuple(PoolingConfig(kind, layer) for layer in range(depth + 1))
 
 
 def num_bytes(about: ModelSummary, num_texts: int, num_poolings: int) -> int:
@@ -193,7 +193,7 @@ def num_bytes(about: ModelSummary, num_texts: int, num_poolings: int) -> int:
 def embed(
     subject: LoadedModel,
     texts: Sequence[str],
-    poolings: Sequence[Pooling],
+    poolings: Sequence[PoolingConfig],
     *,
     pairs: Sequence[str] | None = None,
     max_length: int | None = None,
@@ -247,7 +247,7 @@ def states(bert: Bert, batch: Batch, highest: int) -> Iterator[tuple[int, Tensor
         yield number, hidden
 
 
-def _check(subject: LoadedModel, poolings: Sequence[Pooling], *, with_pair: bool) -> None:
+def _check(subject: LoadedModel, poolings: Sequence[PoolingConfig], *, with_pair: bool) -> None:
     """Refuse what a model cannot give. Raises: ModelError."""
     if "pooled" in (pooling.kind for pooling in poolings) and subject.bert.pooler is None:
         raise ModelError(
@@ -302,7 +302,7 @@ def _cut_texts(
 
 
 def _pooled(
-    subject: LoadedModel, encoded: EncodedRows, indices: np.ndarray, poolings: Sequence[Pooling]
+    subject: LoadedModel, encoded: EncodedRows, indices: np.ndarray, poolings: Sequence[PoolingConfig]
 ) -> Floats:
     """Return (P, B, D) of some texts: together or, where memory does not suffice, half by half."""
     try:
@@ -319,11 +319,11 @@ def _pooled(
     return np.concatenate([_pooled(subject, encoded, half, poolings) for half in halves], axis=1)
 
 
-def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Tensor:
+def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[PoolingConfig]) -> Tensor:
     depth = subject.config.num_hidden_layers
     several = {one.kind for one in poolings} & {"last_four", "mix"}
     weights = {kind: _weights(subject.about, kind) for kind in several}
-    found: dict[Pooling, Tensor] = {}
+    found: dict[PoolingConfig, Tensor] = {}
     for layer, hidden in states(subject.bert, batch, max(one.layer for one in poolings)):
         parts = _Parts(hidden, batch.bounds)
         for pooling in poolings:
@@ -342,7 +342,7 @@ def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Te
     return torch.stack([found[pooling] for pooling in poolings])
 
 
-def _as_sentence(parts: _Parts, how: SentenceVectors) -> Tensor:
+def _as_sentence(parts: _Parts, how: SentenceConfig) -> Tensor:
     """Return (B, D) as sentence-transformers makes it."""
     found = {
         "cls": parts.first,

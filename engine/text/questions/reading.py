@@ -26,7 +26,7 @@ from engine.text.questions.columns import (
     starts_in,
 )
 from engine.text.questions.gathering import Gathering, Given
-from engine.text.questions.question import PassageTable, Place
+from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.squad import reading_squad
 from engine.text.reading.encoding import check_kind, cut_note, decode, encoding_name, guess_note
 from engine.text.reading.file_check import opened
@@ -103,14 +103,14 @@ def reading_rows(table: Table, columns: QuestionColumns, gathering: Gathering) -
         cells = [[""] * (stop - start) if one is None else one[start:stop].tolist() for one in arrays]
         for line, *row in zip(table.lines[start:stop].tolist(), *cells, strict=True):
             while bad and bad[0].line < line:
-                gathering.report(Place(line=bad[0].line), bad.pop(0).sentence)
-            _take(row, Place(line=line), bool(columns.answer), gathering)
+                gathering.report(QuestionPlace(line=bad[0].line), bad.pop(0).sentence)
+            _take(row, QuestionPlace(line=line), bool(columns.answer), gathering)
         yield Beat()
     for one in bad:
-        gathering.report(Place(line=one.line), one.sentence)
+        gathering.report(QuestionPlace(line=one.line), one.sentence)
 
 
-def _take(row: Sequence[str], place: Place, has_answers: bool, gathering: Gathering) -> None:
+def _take(row: Sequence[str], place: QuestionPlace, has_answers: bool, gathering: Gathering) -> None:
     question, context, answer, start, id, title, impossible = row
     gathering.add(
         place,

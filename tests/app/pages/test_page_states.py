@@ -38,7 +38,7 @@ from app.session import Session
 from app.shipped import shipped_family
 from app.work.page_state import SceneValues, state_of, values_of
 from engine.errors import UserError
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.model.arithmetic import HeadsConfig
 from engine.model.config import BertConfig
 from tests.app.hand import ShowPage, come_to_rest
@@ -232,14 +232,16 @@ def test_anatomy_shows_again_what_was_kept(
     page.inspector.choose(models[0])
     page.inspector.set_text(*PAIR)
     rest()
-    changes = Changes(scales=(((2, 3), 0.0),), no_residual=frozenset({(1, "attention")}), positions=((4, 9),))
+    changes = PassSettings(
+        scales=(((2, 3), 0.0),), no_residual=frozenset({(1, "attention")}), positions=((4, 9),)
+    )
     page._go(page.walk.at("mixed").changed(layer=2, head=3, piece=5).with_number("head", 2))
     page._change(changes)
 
     def change() -> None:
         page.inspector.choose(models[1])
         page.inspector.set_text(SENTENCE)
-        page._change(Changes())
+        page._change(PassSettings())
         page._go(page.walk.at("feed_forward").changed(layer=1, head=1, piece=1, numbers=(-1, -1, -1)))
 
     kept = comes_again(page, change, rest)

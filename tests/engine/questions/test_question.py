@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine import library
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.model.model_name import ModelName
 from engine.questions.anatomy import TraceText
 from engine.questions.attention import SeeAttention
@@ -41,7 +41,7 @@ from engine.settings.values import Unfit
 
 MODEL = ModelName(Path("a model"))
 DATA, OUT = Path("a file.csv"), Path("out.npz")
-CHANGES = Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
+CHANGES = PassSettings((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
 HOW = HowRead("utf-8", "\t", "none", "3")
 QUESTIONS: list[Question[Any]] = [
     FillMask(MODEL, "good [MASK]"),
@@ -61,7 +61,7 @@ QUESTIONS: list[Question[Any]] = [
     WordInContext(MODEL, "bank", ("a bank", "-"), out=OUT),
     WordInContext(MODEL, "bank", data=DATA, text="column", out=OUT, how=HOW),
     TraceText(
-        MODEL, "a", out=OUT, changes=Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
+        MODEL, "a", out=OUT, changes=PassSettings((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
     ),
     TraceText(MODEL, "a", learn="b", weight="x[1, 2]", rate=0.5),
     EvaluateFile(MODEL, data="a file.csv", label="kind", how=HOW, near=True, temperature="keep", out=OUT),

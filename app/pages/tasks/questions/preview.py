@@ -14,7 +14,7 @@ from app.pages.tasks.views import TaskPreview
 
 if TYPE_CHECKING:
     from app.work.task_files import TaskFile
-    from engine.text.questions.question import PassageTable, Question
+    from engine.text.questions.question import PassageQuestion, PassageTable
 
 translate = QCoreApplication.translate
 
@@ -64,7 +64,7 @@ def _cell(questions: PassageTable, row: int, column: int) -> str:
     return questions.passages[question.passage].title
 
 
-def _answer_words(question: Question) -> str:
+def _answer_words(question: PassageQuestion) -> str:
     if question.answers is None:
         return translate("QuestionPreview", "not known")
     if not question.answers:

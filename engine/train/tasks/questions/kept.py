@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.errors import Sentence
 from engine.text.listed import ListedRows
-from engine.text.questions.question import Answer, Passage, PassageTable, Place, Question
+from engine.text.questions.question import Answer, Passage, PassageQuestion, PassageTable, QuestionPlace
 from engine.text.questions.windows import Windows
 
 
@@ -106,7 +106,7 @@ def _questions(document: dict[str, Any]) -> PassageTable:
     )
 
 
-def _question(value: dict[str, Any], num_passages: int) -> Question:
+def _question(value: dict[str, Any], num_passages: int) -> PassageQuestion:
     answers = None
     if value["answers"] is not None:
         answers = tuple(
@@ -115,8 +115,8 @@ def _question(value: dict[str, Any], num_passages: int) -> Question:
     passage = _whole(value["passage"])
     if not 0 <= passage < num_passages:
         raise ValueError
-    place = Place(*map(_whole, value["place"]))
-    return Question(_text(value["id"]), _text(value["text"]), passage, answers, place)
+    place = QuestionPlace(*map(_whole, value["place"]))
+    return PassageQuestion(_text(value["id"]), _text(value["text"]), passage, answers, place)
 
 
 def _text(value: object) -> str:

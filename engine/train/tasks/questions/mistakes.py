@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from engine.events import Beat, Steps
-from engine.text.questions.decoding import Answered, Scores, answer
-from engine.text.questions.question import Question
+from engine.text.questions.decoding import FoundAnswer, Scores, answer
+from engine.text.questions.question import PassageQuestion
 from engine.train.answer_scores import AnswerScores
 from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.writing import sureness
@@ -25,14 +25,14 @@ class Asked(Protocol):
     def with_none(self) -> bool: ...
     @property
     def longest(self) -> int: ...
-    def text(self, found: Answered) -> str: ...
+    def text(self, found: FoundAnswer) -> str: ...
 
 
 def mistakes(
     task: Asked,
     data: QuestionRows,
     scores: tuple[Scores, Scores],
-    found: Sequence[Answered],
+    found: Sequence[FoundAnswer],
     told: AnswerScores,
 ) -> Steps[list[dict[str, Any]]]:
     """Return up to MOST_MISTAKES answers that are not exactly right, as JSON can hold them.
@@ -82,7 +82,7 @@ def _mistake(
     }
 
 
-def _right(question: Question) -> list[tuple[int, int]]:
+def _right(question: PassageQuestion) -> list[tuple[int, int]]:
     return [(one.start, one.stop) for one in question.answers or ()]
 
 

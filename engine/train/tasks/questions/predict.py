@@ -16,9 +16,9 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Finished, Noted, Predicted, Progress, Steps, result_of
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import DataConfig
-from engine.text.questions.decoding import LONGEST_ANSWER, Answered, Chances, answer, chances
+from engine.text.questions.decoding import LONGEST_ANSWER, Chances, FoundAnswer, answer, chances
 from engine.text.questions.gathering import Gathering
-from engine.text.questions.question import PassageTable, Place
+from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.windows import check_room
 from engine.text.table import Table, reading_table
 from engine.train.evaluate import answers_of
@@ -48,7 +48,7 @@ class Reply:
 
     passage: str
     text: str
-    answered: Answered
+    answered: FoundAnswer
     chances: Chances
 
     def document(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class QuestionModel(HeadedModel[QuestionAnswering]):
     def ask(self, question: str, passage: str) -> Reply:
         """Return the answer to a question that was typed. Raises: DataError if one of the texts is empty."""
         gathering = Gathering()
-        gathering.add(Place(line=1), passage, question, None)
+        gathering.add(QuestionPlace(line=1), passage, question, None)
         asked = gathering.finish(Path("-"), Sentence(""), "utf-8", "", ())
         windows = result_of(encoded(asked, self.wordpiece, self.cut, is_scored=False))
         start, end = result_of(self.scores(windows)).T

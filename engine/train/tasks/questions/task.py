@@ -16,7 +16,7 @@ from engine.errors import Sentence
 from engine.events import Evaluated, Steps
 from engine.model.heads import on_batch
 from engine.text.batch import Batch, EncodedRows
-from engine.text.questions.decoding import LONGEST_ANSWER, Answered, answering
+from engine.text.questions.decoding import LONGEST_ANSWER, FoundAnswer, answering
 from engine.text.questions.windows import UNKNOWN
 from engine.train.answer_scores import AnswerScores, pick_threshold, rule_for, score_answers
 from engine.train.run.records import count_of
@@ -120,7 +120,7 @@ class QuestionTask:
         self,
         data: QuestionRows,
         asked: np.ndarray,
-        found: Sequence[Answered],
+        found: Sequence[FoundAnswer],
         texts: Sequence[str],
         scores: AnswerScores,
     ) -> ScoreRows:
@@ -138,7 +138,7 @@ class QuestionTask:
         right_share = adds[:, 0].astype(np.float32)
         return ScoreRows(names, true, predicted, right_share, sure, adds, SHARE, marks=marks)
 
-    def text(self, found: Answered) -> str:
+    def text(self, found: FoundAnswer) -> str:
         """Return what is answered; "" for "there is no answer"."""
         return found.text(self.threshold if self.with_none else None)
 
