@@ -26,9 +26,9 @@ from engine.inspect.embeddings.vectors import embed as embedding
 from engine.inspect.loaded_model import LoadedModel, stamps
 from engine.inspect.masked.probe import GapTable
 from engine.questions.at_hand import ModelsAtHand
-from engine.questions.attention import SeeAttention
-from engine.questions.attribute import AttributeAnswer
-from engine.questions.fill_mask import FillMask
+from engine.questions.attention import AttentionQuestion
+from engine.questions.attribute import AttributionQuestion
+from engine.questions.fill_mask import FillMaskQuestion
 from engine.questions.question import Question, answer_of
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -94,7 +94,7 @@ def fill_mask(
 
     Raises: ModelError: the model guesses no words. UserError: no text, or no [MASK] in it.
     """
-    found = _answer(model, FillMask, text, text_pair, top_k)
+    found = _answer(model, FillMaskQuestion, text, text_pair, top_k)
     assert isinstance(found, GapTable)
     return [[(guess.word, guess.probability) for guess in one.guesses] for one in found.answers]
 
@@ -102,7 +102,7 @@ def fill_mask(
 @same_threads()
 def attention(model: Model, text: str, text_pair: str | None = None) -> AttentionMaps:
     """Return where every head looks: `attentions` (L, H, T, T), and the encoding with its tokens."""
-    return _answer(model, SeeAttention, text, text_pair)
+    return _answer(model, AttentionQuestion, text, text_pair)
 
 
 @same_threads()
@@ -114,7 +114,7 @@ def attribute(
     Args: label: "" for the one that the model answers. Raises: ModelError: it is no classifier. UserError.
     """
     whole = Target(question="labels", answer=label)
-    return _answer(model, AttributeAnswer, text, text_pair, hear=hear, whole=whole)
+    return _answer(model, AttributionQuestion, text, text_pair, hear=hear, whole=whole)
 
 
 @same_threads()

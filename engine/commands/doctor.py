@@ -17,7 +17,7 @@ from engine.commands.screen import print_json, show
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
-from engine.questions.how_read import HowRead
+from engine.questions.how_read import ReadSettings
 from engine.shipped import model_shipped
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _part(
     from engine.text.roles import Roles, joined_names
     from engine.text.table import reading_table
 
-    table: Table = yield from reading_table(path, **HowRead.of(options).named())
+    table: Table = yield from reading_table(path, **ReadSettings.of(options).named())
     if recipe is not None:
         table = recipe.applied(table) if is_first else recipe.merged(table)
     if options.text:

@@ -78,7 +78,7 @@ class ChangeFlags(Flag):
 
 
 @dataclass(frozen=True)
-class TraceText(
+class TraceQuestion(
     Question["Traced"],
     command="anatomy",
     help="write every number of one text in a model, named, as an .npz file",

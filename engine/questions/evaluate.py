@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Steps, retold
 from engine.model.model_name import ModelName
-from engine.questions.labelled import OverLabelled, rows_field
+from engine.questions.labelled import LabelledQuestion, rows_field
 from engine.questions.question import Models, asked, json_field, out_field
 from engine.questions.scores import report_document, report_lines, score_lines, scores_document, write_rows
 
@@ -40,7 +40,9 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure a model on a labelled file"):
+class EvaluationQuestion(
+    LabelledQuestion["Evaluation"], command="evaluate", help="measure a model on a labelled file"
+):
     """Scores with their intervals, what they are beside, how sure the model may be, and where it is weak."""
 
     lines_are_aside: ClassVar[bool] = True

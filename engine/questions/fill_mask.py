@@ -19,7 +19,7 @@ MOST_PIECES = 10_000
 
 
 @dataclass(frozen=True)
-class FillMask(
+class FillMaskQuestion(
     Question["GapTable | Joint"],
     command="fill-mask",
     help="guess the words that stand in the place of [MASK]",

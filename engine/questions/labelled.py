@@ -10,7 +10,7 @@ from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.questions.fields import device_field
 from engine.questions.flags import Flag
-from engine.questions.how_read import HowRead, data_config, how_field
+from engine.questions.how_read import ReadSettings, data_config, how_field
 from engine.questions.question import Found, Question, asked
 from engine.settings.finetune import DataConfig
 
@@ -31,7 +31,7 @@ def rows_field(help: str) -> Any:
 
 
 @dataclass(frozen=True)
-class OverLabelled(Question[Found]):
+class LabelledQuestion(Question[Found]):
     """A question over labelled texts. scheme: of tags in a file of them; "": found out."""
 
     data: str = asked("", "a labelled file", kw_only=True)
@@ -43,7 +43,7 @@ class OverLabelled(Question[Found]):
     choices: str = column_field()
     label: str = column_field()
     device: str = device_field()
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
     scheme: str = asked("", flag=None, kw_only=True)
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.events import Steps
-from engine.questions.how_read import HowRead, how_field
+from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.over_table import MOST_LINES, figures_field, numbers_field, reading
 from engine.questions.question import Models, Question, asked, given
 from engine.questions.writing import between, write_numbers
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ComparePairs(
+class PairsQuestion(
     Question["tuple[Table, PairRows]"],
     command="pairs",
     help="tell which of two sentences is likelier, line by line",
@@ -31,7 +31,7 @@ class ComparePairs(
     second: str = asked(help="the other sentence's column")
     out: Path | None = numbers_field()
     json: bool = figures_field()
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
     table: Table | None = given()
 
     def answer(self, models: Models) -> Steps[tuple[Table, PairRows]]:

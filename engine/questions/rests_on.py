@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.events import Steps
 from engine.questions.attribute import METHODS
-from engine.questions.over_table import MOST_LINES, OverTable
+from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
 from engine.questions.writing import aligned, write_numbers
 
@@ -20,8 +20,8 @@ COLUMNS = ("word", "mean", "low", "high", "total", "texts")
 
 
 @dataclass(frozen=True)
-class FindRestingWords(
-    OverTable["RestingWords"],
+class RestingWordsQuestion(
+    TableQuestion["RestingWords"],
     command="rests-on",
     help="tell which words the answers of a classifier rest on",
 ):

@@ -21,7 +21,7 @@ else:
 
 
 @dataclass(frozen=True)
-class ScoreTemplates(
+class TemplatesQuestion(
     Question["tuple[TemplateTable, ...]"],
     command="templates",
     help="score words in templates such as '{he|she} is a [MASK]'",

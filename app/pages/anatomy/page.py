@@ -46,7 +46,7 @@ from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of,
 from engine.inspect.anatomy.steps import ORDER
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
-from engine.questions.anatomy import TraceText
+from engine.questions.anatomy import TraceQuestion
 
 COMMAND_FILE = "anatomy.npz"
 STEP = "anatomy/step"  # kept for the next start
@@ -513,7 +513,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         """Put the command that writes every number to a file on the clipboard."""
         if self.found is not None:
             now = self.found.now
-            asked = TraceText(
+            asked = TraceQuestion(
                 now.about.named, now.text, now.text_pair, out=Path(COMMAND_FILE), changes=now.changes
             )
             self.copy_button.copy(asked.command())

@@ -45,7 +45,7 @@ from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
 NARROW = 940  # px of the page; below, its cards are narrower
@@ -68,7 +68,7 @@ class EvaluatePage(Page):
         )
         self.session = session
         self.folder: Path | None = None
-        self.source: EvaluateFile | None = None
+        self.source: EvaluationQuestion | None = None
         self.opened: OpenedScores | None = None
         self.both: ScoredPair | None = None
         self._beside: Path | None = None  # the model that is to be compared
@@ -270,13 +270,13 @@ class EvaluatePage(Page):
         part, self._part = self._part, ""
         if parts.splits:
             part = part if part in parts.splits else parts.splits[0]
-            self.show_source(EvaluateFile(ModelName(parts.folder), part=part))
+            self.show_source(EvaluationQuestion(ModelName(parts.folder), part=part))
 
     def _fill_parts(self) -> None:
         self.part_box.offer(self.folder, self._parts, self.source)
 
     def _part_chosen(self, source: Any) -> None:
-        if isinstance(source, EvaluateFile):
+        if isinstance(source, EvaluationQuestion):
             self.show_source(source)
 
     def open_file(self, path: Path | str) -> None:
@@ -284,7 +284,7 @@ class EvaluatePage(Page):
         if self.folder is not None:
             self.show_source(self.part_box.source_of(self.folder, Path(path)))
 
-    def show_source(self, source: EvaluateFile) -> None:
+    def show_source(self, source: EvaluationQuestion) -> None:
         """Score the model on these texts, and show what it comes to."""
         self.end_comparison()
         self._take(None)

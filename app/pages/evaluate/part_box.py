@@ -15,12 +15,12 @@ from app.look.files import ask_file
 from app.pages.evaluate.requests import Parts
 from app.session import Session
 from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
-from engine.questions.how_read import HowRead
+from engine.questions.evaluate import EvaluationQuestion
+from engine.questions.how_read import ReadSettings
 
 
 class PartBox(ChoiceBox):
-    """Offers the texts for a model; its choice is an `EvaluateFile`. `file_wanted`: a file was chosen."""
+    """Offers the texts for a model, an `EvaluationQuestion`. `file_wanted`: a file was chosen."""
 
     file_wanted = Signal(str)
 
@@ -29,7 +29,7 @@ class PartBox(ChoiceBox):
         self.setAccessibleName(self.tr("Labelled texts"))
         self._session = session
 
-    def offer(self, folder: Path | None, parts: Parts, source: EvaluateFile | None) -> None:
+    def offer(self, folder: Path | None, parts: Parts, source: EvaluationQuestion | None) -> None:
         """Offer what a model can be scored on. Args: source: what it is scored on now."""
         self.clear()
         self.setPlaceholderText(self.tr("Choose labelled texts"))
@@ -44,7 +44,7 @@ class PartBox(ChoiceBox):
         for split in parts.splits:
             title = (own if split in parts.own else parted)[split]
             name = words.shorten(parts.names[split], 40)
-            self.add_choice(title.format(name=name), EvaluateFile(ModelName(folder), part=split))
+            self.add_choice(title.format(name=name), EvaluationQuestion(ModelName(folder), part=split))
         path = self._session.data.path
         sources = [self.source_of(folder, path)] if path is not None else []
         if source is not None and source.data and source.data != str(path):
@@ -55,16 +55,18 @@ class PartBox(ChoiceBox):
         offered = [self.itemData(place) for place in range(self.count())]
         self.setCurrentIndex(offered.index(source) if source is not None and source in offered else -1)
 
-    def source_of(self, folder: Path, path: Path) -> EvaluateFile:
+    def source_of(self, folder: Path, path: Path) -> EvaluationQuestion:
         """Return a file to score a model on: as a person reads it, where it is the one that is open."""
         is_own = self._session.data.path is not None and path == self._session.data.path
-        source = EvaluateFile(ModelName(folder), data=str(path.absolute()))
+        source = EvaluationQuestion(ModelName(folder), data=str(path.absolute()))
         return self._as_read(source) if is_own else source
 
-    def _as_read(self, source: EvaluateFile) -> EvaluateFile:
+    def _as_read(self, source: EvaluationQuestion) -> EvaluationQuestion:
         """Return a source as the open file is read, with its columns where a person has chosen them."""
         data = self._session.data
-        source = replace(source, how=HowRead.of(data.overrides), scheme=data.file_settings.get("scheme", ""))
+        source = replace(
+            source, how=ReadSettings.of(data.overrides), scheme=data.file_settings.get("scheme", "")
+        )
         if data.roles is None or data.table is None or not data.roles.label:
             return source
         columns: dict[str, Any] = data.roles.settings()

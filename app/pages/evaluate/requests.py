@@ -47,7 +47,7 @@ from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import LABELS, Target
 from engine.model.info import forget_temperature, read_info
 from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.scores import write_rows
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
@@ -100,7 +100,7 @@ def _own_file(run: Path | None, part: str) -> str:
     return config.data.apart.get(part, "")
 
 
-def score(source: EvaluateFile) -> Steps[OpenedScores]:
+def score(source: EvaluationQuestion) -> Steps[OpenedScores]:
     """Return scored texts with what is shown of them at first. Raises: UserError."""
     start = time.perf_counter()
     scored = yield from source.scoring()
@@ -117,7 +117,7 @@ def score(source: EvaluateFile) -> Steps[OpenedScores]:
     return OpenedScores(source, report, always, sizes, lengths, seen, can_count, file, seconds)
 
 
-def _num_seen(source: EvaluateFile, scored: ScoredTable) -> int | None:
+def _num_seen(source: EvaluationQuestion, scored: ScoredTable) -> int | None:
     """Return how many of the texts the model has learned from; None: that is not known."""
     if scored.num_seen:
         return scored.num_seen
@@ -134,7 +134,7 @@ def _num_seen(source: EvaluateFile, scored: ScoredTable) -> int | None:
     return shared_with_training(notes_from(told), source.part)
 
 
-def _file_of(source: EvaluateFile) -> Path | None:
+def _file_of(source: EvaluationQuestion) -> Path | None:
     """Return the file in which the rows of some texts stand."""
     if not source.part:
         return Path(source.data).absolute()

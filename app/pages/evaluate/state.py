@@ -11,7 +11,7 @@ from engine.evaluation.baselines import Baseline
 from engine.evaluation.comparing import ComparedModels
 from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 from engine.text.listed import Indices
 from engine.train.scored import ScoredTable
 
@@ -25,7 +25,7 @@ class OpenedScores:
     file: in which their rows stand, None where that is not known. seconds: that it took.
     """
 
-    source: EvaluateFile
+    source: EvaluationQuestion
     report: ScoreReport
     always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text

@@ -22,7 +22,7 @@ from app.pages.predict.requests import free_path
 from app.pages.predict.written import FileLinks
 from app.session import Session
 from engine.model.model_name import ModelName
-from engine.questions.predict import PredictFile
+from engine.questions.predict import PredictionQuestion
 
 
 class AnsweredFileCard(Card):
@@ -99,7 +99,7 @@ class AnsweredFileCard(Card):
         """Return what a dialog offers for the new file."""
 
     @abstractmethod
-    def question(self, model: ModelName, out: Path) -> PredictFile:
+    def question(self, model: ModelName, out: Path) -> PredictionQuestion:
         """Return what a model is asked."""
 
     # ---- where the answers go

@@ -18,8 +18,8 @@ from app.pages.predict.answered_file import AnsweredFileCard
 from app.pages.predict.requests import FilePreview, free_path
 from app.session import Session
 from engine.model.model_name import ModelName
-from engine.questions.how_read import HowRead
-from engine.questions.predict import PredictFile
+from engine.questions.how_read import ReadSettings
+from engine.questions.predict import PredictionQuestion
 from engine.text.roles import Roles
 
 
@@ -117,11 +117,11 @@ class FileCard(AnsweredFileCard):
     def out_filters(self) -> list[str]:
         return [self.tr("Tables (*.csv)")]
 
-    def question(self, model: ModelName, out: Path) -> PredictFile:
+    def question(self, model: ModelName, out: Path) -> PredictionQuestion:
         assert self.preview is not None
-        table, how = self.preview.table, HowRead.of(self.preview.how)
+        table, how = self.preview.table, ReadSettings.of(self.preview.how)
         columns: dict[str, Any] = self.preview.roles.settings()
-        return PredictFile(
+        return PredictionQuestion(
             model, data=str(table.path), how=how, out=out, raw=self.raw, table=table, **columns
         )
 

@@ -11,7 +11,7 @@ from app.pages.predict.answered_file import AnsweredFileCard
 from app.pages.predict.requests import free_path
 from app.session import Session
 from engine.model.model_name import ModelName
-from engine.questions.predict import PredictFile
+from engine.questions.predict import PredictionQuestion
 
 
 class TaskFileCard(AnsweredFileCard):
@@ -63,8 +63,8 @@ class TaskFileCard(AnsweredFileCard):
     def out_filters(self) -> list[str]:
         return [f"*{one}" for one in self.out_suffixes]
 
-    def question(self, model: ModelName, out: Path) -> PredictFile:
-        return PredictFile(model, data=str(self.path), out=out)
+    def question(self, model: ModelName, out: Path) -> PredictionQuestion:
+        return PredictionQuestion(model, data=str(self.path), out=out)
 
     def set_suffixes(self, suffixes: tuple[str, ...]) -> None:
         """Know how a new file may be written. Args: suffixes: the usual one first."""

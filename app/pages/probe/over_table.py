@@ -28,9 +28,9 @@ from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.questions.cloze import ForeseeTable
-from engine.questions.how_read import HowRead
-from engine.questions.pairs import ComparePairs
+from engine.questions.cloze import ClozeQuestion
+from engine.questions.how_read import ReadSettings
+from engine.questions.pairs import PairsQuestion
 from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class OverTableView(QWidget):
         self._session, self._draft = session, draft
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
-        self._answered: ForeseeTable | ComparePairs | None = None  # what the rest is of
+        self._answered: ClozeQuestion | PairsQuestion | None = None  # what the rest is of
         self._foreseen: Cloze | None = None
         self._likelier: PairRows | None = None
         self._order: list[int] = []
@@ -156,17 +156,17 @@ class OverTableView(QWidget):
         return columns if is_whole else ()
 
     @property
-    def asked(self) -> ForeseeTable | ComparePairs | None:
+    def asked(self) -> ClozeQuestion | PairsQuestion | None:
         """What Measure would ask; None where it cannot be asked."""
         about, data, columns = self._draft.about, self._session.data, self._columns
         if about is None or data.table is None or not columns:
             return None
-        table, how = data.table, HowRead.of(data.overrides)
+        table, how = data.table, ReadSettings.of(data.overrides)
         if self.kind.current == PAIRS:
             first, second = columns
-            return ComparePairs(about.named, table.path, first, second, how=how, table=table)
+            return PairsQuestion(about.named, table.path, first, second, how=how, table=table)
         limit = int(self.count.currentData())
-        return ForeseeTable(about.named, table.path, columns[0], limit=limit, how=how, table=table)
+        return ClozeQuestion(about.named, table.path, columns[0], limit=limit, how=how, table=table)
 
     def refresh(self) -> None:
         """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""
@@ -246,9 +246,9 @@ class OverTableView(QWidget):
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))
 
-    def _show(self, asked: ForeseeTable | ComparePairs, answer: tuple[Table, Cloze | PairRows]) -> None:
+    def _show(self, asked: ClozeQuestion | PairsQuestion, answer: tuple[Table, Cloze | PairRows]) -> None:
         self._answered = asked
-        if isinstance(asked, ForeseeTable):
+        if isinstance(asked, ClozeQuestion):
             self._foreseen = cast("Cloze", answer[1])
             self._tell_foreseen(self._foreseen)
         else:

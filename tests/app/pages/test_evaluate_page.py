@@ -25,7 +25,7 @@ from engine.evaluation.part import scoring_part
 from engine.events import result_of
 from engine.model.info import keep_temperature
 from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 from engine.text.listed import ListedRows
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
@@ -471,7 +471,7 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     page = show_page(EvaluatePage)
     page.set_model(session.runs.root / "run" / "model")
     settle(page)
-    page.show_source(EvaluateFile(ModelName(session.runs.root / "run" / "model"), part="test"))
+    page.show_source(EvaluationQuestion(ModelName(session.runs.root / "run" / "model"), part="test"))
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
