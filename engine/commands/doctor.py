@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.doctor.finding import Finding
     from engine.doctor.learned import LearnedRows
     from engine.doctor.part import TablePart
-    from engine.text.recipe import Mend, Recipe
+    from engine.text.recipe import Recipe, RecipeStep
     from engine.text.table import Table
     from engine.text.wordpiece import WordPiece
 
@@ -205,7 +205,7 @@ def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> R
     return recipe
 
 
-def _steps(finding: Finding, how: str) -> list[Mend]:
+def _steps(finding: Finding, how: str) -> list[RecipeStep]:
     """Return a finding's mends. Args: how: as they are, together, or from which likeness on."""
     from engine.text.recipe import TOGETHER
 

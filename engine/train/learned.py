@@ -99,7 +99,7 @@ class LearnedFile:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedTexts:
     """What a model has learned from. hashes: (K,) ascending. files: the stages of which no hash was kept.
 
     splits: of all stages, by the sha256 of the file.
@@ -136,10 +136,10 @@ class Learned:
         return found if len(found) <= MOST_KEPT else NOTHING.hashes
 
 
-NOTHING = Learned(np.zeros(0, np.int64))
+NOTHING = LearnedTexts(np.zeros(0, np.int64))
 
 
-def learned_by(model: Path | str) -> Learned:
+def learned_by(model: Path | str) -> LearnedTexts:
     """Return what a model folder has learned from; nothing of a new model, and of one that does not say."""
     folder = Path(model)
     if str(model).startswith("new:"):
@@ -161,7 +161,7 @@ def learned_by(model: Path | str) -> Learned:
                     str(data.get("name"))[:200], data["sha256"], rows if type(rows) is int else 0, split
                 )
             )
-    return Learned(NOTHING.hashes if hashes is None else hashes, tuple(files), splits)
+    return LearnedTexts(NOTHING.hashes if hashes is None else hashes, tuple(files), splits)
 
 
 def has_learned(info: Mapping[str, Any]) -> bool:
@@ -235,7 +235,9 @@ def telling_start(
     return frozenset(known)
 
 
-def _on_apart(base: Learned, name: str, part: HashedRows, split: Mapping[str, Any] | None) -> Noted | None:
+def _on_apart(
+    base: LearnedTexts, name: str, part: HashedRows, split: Mapping[str, Any] | None
+) -> Noted | None:
     """Return what to say of the texts that are measured. Args: split: None of a file of its own."""
     count, total = int(base.seen(part.hashes).sum()), len(part.hashes)
     values: dict[str, Any] = {"count": count, "total": total, "part": name}

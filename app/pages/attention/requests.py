@@ -21,7 +21,7 @@ from engine.errors import DataError, UserError
 from engine.events import Event, Steps
 from engine.inspect.attention import ablation
 from engine.inspect.attention import weights as attention
-from engine.inspect.attention.ablation import Effects, EveryHead, WatchedAnswer
+from engine.inspect.attention.ablation import EffectTable, EveryHead, WatchedAnswer
 from engine.inspect.attention.head_measures import HeadTable, over_table
 from engine.inspect.attention.views import (
     MatrixView,
@@ -41,7 +41,7 @@ from engine.text.table import Table
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.heads import HeadsOff, ImportanceTable
-    from engine.evaluation.inside.words import RestingWords
+    from engine.evaluation.inside.words import RestingWordRows
 
 ARCS = 300  # at most, of the strongest
 MASK = "[MASK]"
@@ -154,7 +154,7 @@ def score_without(
 
 def find_resting_words(
     models: OpenModels, folder: Path, table: Table, roles: Roles, label: str, method: str, limit: int
-) -> Steps[RestingWords]:
+) -> Steps[RestingWordRows]:
     """Return which words answers rest on over an open table; yields Progress. Raises: UserError."""
     from engine.evaluation.inside.texts import finding_texts  # here, on the worker: it brings scipy with it
     from engine.evaluation.inside.words import resting_words
@@ -164,7 +164,7 @@ def find_resting_words(
     return (yield from resting_words(subject, texts, label, method=method))
 
 
-def find_effects(models: OpenModels, asked: AttentionRequest) -> Effects:
+def find_effects(models: OpenModels, asked: AttentionRequest) -> EffectTable:
     """Return what the heads that are off change. Raises: UserError, ModelError."""
     masks = f"{asked.text} {asked.text_pair}".count(MASK)
     top_k = max(1, MOST_GUESSES - masks)

@@ -42,7 +42,7 @@ from app.work.table_rows import Rows
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary, TaskFile
 from engine.errors import UserError, marked
-from engine.text.recipe import MERGE, Mend
+from engine.text.recipe import MERGE, RecipeStep
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -354,10 +354,10 @@ class DataPage(Page):
     def _show_table_card(self) -> None:
         self.files.setCurrentWidget(self.table_card)
 
-    def _mend(self, step: Mend, _checked: bool = False) -> None:
+    def _mend(self, step: RecipeStep, _checked: bool = False) -> None:
         self.session.data.mends.add(step)
 
-    def _take_back(self, step: Mend, _checked: bool = False) -> None:
+    def _take_back(self, step: RecipeStep, _checked: bool = False) -> None:
         self.session.data.mends.take_back(step)
 
     def _show_summary(self) -> None:

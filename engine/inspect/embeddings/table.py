@@ -12,7 +12,7 @@ import numpy as np
 from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
-from engine.inspect.embeddings.vectors import Embedded, PoolingConfig, embed, usual_kind
+from engine.inspect.embeddings.vectors import PoolingConfig, TextEmbeddings, embed, usual_kind
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.table import Table, reading_table
 
@@ -69,7 +69,7 @@ def embed_table(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def notes_of(found: Embedded, table: Table | None = None) -> Iterator[Noted]:
+def notes_of(found: TextEmbeddings, table: Table | None = None) -> Iterator[Noted]:
     """Say which texts had nothing to read, and how many were cut."""
     if found.empty and table is not None:
         lines = ", ".join(str(table.lines[place]) for place in found.empty[:20])
@@ -85,7 +85,7 @@ def notes_of(found: Embedded, table: Table | None = None) -> Iterator[Noted]:
 
 
 def _write(
-    out: Path, subject: LoadedModel, found: Embedded, columns: dict[str, Any], notes: Sequence[str]
+    out: Path, subject: LoadedModel, found: TextEmbeddings, columns: dict[str, Any], notes: Sequence[str]
 ) -> None:
     arrays: dict[str, Any] = {
         "embeddings": found.vectors[0],

@@ -120,7 +120,7 @@ class PoolingConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
+class TextEmbeddings:
     """The vectors of some texts.
 
     vectors: (P, E, D) float32. places: (E,) int64, which of the given texts they are of, ascending. empty:
@@ -197,8 +197,8 @@ def embed(
     *,
     pairs: Sequence[str] | None = None,
     max_length: int | None = None,
-) -> Generator[Event, None, Embedded]:
-    """Return the vectors of texts, or of pairs read together: a task whose return value is `Embedded`.
+) -> Generator[Event, None, TextEmbeddings]:
+    """Return the vectors of texts, or of pairs read together: a task whose return value is `TextEmbeddings`.
 
     Args:   pairs: the second text of each, as many as `texts`. max_length: WordPieces that are read; None: as
             many as the model can.
@@ -220,7 +220,7 @@ def embed(
         vectors[:, indices] = _pooled(subject, encoded, indices, chosen)
         done += len(indices)
         yield Progress(stage=stage, done=done, total=len(encoded))
-    return Embedded(
+    return TextEmbeddings(
         poolings=chosen,
         vectors=vectors,
         places=encoded.rows,

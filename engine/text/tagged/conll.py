@@ -56,7 +56,7 @@ class TagCodes(dict[str, int]):
         return self[tag]
 
 
-class Reported(list[BadLine]):
+class ReportedRows(list[BadLine]):
     """The rows that cannot be used."""
 
     def add(self, path: Path, line: int, template: str, **values: object) -> None:
@@ -78,7 +78,7 @@ class ConllReader:
         self._path, self._columns = path, columns
         self.writer = WordTableWriter(line_step=1)
         self.codes = TagCodes(path, str(columns.tag))
-        self.reported = Reported()
+        self.reported = ReportedRows()
         self.num_unread = 0  # words of several words, and empty nodes
         self._line = 0
         self._is_new = True  # the next word begins a text

@@ -45,7 +45,7 @@ ToMeasure = tuple[
 ]  # the task; examples; (E,) bool, which were learned from
 
 
-class Opened(Protocol):
+class OpenedFile(Protocol):
     """A file of a task's own, as it was read: what a window shows of any of them."""
 
     @property
@@ -150,7 +150,7 @@ class Kind(ABC):
         """
         return None
 
-    def open(self, data: DataConfig) -> Steps[Opened]:
+    def open(self, data: DataConfig) -> Steps[OpenedFile]:
         """Read a file of the task's own, where its files are no tables. Raises: DataError."""
         raise NotImplementedError
 

@@ -17,7 +17,7 @@ from engine.text.tagged.read import looks_tagged
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
 from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
-from engine.train.tasks.kind import Kind, Opened, text_in
+from engine.train.tasks.kind import Kind, OpenedFile, text_in
 from engine.train.tasks.token_labels.predict import TokenModel, predict_file
 from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare, reading_parts, told_again
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
@@ -38,7 +38,7 @@ class TokenLabelling(Kind):
         guess = None if data.whole_labels else looks_tagged(path)
         return guess.sentence if guess else None
 
-    def open(self, data: DataConfig) -> Steps[Opened]:
+    def open(self, data: DataConfig) -> Steps[OpenedFile]:
         return OpenedTexts((yield from opening(data, data.data)))
 
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
