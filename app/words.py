@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine import events
-from engine.errors import ConfigError, Said, Sentence, UserError, filled
+from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
@@ -77,7 +77,7 @@ def say_error(error: BaseException) -> str:
 
 def _filler(value: Any) -> Any:
     """Return a sentence inside a sentence translated; names and texts of people stay as they are."""
-    return Said(say(value)) if isinstance(value, Sentence) else value
+    return VerbatimText(say(value)) if isinstance(value, Sentence) else value
 
 
 @cache

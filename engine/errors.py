@@ -42,7 +42,7 @@ class Sentence:
         return filled(self.template, self.values)
 
 
-class Said(str):
+class VerbatimText(str):
     """A sentence that stands inside another: put in as it is."""
 
     __slots__ = ()
@@ -78,11 +78,11 @@ class _Filler(string.Formatter):
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         if conversion is not None and isinstance(value, str):
-            return Said(super().convert_field(_cut(value, int(_MOST_TEXT * self._share)), conversion))
+            return VerbatimText(super().convert_field(_cut(value, int(_MOST_TEXT * self._share)), conversion))
         return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> Any:
-        if isinstance(value, Said | Sentence):
+        if isinstance(value, VerbatimText | Sentence):
             return str(value)
         if isinstance(value, PurePath) or (isinstance(value, str) and os.path.isabs(value)):
             return _both_ends(str(value), int(_MOST_PATH * self._share))
@@ -179,6 +179,6 @@ def renamed(error: UserError, folder: PurePath, call: Callable[[str], str]) -> U
     for key, value in error.sentence.values.items():
         text = str(value)
         if isinstance(value, PurePath | str) and text.startswith(str(folder)):
-            value = Said(call(text.removeprefix(str(folder)).replace("\\", "/").lstrip("/")))
+            value = VerbatimText(call(text.removeprefix(str(folder)).replace("\\", "/").lstrip("/")))
         values[key] = value
     return type(error)(error.sentence.template, **values) if type(error) in (UserError, ModelError) else error

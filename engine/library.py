@@ -21,14 +21,14 @@ from engine.events import Evaluated, Event, Finished, result_of
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.attribution.gradients import Attribution
 from engine.inspect.attribution.target import Target
-from engine.inspect.embeddings.vectors import Pooling, usual_kind
+from engine.inspect.embeddings.vectors import PoolingConfig, usual_kind
 from engine.inspect.embeddings.vectors import embed as embedding
 from engine.inspect.loaded_model import LoadedModel, stamps
-from engine.inspect.masked.probe import Probed
+from engine.inspect.masked.probe import GapTable
 from engine.questions.at_hand import ModelsAtHand
-from engine.questions.attention import SeeAttention
-from engine.questions.attribute import AttributeAnswer
-from engine.questions.fill_mask import FillMask
+from engine.questions.attention import AttentionQuestion
+from engine.questions.attribute import AttributionQuestion
+from engine.questions.fill_mask import FillMaskQuestion
 from engine.questions.question import Question, answer_of
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -94,15 +94,15 @@ def fill_mask(
 
     Raises: ModelError: the model guesses no words. UserError: no text, or no [MASK] in it.
     """
-    found = _answer(model, FillMask, text, text_pair, top_k)
-    assert isinstance(found, Probed)
+    found = _answer(model, FillMaskQuestion, text, text_pair, top_k)
+    assert isinstance(found, GapTable)
     return [[(guess.word, guess.probability) for guess in one.guesses] for one in found.answers]
 
 
 @same_threads()
 def attention(model: Model, text: str, text_pair: str | None = None) -> AttentionMaps:
     """Return where every head looks: `attentions` (L, H, T, T), and the encoding with its tokens."""
-    return _answer(model, SeeAttention, text, text_pair)
+    return _answer(model, AttentionQuestion, text, text_pair)
 
 
 @same_threads()
@@ -114,7 +114,7 @@ def attribute(
     Args: label: "" for the one that the model answers. Raises: ModelError: it is no classifier. UserError.
     """
     whole = Target(question="labels", answer=label)
-    return _answer(model, AttributeAnswer, text, text_pair, hear=hear, whole=whole)
+    return _answer(model, AttributionQuestion, text, text_pair, hear=hear, whole=whole)
 
 
 @same_threads()
@@ -136,7 +136,7 @@ def embed(
     if empty := [place for place, text in enumerate(texts) if not text.strip()]:
         template = marked("engine", "Text {number} of {total} is empty.")
         raise UserError(template, number=empty[0] + 1, total=len(texts))
-    chosen = Pooling(pooling or usual_kind(subject.about), layer)
+    chosen = PoolingConfig(pooling or usual_kind(subject.about), layer)
     found = result_of(embedding(subject, texts, [chosen]), hear)
     return np.asarray(found.vectors[0])
 

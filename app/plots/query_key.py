@@ -25,7 +25,7 @@ from app.plots.layered import paint_label, paint_levels, value_words, whole_pixe
 from app.plots.scrolled import RowsFigure
 from app.plots.shown_figure import isolated
 from app.plots.strokes import level_line, upright_line, write, write_parts
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.weights import HeadAttention
 
 ROW, STRIPES, BAR = 22, 14, 10  # px
 HEADER = 52  # captions and the query
@@ -49,7 +49,7 @@ class QueryKeyPlot(RowsFigure):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.detail: Detail | None = None
+        self.detail: HeadAttention | None = None
         self._colors: dict[str, Picture] = {}
         # header and footer stay in view, so scrolling moves them over the rows
         self._scroll.verticalScrollBar().valueChanged.connect(self.canvas().update)
@@ -58,7 +58,7 @@ class QueryKeyPlot(RowsFigure):
     def num_rows(self) -> int:
         return 0 if self.detail is None else len(self.detail.weights)
 
-    def set_detail(self, detail: Detail | None) -> None:
+    def set_detail(self, detail: HeadAttention | None) -> None:
         """Show a token's query and all keys (`engine.inspect.attention.weights.detail`), or nothing."""
         self.detail = detail
         self._colors = {} if detail is None else _colors_of(detail)
@@ -289,7 +289,7 @@ class QueryKeyPlot(RowsFigure):
         paint_levels(painter, whole_pixels(painter, area), picture.levels[place : place + 1], is_signed=True)
 
 
-def _colors_of(detail: Detail) -> dict[str, Picture]:
+def _colors_of(detail: HeadAttention) -> dict[str, Picture]:
     """Return numbers as colours; query and keys share a scale, and so do values and output."""
     top = float(max(np.abs(detail.query).max(initial=0.0), np.abs(detail.keys).max(initial=0.0)))
     most = float(np.abs(detail.values).max(initial=0.0))  # a mean of values is not beyond them

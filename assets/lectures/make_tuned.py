@@ -23,7 +23,7 @@ from engine.inspect.attention.weights import look
 from engine.inspect.attribution.gradients import attribute
 from engine.inspect.attribution.target import LABELS, Target
 from engine.inspect.embeddings import poolings
-from engine.inspect.embeddings.vectors import Pooling, embed
+from engine.inspect.embeddings.vectors import PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
 from engine.text.examples import finding_examples
@@ -235,7 +235,7 @@ def reviews() -> list[tuple[str, str]]:
 def shift(models: Models, rows: Sequence[tuple[str, str]]) -> poolings.Shift:
     """Return how often the nearest review is of the same label, before and after."""
     texts, labels = [text for _label, text in rows], [label for label, _text in rows]
-    pooling, names = Pooling("cls", LAYER), sorted(set(labels))
+    pooling, names = PoolingConfig("cls", LAYER), sorted(set(labels))
     both = []
     for subject in (models.before, models.after):
         found = result_of(embed(subject, texts, [pooling], max_length=LONGEST))

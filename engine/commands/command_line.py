@@ -39,14 +39,14 @@ from engine.commands.runs import add_run_commands
 from engine.commands.screen import print_json, run_series
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
-from engine.questions.compare import CompareModels
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.compare import ComparisonQuestion
+from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import flag_of, flag_words
-from engine.questions.how_read import HOW_READ, HowRead, add_how_read
+from engine.questions.how_read import HOW_READ, ReadSettings, add_how_read
 from engine.questions.known import LOOKING_INSIDE
-from engine.questions.predict import PredictFile
+from engine.questions.predict import PredictionQuestion
 from engine.questions.scores import scores_document
-from engine.questions.tokenize import Tokenize
+from engine.questions.tokenize import TokenizeQuestion
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.roles import ROLE_NAMES
@@ -126,7 +126,7 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     values, defaults = values_of(config), values_of(FineTuneConfig())
     words = ["python", "-m", "engine", "finetune"]
     words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
-    words += HowRead.of(values).words()
+    words += ReadSettings.of(values).words()
     for name, value in values.items():
         if name not in (*FINETUNE_FLAGS, *HOW_READ) and value != defaults[name]:
             words += ["--set", f"{name}={value}"]
@@ -222,7 +222,7 @@ def _resume(options: argparse.Namespace) -> int:
 def _predict(options: argparse.Namespace) -> int:
     from engine.commands.stream import stream
 
-    question = PredictFile.given_by(options)
+    question = PredictionQuestion.given_by(options)
     if not question.stream:
         return ask(question)
     question.check()
@@ -250,8 +250,8 @@ def _parser() -> argparse.ArgumentParser:
     for kind in LOOKING_INSIDE:
         add_question(commands, kind)
     add_run_commands(commands)
-    add_question(commands, EvaluateFile)
-    add_question(commands, CompareModels)
+    add_question(commands, EvaluationQuestion)
+    add_question(commands, ComparisonQuestion)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)
@@ -260,9 +260,9 @@ def _parser() -> argparse.ArgumentParser:
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
-    add_question(commands, PredictFile)
-    commands.choices[PredictFile.name].set_defaults(run=_predict)
-    add_question(commands, Tokenize)
+    add_question(commands, PredictionQuestion)
+    commands.choices[PredictionQuestion.name].set_defaults(run=_predict)
+    add_question(commands, TokenizeQuestion)
     add_convert_command(commands)
     add_download_command(commands)
     return parser

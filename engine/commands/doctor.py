@@ -17,14 +17,14 @@ from engine.commands.screen import print_json, show
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
-from engine.questions.how_read import HowRead
+from engine.questions.how_read import ReadSettings
 from engine.shipped import model_shipped
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
-    from engine.doctor.learned import LearnedRun
+    from engine.doctor.learned import LearnedRows
     from engine.doctor.part import TablePart
-    from engine.text.recipe import Recipe, Step
+    from engine.text.recipe import Recipe, RecipeStep
     from engine.text.table import Table
     from engine.text.wordpiece import WordPiece
 
@@ -151,7 +151,7 @@ def _part(
     from engine.text.roles import Roles, joined_names
     from engine.text.table import reading_table
 
-    table: Table = yield from reading_table(path, **HowRead.of(options).named())
+    table: Table = yield from reading_table(path, **ReadSettings.of(options).named())
     if recipe is not None:
         table = recipe.applied(table) if is_first else recipe.merged(table)
     if options.text:
@@ -166,7 +166,7 @@ def _part(
     return (yield from reading_part(name, table, roles.with_columns(label=label)))
 
 
-def _learned(run_dir: Path, table: Table) -> LearnedRun:
+def _learned(run_dir: Path, table: Table) -> LearnedRows:
     """Return how learning went in a run. Raises: DataError where that cannot be told of this file."""
     from engine.doctor.learned import learned_by
 
@@ -205,7 +205,7 @@ def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> R
     return recipe
 
 
-def _steps(finding: Finding, how: str) -> list[Step]:
+def _steps(finding: Finding, how: str) -> list[RecipeStep]:
     """Return a finding's mends. Args: how: as they are, together, or from which likeness on."""
     from engine.text.recipe import TOGETHER
 

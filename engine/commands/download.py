@@ -10,7 +10,7 @@ from engine.commands.screen import answered, show
 from engine.hub.asked import TRANSPORTS, HubSettings
 
 if TYPE_CHECKING:
-    from engine.hub.look import Look
+    from engine.hub.look import PublishedModel
 
 
 def add_download_command(commands: Any) -> None:
@@ -54,7 +54,7 @@ def _download(options: argparse.Namespace) -> int:
     return show(downloading(look.name, options.out, settings=settings, look=look))
 
 
-def look_lines(look: Look) -> list[str]:
+def look_lines(look: PublishedModel) -> list[str]:
     """Return what a published model is, for a terminal."""
     from engine.model.inventory import PARTS
 

@@ -19,7 +19,7 @@ from engine.doctor.shingles import Numbers, folded, folded_pair
 from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.example_rows import ExampleRows, distinct
-from engine.text.recipe import DROP, TOGETHER, Step
+from engine.text.recipe import DROP, TOGETHER, RecipeStep
 from engine.train import data_notes
 
 MOST_PARTNERS = 20  # rows that are named beside one
@@ -177,7 +177,7 @@ def _contradicting(part: TablePart, group: Numbers) -> Iterator[Finding]:
         other=part.name,
         partners=_against(group[found], labels[found], rows),
         values={"text": group[found]},
-        mends=(Step(DROP, tuple(rows.tolist()), reason="contradicting_labels"),),
+        mends=(RecipeStep(DROP, tuple(rows.tolist()), reason="contradicting_labels"),),
     )
 
 
@@ -201,7 +201,7 @@ def _leaks(parts: Sequence[TablePart], one: int, other: int, texts: TextGroups) 
             other=apart.name,
             partners=_same_in(texts, other, places[found], twins[found], apart.examples.rows),
             similarity=alike[found],
-            mends=(Step(DROP, tuple(rows.tolist()), reason=kind),),
+            mends=(RecipeStep(DROP, tuple(rows.tolist()), reason=kind),),
         )
 
 
@@ -263,13 +263,13 @@ def _beside(rows: Rows, twins: Rows) -> Rows:
     return np.array(list(dict.fromkeys(shown)), np.int64)
 
 
-def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[Step, ...]:
+def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[RecipeStep, ...]:
     """Return what can be done: leave the later ones out, or keep all of a text on one side of the split."""
     members = tuple(np.concatenate((rows, np.unique(twins))).tolist())
     groups = tuple(np.concatenate((twins, np.unique(twins))).tolist())
     return (
-        Step(DROP, tuple(rows.tolist()), reason=reason),
-        Step(TOGETHER, members, groups=groups, reason=reason),
+        RecipeStep(DROP, tuple(rows.tolist()), reason=reason),
+        RecipeStep(TOGETHER, members, groups=groups, reason=reason),
     )
 
 

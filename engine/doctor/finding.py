@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from engine.errors import Sentence
 from engine.events import Event
-from engine.text.recipe import DROP, Step
+from engine.text.recipe import DROP, RecipeStep
 
 Rows = npt.NDArray[np.int64]
 NO_ROWS: Rows = np.zeros(0, np.int64)
@@ -44,7 +44,7 @@ class Finding:
     values: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
     shown: Rows | None = None
-    mends: tuple[Step, ...] = ()
+    mends: tuple[RecipeStep, ...] = ()
 
     @property
     def twins(self) -> Rows | None:
@@ -56,7 +56,7 @@ class Finding:
         """The rows that a person looks at."""
         return self.rows if self.shown is None else self.shown
 
-    def leaving_out(self, least: float) -> Step | None:
+    def leaving_out(self, least: float) -> RecipeStep | None:
         """Return the mend that leaves out rows so like their partners; None where there is none."""
         drop = next((step for step in self.mends if step.do == DROP), None)
         if drop is None or self.similarity is None:

@@ -12,7 +12,7 @@ from engine.doctor.finding import Finding, FindingWords, Rows
 from engine.doctor.part import TablePart
 from engine.errors import marked
 from engine.text.labels import MOST_LABELS, nearly_equal, visible
-from engine.text.recipe import MERGE, Step
+from engine.text.recipe import MERGE, RecipeStep
 
 RARE = 5  # rows, below which a label is hardly learned and hardly measured
 UNBALANCED = 10  # times as many rows of the largest label as of the smallest
@@ -105,7 +105,9 @@ def on_similar(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
         {"labels": _some(named)},
         values={"label": labelled, "meant": [meant[label] for label in labelled]},
         mends=tuple(
-            Step(MERGE, label=other, labels=tuple(labels), column=part.roles.label, reason="similar_labels")
+            RecipeStep(
+                MERGE, label=other, labels=tuple(labels), column=part.roles.label, reason="similar_labels"
+            )
             for other, labels in kept.items()
         ),
     )

@@ -30,7 +30,7 @@ from engine.family.claims import (
     task_claims,
     two_in_a_row,
 )
-from engine.family.reached import Score, correlations, shares
+from engine.family.reached import ReachedScore, correlations, shares
 from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import Scores, document_of, draw_blanks, scores
 from engine.family.senses import SENTENCES, senses, told_apart
@@ -56,7 +56,7 @@ class ExamRow:
     name: str
     source: str
     unit: str
-    scores: Mapping[str, Score]
+    scores: Mapping[str, ReachedScore]
     left_out: int = 0
 
 

@@ -28,7 +28,7 @@ from engine.train.pretrain import TextTraining
 from engine.train.pretraining.setup import PretrainSetup
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
-from engine.train.schedule import RunPosition
+from engine.train.schedule import TrainState
 
 RATES = {"nnlm": 3e-3, "elmo": 4e-3, "gpt": 2e-3}  # peaks where the settings leave them open
 
@@ -103,7 +103,7 @@ class MemberTraining(TextTraining):
         """Return nothing: no weights are kept along the way."""
         return {}
 
-    def about_result(self, setup: PretrainSetup, loop: Loop, at: RunPosition) -> dict[str, Any]:
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: TrainState) -> dict[str, Any]:
         """Return what it learned from, and for how long."""
         return {
             "steps": at.step,

@@ -25,8 +25,8 @@ from engine.family.elmo import ELMo
 from engine.family.gpt import GPT
 from engine.family.members import CLS, SEP, HasStates, HasVectors, Member
 from engine.family.ngram import NGram
-from engine.family.reached import Score, shares
-from engine.text.examples import Examples, stratified_split
+from engine.family.reached import ReachedScore, shares
+from engine.text.examples import ExampleTable, stratified_split
 from engine.train.optimizer import Optimizer
 
 # E texts, C labels, D width, L layers
@@ -49,7 +49,7 @@ class LabelledTexts:
     labels: np.ndarray
 
 
-def parts_of(family: Family, examples: Examples) -> tuple[LabelledTexts, LabelledTexts]:
+def parts_of(family: Family, examples: ExampleTable) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and to ask about, drawn label by label; the same for all members."""
     labels = np.asarray(examples.examples.labels).astype(np.int64)
     learned, asked = stratified_split(labels, (TEST_SHARE,), SEED)
@@ -82,7 +82,7 @@ class Hits:
     fine_tuned: dict[str, np.ndarray]
     naive_bayes: dict[str, np.ndarray]
 
-    def scores(self) -> tuple[dict[str, Score], dict[str, Score], dict[str, Score]]:
+    def scores(self) -> tuple[dict[str, ReachedScore], dict[str, ReachedScore], dict[str, ReachedScore]]:
         """Return what each reached: by frozen vectors, fine-tuned, by Naive Bayes."""
         ways = (self.frozen, self.fine_tuned, self.naive_bayes)
         frozen, fine_tuned, naive_bayes = (shares(one, self.chance) for one in ways)

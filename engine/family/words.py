@@ -16,7 +16,7 @@ import numpy as np
 from engine.errors import DataError, UserError, marked
 from engine.family.ask import Family, MemberGuess
 from engine.family.members import NUM_SPECIALS, UNK, HasVectors
-from engine.family.reached import Score, correlations, shares
+from engine.family.reached import ReachedScore, correlations, shares
 from engine.files import read_regular
 
 MOST_BYTES = 16 * 2**20  # of a file of questions
@@ -27,7 +27,7 @@ _AT_ONCE = 512
 class WordFileScore:
     """What a member reached on a file of questions. left_out: questions with a word that it does not know."""
 
-    score: Score | None
+    score: ReachedScore | None
     left_out: int
 
 

@@ -26,8 +26,8 @@ from engine.model.guess import too_long
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.info import read_info
 from engine.model.model_name import ModelName
-from engine.model.sentence_files import SentenceVectors, read_sentence_files
-from engine.model.source import Source
+from engine.model.sentence_files import SentenceConfig, read_sentence_files
+from engine.model.source import StoredModel
 from engine.model.trim import check_vocabulary
 from engine.model.weights import (
     NEW,
@@ -45,7 +45,7 @@ from engine.text.words import Word, words_of
 from engine.train.run.kept import name_of
 from engine.train.tasks.kind import HeadedModel
 from engine.train.tasks.known import CLASSIFICATION, TASKS, of_rows, task_of
-from engine.train.tasks.rows.predict import Predictor
+from engine.train.tasks.rows.predict import RowModel
 
 Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
 
@@ -92,7 +92,7 @@ class ModelSummary:
     info: dict[str, Any]  # cloze.json
     notes: tuple[Sentence, ...]
     num_parameters: int
-    sentence: SentenceVectors | None = None
+    sentence: SentenceConfig | None = None
 
     @property
     def named(self) -> ModelName:
@@ -320,7 +320,7 @@ class LoadedModel:
         assert self.classifier is not None
         return self.classifier
 
-    def predictor(self) -> Predictor:
+    def predictor(self) -> RowModel:
         """Return the model as it answers texts and files, of a classifier over the same weights.
 
         Raises: ModelError if it has no head for that.
@@ -331,7 +331,7 @@ class LoadedModel:
         device = open_device(DeviceConfig(device=self.device.type))
         found = HeadedModel(self.folder, self.classifier, self.wordpiece, self.info, device)
         kind = TASKS.get(str(self.info.get("task", "")), CLASSIFICATION)  # another may share its head
-        return Predictor.over(of_rows(kind).reading, found.ready())
+        return RowModel.over(of_rows(kind).reading, found.ready())
 
 
 @contextmanager
@@ -372,7 +372,7 @@ def stamps(folder: Path) -> Stamps:
 def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | None, LoadReport]:
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         kinds = ("", SequenceClassifier.architecture)  # others' labels are no classes of a text
         is_classifier = bool(source.labels(config)[0]) and source.has("pooler") and head_of(config) in kinds
         is_classifier = is_classifier and config.problem == "single_label_classification"

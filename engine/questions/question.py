@@ -23,7 +23,7 @@ from engine.settings.values import plain, read_value
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import LoadedModel
-    from engine.train.tasks.rows.predict import Predictor
+    from engine.train.tasks.rows.predict import RowModel
 
 Found = TypeVar("Found", covariant=True)
 FLAG = Flag()
@@ -35,7 +35,7 @@ class Models(Protocol):
     def subject(self, folder: ModelName, /) -> LoadedModel:
         """Return a model for looking inside. Raises: ModelError, DataError."""
 
-    def predictor(self, folder: ModelName, /) -> Predictor:
+    def predictor(self, folder: ModelName, /) -> RowModel:
         """Return a model for predicting. Raises: ModelError if it is no classifier."""
 
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from engine.errors import UserError
 from engine.evaluation.report import SCORES, Groups, are_hits, repeating
 from engine.evaluation.statistics import Numbers, in_groups
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 from engine.train.run.answers import load_answers
-from engine.train.scored import PEARSON, SHARE, Each
+from engine.train.scored import PEARSON, SHARE, ScoreRows
 from engine.train.tasks.known import kept_part
 
 # E texts, G groups of them
@@ -29,8 +29,8 @@ class KeptAnswers:
 
     asked: what tells the texts apart from others; "" where they were not kept. truth: what is right, apart
     from any answer: all that tells texts apart where they were not kept. hits: (E,) whether each is right.
-    adds: (E, K), what each adds to the sums that the metric is made of. score: how, as in `Each`. groups:
-    (E,), equal for texts that repeat each other; None where none does, or they were not kept.
+    adds: (E, K), what each adds to the sums that the metric is made of. score: how, as in `ScoreRows`.
+    groups: (E,), equal for texts that repeat each other; None where none does, or they were not kept.
     """
 
     asked: str
@@ -77,7 +77,7 @@ def are_alike(every: Sequence[KeptAnswers]) -> bool:
     return len(names) == 1 and len({(one.score, len(one.adds)) for one in every}) == 1
 
 
-def _listed(run_dir: Path, split: str, count: int) -> Listed | None:
+def _listed(run_dir: Path, split: str, count: int) -> ListedRows | None:
     """Return the texts of a part as the run has kept them; None where it has not."""
     try:
         part = kept_part(run_dir, split)
@@ -87,7 +87,7 @@ def _listed(run_dir: Path, split: str, count: int) -> Listed | None:
     return listed if listed is not None and len(listed.texts) == len(listed) == count else None
 
 
-def _truth(each: Each) -> str:
+def _truth(each: ScoreRows) -> str:
     """Return what is right of the texts, apart from what is answered: labels, else words, entities, numbers.
 
     Of texts whose answers are named in words, such as tags, the names hang on what was answered.

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 
 # B examples, N tokens of all examples together, E examples of a whole set
 
@@ -122,7 +122,7 @@ class Batch(PackedRows):
     """Examples of a set, and the answers.
 
     targets: (B, ...) for the task's loss, (M,) where tokens are answered for, or None. indices: (B,) places
-    in the set they came from. states: what frozen layers made of them, as `EncodedSet.states`, or None.
+    in the set they came from. states: what frozen layers made of them, as `EncodedRows.states`, or None.
     chosen: (M,) int64, rows of the tokens that are answered for, where not the examples are.
     """
 
@@ -140,7 +140,7 @@ def on_device(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor
 
 
 @dataclass(frozen=True)
-class EncodedSet:
+class EncodedRows:
     """Encoded examples end to end, as arrays that save and load without thinking.
 
     input_ids: (sum of lengths,) int32. bounds: (E + 1,) int64. num_a: (E,) int32, tokens of segment 0, [CLS]
@@ -179,9 +179,9 @@ class EncodedSet:
         return len(self)
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> ListedRows:
         """Where a person finds its texts; the texts themselves only where a kind of set keeps them."""
-        return Listed(self.rows, np.zeros(len(self), np.int64), self.lengths)
+        return ListedRows(self.rows, np.zeros(len(self), np.int64), self.lengths)
 
     @property
     def is_of_tokens(self) -> bool:
@@ -234,7 +234,7 @@ class EncodedSet:
         num_a: Sequence[int],
         targets: Sequence[int],
         rows: Sequence[int],
-    ) -> EncodedSet:
+    ) -> EncodedRows:
         """Join encoded examples. Args: pieces: (T_i,) int32 each; the others hold one number an example."""
         lengths = np.fromiter((len(piece) for piece in pieces), np.int64, len(pieces))
         return cls(
@@ -245,9 +245,9 @@ class EncodedSet:
             rows=np.asarray(rows, np.int64),
         )
 
-    def subset(self, indices: np.ndarray) -> EncodedSet:
+    def subset(self, indices: np.ndarray) -> EncodedRows:
         """Return the examples at `indices`, in that order."""
-        return EncodedSet.from_pieces(
+        return EncodedRows.from_pieces(
             [self.input_ids[self.bounds[i] : self.bounds[i + 1]] for i in indices],
             self.num_a[indices],
             self.targets[indices],
@@ -256,7 +256,7 @@ class EncodedSet:
 
 
 def collate(
-    data: EncodedSet, indices: np.ndarray, device: torch.device | str = "cpu", multiple: int = 1
+    data: EncodedRows, indices: np.ndarray, device: torch.device | str = "cpu", multiple: int = 1
 ) -> Batch:
     """Pack the examples at `indices`, in that order, and fill up to a multiple of `multiple` rows."""
     lengths, num_a = (one[indices].reshape(-1) for one in data.sequences)

@@ -37,7 +37,7 @@ _FLAGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class ExtraToken:
     """A token that is looked for in the text itself, before it is cut into words."""
 
     content: str
@@ -56,7 +56,7 @@ class Vocabulary:
     lowercase: bool
     strip_accents: bool | None = None  # None: when lower-casing
     chinese_chars: bool = True
-    added: tuple[Added, ...] = ()
+    added: tuple[ExtraToken, ...] = ()
     notes: tuple[Sentence, ...] = field(default=(), compare=False)
 
     def said(self) -> tuple[Any, ...]:
@@ -274,10 +274,10 @@ def _read_flags(
     return flags, notes
 
 
-def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added, ...]:
+def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraToken, ...]:
     """Return the added tokens, the usual special ones left out; those not in `base` must follow it."""
     ids = {token: number for number, token in enumerate(base)}
-    added: list[tuple[int, Added]] = []
+    added: list[tuple[int, ExtraToken]] = []
     for entry in entries if isinstance(entries, list) else [entries]:
         content = entry.get("content") if isinstance(entry, dict) else None
         if not isinstance(content, str) or not 0 < len(content) <= _MOST_ADDED:
@@ -287,8 +287,8 @@ def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added,
         number = entry.pop("id", None)
         if type(number) is not int or ids.setdefault(content, number) != number:
             raise _damaged(path, content)
-        token = Added(**{key: entry[key] for key in Added.__slots__})
-        if token != Added(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
+        token = ExtraToken(**{key: entry[key] for key in ExtraToken.__slots__})
+        if token != ExtraToken(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
             added.append((number, token))
     _in_order(path, ids)
     if sum(len(token.content) for _, token in added) > _MOST_ADDED_IN_ALL:

@@ -29,7 +29,7 @@ from engine.errors import ConfigError, marked, not_among
 from engine.text.vocabulary import (
     MASK,
     SPECIALS,
-    Added,
+    ExtraToken,
     Vocabulary,
     check_tokens,
     read_folder,
@@ -78,7 +78,7 @@ class WordPiece(Vocabulary):
         tokens = self.base + extra
         ids = {token: number for number, token in enumerate(tokens)}
         check_tokens(tokens, ids)
-        looked_for = {name: Added(name) for name in (*SPECIALS.values(), MASK) if name in ids}
+        looked_for = {name: ExtraToken(name) for name in (*SPECIALS.values(), MASK) if name in ids}
         looked_for.update((token.content, token) for token in self.added)
         built = self._build(ids, sorted(looked_for.values(), key=lambda token: ids[token.content]))
         own: dict[str, Any] = {"tokens": tokens, "vocab_size": len(tokens), "mask_id": ids.get(MASK)}
@@ -99,7 +99,7 @@ class WordPiece(Vocabulary):
     _remembered: dict[str, list[int]] = field(init=False, repr=False, compare=False)
     _lock: threading.Lock = field(init=False, repr=False, compare=False)
 
-    def _build(self, ids: dict[str, int], looked_for: list[Added]) -> Tokenizer:
+    def _build(self, ids: dict[str, int], looked_for: list[ExtraToken]) -> Tokenizer:
         base = {token: ids[token] for token in self.base}
         tokenizer = Tokenizer(models.WordPiece(base, unk_token="[UNK]", max_input_chars_per_word=100))
         tokenizer.normalizer = normalizers.BertNormalizer(
@@ -263,7 +263,7 @@ class WordPiece(Vocabulary):
         return [one.ids for one in self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)]
 
 
-def _parts_of_words(looked_for: Sequence[Added], chinese_chars: bool) -> re.Pattern[str] | None:
+def _parts_of_words(looked_for: Sequence[ExtraToken], chinese_chars: bool) -> re.Pattern[str] | None:
     """Return a pattern for the parts of a word that are cut alone; None if a token may reach across words.
 
     A space, a punctuation mark and (as `chinese_chars` says) an ideograph always end what stands before them.

@@ -18,7 +18,7 @@ import numpy as np
 from engine.errors import RunError, Sentence, marked
 from engine.events import Evaluated, Finished, Gained, Started
 from engine.model.folder import open_weights
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import read_config
 from engine.train.clusters import f1_interval_of, share_interval_of
 from engine.train.metrics import (
@@ -347,7 +347,7 @@ def _notes_on_models(found: Sequence[StageResult]) -> list[Sentence]:
 
 def _has_masked_word_head(folder: Path) -> bool:
     with open_weights(folder) as stored:
-        return Source(stored).has("masked_word")
+        return StoredModel(stored).has("masked_word")
 
 
 def table(report: Mapping[str, Any]) -> list[str]:

@@ -96,7 +96,7 @@ def class_scores(confusion: np.ndarray) -> ClassScores:
     return scores_of_counts(np.diag(confusion), confusion.sum(1), confusion.sum(0), confusion)
 
 
-class Measured(Protocol):
+class MeasuredScores(Protocol):
     """What an evaluation found, as it is measured and as a run tells of it."""
 
     @property
@@ -109,7 +109,7 @@ class Measured(Protocol):
     def details(self) -> Mapping[str, Any]: ...
 
 
-def scores_of(found: Measured, labels: Sequence[str]) -> ClassScores | None:
+def scores_of(found: MeasuredScores, labels: Sequence[str]) -> ClassScores | None:
     """Return the scores of classes that an evaluation tells of; None of another task."""
     if found.confusion is not None:
         return class_scores(found.confusion)

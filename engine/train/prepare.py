@@ -24,7 +24,7 @@ from engine.events import Event, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import stratified_split
 from engine.text.inside_texts import labels_inside
@@ -54,8 +54,8 @@ class Setup(RunSetup):
     """What fine-tuning stands on. sets: by name in SPLITS, empty ones left out. labels: of the head."""
 
     labels: tuple[str, ...]
-    sets: dict[str, EncodedSet]
-    set_kind: ClassVar[type[EncodedSet]] = EncodedSet
+    sets: dict[str, EncodedRows]
+    set_kind: ClassVar[type[EncodedRows]] = EncodedRows
 
     @property
     def task(self) -> str:
@@ -81,7 +81,7 @@ class Setup(RunSetup):
         about = read_setup(folder, _KINDS)
         config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
         tensors = load_tensors(folder / "data.safetensors")
-        sets: dict[str, EncodedSet] = {}
+        sets: dict[str, EncodedRows] = {}
         for split in SPLITS:
             of_split = [name for name in tensors if name.startswith(f"{split}/")]
             found = {name.removeprefix(f"{split}/"): tensors[name].numpy() for name in of_split}
@@ -102,7 +102,7 @@ class Setup(RunSetup):
         return made
 
     @classmethod
-    def load_part(cls, folder: Path, split: str) -> EncodedSet | None:
+    def load_part(cls, folder: Path, split: str) -> EncodedRows | None:
         """Return one of the sets alone, with little else read; None where there is none like it.
 
         Raises: ModelError if it is damaged.
@@ -203,8 +203,8 @@ def split_of(data: DataConfig, strata: Indices, together: Indices | None = None)
 
 def encode(
     examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
-) -> Steps[tuple[EncodedSet, int]]:
-    """Cut texts into WordPieces; a generator whose return value is (EncodedSet, how many texts were cut)."""
+) -> Steps[tuple[EncodedRows, int]]:
+    """Cut texts into WordPieces; a generator whose return value is (EncodedRows, how many texts were cut)."""
     ids = bytearray()  # of all texts end to end: as arrays of their own they take 100 bytes more each
     bounds = np.zeros(len(examples) + 1, np.int64)
     num_a = np.zeros(len(examples), np.int32)
@@ -220,7 +220,7 @@ def encode(
             bounds[place] = len(ids) // one.itemsize
             num_cut += cut > 0
     targets = examples.labels.astype(np.int64)
-    return EncodedSet(np.frombuffer(ids, np.int32), bounds, num_a, targets, examples.rows), num_cut
+    return EncodedRows(np.frombuffer(ids, np.int32), bounds, num_a, targets, examples.rows), num_cut
 
 
 def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:

@@ -38,7 +38,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.runs import MODEL, read_config
-from engine.train.schedule import RunPosition
+from engine.train.schedule import TrainState
 
 
 def pretrain(
@@ -199,7 +199,7 @@ class Pretraining(TextTraining):
             "chain": setup.about.get("chain", []),
         }
 
-    def about_result(self, setup: PretrainSetup, loop: Loop, at: RunPosition) -> dict[str, Any]:
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: TrainState) -> dict[str, Any]:
         """Return that, with this run as the last stage."""
         chain = lifecycle.stages(
             self,

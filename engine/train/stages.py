@@ -20,7 +20,7 @@ from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig, ModelConfig
 from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
-from engine.text.examples import LabelRules, finding_examples
+from engine.text.examples import LabelSettings, finding_examples
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import (
     check_lengths,
@@ -210,7 +210,7 @@ def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
     """
     data = config.data
     table = yield from opening_table(data, data.data, "data")
-    found = yield from finding_examples(table, roles_of(data, table), LabelRules.of(data))
+    found = yield from finding_examples(table, roles_of(data, table), LabelSettings.of(data))
     hashes = [table.sha256, *(_sha256(Path(path)) for path in data.apart.values())]
     if not reads_rows(config):
         return hashes, []

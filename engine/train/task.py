@@ -18,9 +18,9 @@ from torch.nn import functional as F
 from engine.errors import Sentence
 from engine.events import Evaluated, Steps
 from engine.model.heads import on_batch
-from engine.text.batch import IGNORE, Batch, EncodedSet, on_device
-from engine.text.listed import Listed
-from engine.train.scored import Each, Scored
+from engine.text.batch import IGNORE, Batch, EncodedRows, on_device
+from engine.text.listed import ListedRows
+from engine.train.scored import ScoredTable, ScoreRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Measures:
     per_label: Mapping[str, tuple[float, float, float, int]] | None = None
     labels: tuple[str, ...] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    each: Callable[[], Each] | None = None
+    each: Callable[[], ScoreRows] | None = None
     by_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class StepMeans:
     """What a step showed, means over all of it. `measures` are the task's own, such as nsp_accuracy.
 
     accuracy: the task's own metric, which is drawn beside that of the evaluations; None where a step's
@@ -76,7 +76,7 @@ class Task(Protocol):
     def loss(self, model: nn.Module, batch: Any, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Return a part's share of the step's mean loss, 0-d, and its tally, (J,), detached."""
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return what the summed tallies of a step mean."""
 
 
@@ -89,7 +89,7 @@ class Answering(Task, Protocol):
     def decode(self, outputs: Tensor) -> Tensor:
         """Return what is kept of the outputs, such as probabilities: a row for each answer of the batch."""
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures | Steps[Measures]:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures | Steps[Measures]:
         """Compare decoded answers, in the order of `data.answer_bounds`, with what `data` says is right.
 
         Step by step where that takes long.
@@ -141,9 +141,9 @@ def weights_on(weights: tuple[float, ...], device: torch.device) -> Tensor:
 
 
 def scored(
-    task: Task, measured: Evaluated, listed: Listed, measures: Measures, seen: np.ndarray | None = None
-) -> Scored:
-    """Return what every text got, beside what all of them came to. Args: seen: as `Scored` has it."""
+    task: Task, measured: Evaluated, listed: ListedRows, measures: Measures, seen: np.ndarray | None = None
+) -> ScoredTable:
+    """Return what every text got, beside what all of them came to. Args: seen: as `ScoredTable` has it."""
     assert measures.each is not None, "only texts are asked about one by one"
-    found = Scored(task.name, task.metric, measured, listed, measures.each())
+    found = ScoredTable(task.name, task.metric, measured, listed, measures.each())
     return found if seen is None else replace(found, seen=seen)

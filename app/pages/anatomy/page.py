@@ -39,12 +39,12 @@ from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
 from engine.inspect.anatomy.steps import ORDER
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
-from engine.questions.anatomy import TraceText
+from engine.questions.anatomy import TraceQuestion
 
 COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
@@ -330,7 +330,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _choose_answer(self, place: int) -> None:
         self._go(self.walk.changed(answer=str(self.boxes["answer"].itemData(place)), said=-1))
 
-    def _change(self, changes: Changes) -> None:
+    def _change(self, changes: PassSettings) -> None:
         self.walk = self.walk.changed(changes=changes)
         self._ask()
 
@@ -478,7 +478,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         """Put the command that writes every number to a file on the clipboard."""
         if self.found is not None:
             now = self.found.now
-            asked = TraceText(
+            asked = TraceQuestion(
                 now.about.named, now.text, now.text_pair, out=Path(COMMAND_FILE), changes=now.changes
             )
             self.copy_button.copy(asked.command())

@@ -14,7 +14,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.anatomy.state import Walk
 from app.plots.before_now import AnswerBeforeNow, BeforeNow
-from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, RESIDUALS, Changes
+from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, RESIDUALS, PassSettings
 from engine.inspect.anatomy.vectors import Anatomy
 
 TENTHS = 10  # of the slider
@@ -29,7 +29,7 @@ class WhatIfCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("anatomy_what_if")
-        self.changes = Changes()
+        self.changes = PassSettings()
         self._walk = Walk()
         self._own_segment = 0
         self._make_switches()
@@ -119,7 +119,7 @@ class WhatIfCard(Card):
         self.end.set_outcomes(tuple(outcomes), is_changed=bool(self.changes))
         self.before_mark.setVisible(bool(self.changes))
 
-    def _change(self, changes: Changes) -> None:
+    def _change(self, changes: PassSettings) -> None:
         if changes != self.changes:
             self.changes = changes
             self.changed.emit(changes)
@@ -142,10 +142,10 @@ class WhatIfCard(Card):
         self._change(self.changes.with_segment(self._walk.piece, segment, self._own_segment))
 
     def _take_back(self) -> None:
-        self._change(Changes())
+        self._change(PassSettings())
 
 
-def changes_words(changes: Changes, pieces: Sequence[str]) -> str:
+def changes_words(changes: PassSettings, pieces: Sequence[str]) -> str:
     """Return all that is otherwise, in words; "" where nothing is."""
     parts = [
         words.translate("anatomy", "head {layer}.{head} × {scale}").format(

@@ -26,7 +26,7 @@ from app.pages.attention.state import AttentionChoice, Head
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.inspect.attention.ablation import Effects
+from engine.inspect.attention.ablation import EffectTable
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.loaded_model import ModelSummary
 from engine.text.words import Word
@@ -224,7 +224,7 @@ class HeadAblation(QObject):
         self._chosen = AttentionChoice()
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._ask)
-        self.effects: Effects | None = None
+        self.effects: EffectTable | None = None
         card.mask_wanted.connect(self._mask)
         card.table_wanted.connect(self._score_table)
 
@@ -367,7 +367,7 @@ class HeadAblation(QObject):
             asked, work, heard=partial(self._take_effects, asked), refused=self.refused.emit
         )
 
-    def _take_effects(self, asked: AttentionRequest, found: Effects) -> None:
+    def _take_effects(self, asked: AttentionRequest, found: EffectTable) -> None:
         maps = self._maps
         same_text = replace(asked, off=frozenset())
         if maps is None or AttentionRequest(maps.folder, maps.text, maps.text_pair) != same_text:

@@ -50,7 +50,7 @@ from engine.inspect.attention.views import BlockMasses, block_masses
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.loaded_model import ModelSummary
 from engine.model.model_name import ModelName
-from engine.questions.attention import SeeAttention
+from engine.questions.attention import AttentionQuestion
 from engine.questions.fields import head_names
 
 COMMAND_FILE = "attention.npz"
@@ -498,7 +498,7 @@ class AttentionPage(LookingPage[AttentionState]):
         maps = self.maps
         if maps is not None:
             off = head_names(sorted(maps.off))
-            asked = SeeAttention(
+            asked = AttentionQuestion(
                 ModelName(maps.folder), maps.text, maps.text_pair, out=Path(COMMAND_FILE), off=off
             )
             self.copy_button.copy(asked.command())

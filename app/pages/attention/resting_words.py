@@ -27,7 +27,7 @@ from engine.text.roles import Roles
 from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.words import RestingWords
+    from engine.evaluation.inside.words import RestingWordRows
 
 COUNTS = (50, 200, 1000, 0)  # texts; 0: all
 SIZE = (640, 560)
@@ -51,7 +51,7 @@ class RestingWordsDialog(QDialog):
         )
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
-        self._found: RestingWords | None = None
+        self._found: RestingWordRows | None = None
         self.label_box = self._box("resting_label", self.tr("Label"))
         for name in about.labels:
             self.label_box.addItem(name, name)
@@ -142,7 +142,7 @@ class RestingWordsDialog(QDialog):
         if isinstance(event, Progress) and event.total > 1:
             self.said.setText(words.event_words(event))
 
-    def _show(self, found: RestingWords) -> None:
+    def _show(self, found: RestingWordRows) -> None:
         self._found = found
         said = self.tr("{common} of {all} different words stand in 3 texts or more, of {texts} texts.")
         self.said.setText(

@@ -34,9 +34,9 @@ from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import LAYERED, kinds_of
 from engine.inspect.loaded_model import ModelSummary
 from engine.model.model_name import ModelName
-from engine.questions.embed import EmbedTable
-from engine.questions.how_read import HowRead
-from engine.questions.word_in_context import WordInContext
+from engine.questions.embed import EmbeddingQuestion
+from engine.questions.how_read import ReadSettings
+from engine.questions.word_in_context import WordInContextQuestion
 
 COMMAND_FILE = "embeddings.npz"
 WORD_FILE = "word.npz"
@@ -303,7 +303,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if vectors is None or vectors.source.table is None or pooling is None:
             return
         source, table = vectors.source, vectors.source.table
-        asked = EmbedTable(
+        asked = EmbeddingQuestion(
             ModelName(vectors.folder),
             table.path,
             source.column,
@@ -312,16 +312,16 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             layer=pooling.layer if pooling.kind in LAYERED else -1,
             max_length=source.max_length,
             out=Path(COMMAND_FILE),
-            how=HowRead.of(source.overrides or {}),
+            how=ReadSettings.of(source.overrides or {}),
         )
         self.copy_button.copy(asked.command())
 
     def _word_command(self, vectors: Vectors) -> str:
         source, table = vectors.source, vectors.source.table
-        asked = WordInContext(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
+        asked = WordInContextQuestion(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
         if table is None or source.lines:
             return replace(asked, sentences=tuple(text for _group, text in source.lines)).command()
-        how = HowRead.of(source.overrides or {})
+        how = ReadSettings.of(source.overrides or {})
         return replace(asked, data=table.path, text=source.column, how=how).command()
 
     def _show_progress(self, event: Event) -> None:

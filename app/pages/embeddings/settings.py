@@ -13,7 +13,7 @@ from app.look.layout import form_rows, row
 from app.look.widgets import Card, named, tidy_spin
 from app.pages.embeddings.requests import WORD, Vectors
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
-from engine.inspect.embeddings.vectors import KINDS, LAYERED, SENTENCE, Pooling, usual_kind
+from engine.inspect.embeddings.vectors import KINDS, LAYERED, SENTENCE, PoolingConfig, usual_kind
 from engine.inspect.loaded_model import ModelSummary
 
 PCA, TSNE = "pca", "tsne"
@@ -64,13 +64,13 @@ class VectorsCard(Card):
             self._of_word = of_word
             self._show()
 
-    def pooling(self) -> Pooling | None:
+    def pooling(self) -> PoolingConfig | None:
         """Return what is chosen, its layer counted from 0; None without a model."""
         if self._about is None:
             return None
         if self._of_word:
-            return Pooling(WORD, self.slider.value())
-        return Pooling(str(self.kind_box.currentData()), self.slider.value()).of(self._about)
+            return PoolingConfig(WORD, self.slider.value())
+        return PoolingConfig(str(self.kind_box.currentData()), self.slider.value()).of(self._about)
 
     @property
     def layer(self) -> int:

@@ -31,7 +31,7 @@ from app.plots.marks import Coloring, PointClasses, coloring_of
 from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.embeddings.poolings import PoolingComparison
-from engine.inspect.embeddings.vectors import LAYERED, Pooling
+from engine.inspect.embeddings.vectors import LAYERED, PoolingConfig
 from engine.inspect.loaded_model import ModelSummary
 
 TABS = ("map", "similarity", "layers", "poolings", "pair")
@@ -165,7 +165,7 @@ class Views(QTabWidget):
         """Whether the texts have classes to compare."""
         return self._groups()[0] is not None
 
-    def _pooling(self) -> Pooling | None:
+    def _pooling(self) -> PoolingConfig | None:
         """Return the chosen pooling where there are vectors of it."""
         vectors, pooling = self._vectors, self._vectors_card.pooling()
         return pooling if vectors is not None and pooling is not None and vectors.has(pooling) else None

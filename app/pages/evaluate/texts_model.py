@@ -19,7 +19,7 @@ from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, WordsCell
 from app.look.rows_model import CellsDelegate, Index, RowsModel, TableColumn
 from app.pages.evaluate.opened_scores import ScoredPair
 from app.pages.tasks.known import views_of
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 
 ANSWER, OTHER, SURE, TEXT, LINE, OPEN = range(6)
 SHOWN, TOLD = 240, 2000  # characters of a text on its line, in its tip
@@ -31,7 +31,7 @@ class TextRows(RowsModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.scored: Scored | None = None
+        self.scored: ScoredTable | None = None
         self.both: ScoredPair | None = None
         self.places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.opened = -1  # the row that is open
@@ -39,7 +39,9 @@ class TextRows(RowsModel):
         self._has_lines = True
         self.put(self._columns(), ())
 
-    def set_rows(self, scored: Scored | None, places: npt.NDArray[np.int64], both: ScoredPair | None) -> None:
+    def set_rows(
+        self, scored: ScoredTable | None, places: npt.NDArray[np.int64], both: ScoredPair | None
+    ) -> None:
         """Show other texts."""
         if both is not self.both:
             self._second = {}

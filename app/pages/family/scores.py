@@ -8,16 +8,16 @@ from dataclasses import asdict
 from app import words
 from app.plots.member_column import MemberScore
 from app.words import tr_engine, translate
-from engine.family.card import ANALOGIES, PERCENT, RANKS, Line
-from engine.family.reached import Score
+from engine.family.card import ANALOGIES, PERCENT, RANKS, CardLine
+from engine.family.reached import ReachedScore
 
 
-def shares_line(scores: Mapping[str, Score | None]) -> Line:
+def shares_line(scores: Mapping[str, ReachedScore | None]) -> CardLine:
     """Return shares of the members as a row without a name."""
-    return Line("", "", PERCENT, {name: asdict(one) for name, one in scores.items() if one is not None})
+    return CardLine("", "", PERCENT, {name: asdict(one) for name, one in scores.items() if one is not None})
 
 
-def said(line: Line) -> tuple[str, str]:
+def said(line: CardLine) -> tuple[str, str]:
     """Return the words of a row: of a file its name, and over how many questions."""
     count = max((int(one["count"]) for one in line.scores.values()), default=0)
     if not line.source:
@@ -32,7 +32,7 @@ def said(line: Line) -> tuple[str, str]:
     return name, many
 
 
-def cell(line: Line, name: str) -> MemberScore:
+def cell(line: CardLine, name: str) -> MemberScore:
     """Return a score with its interval from low to high."""
     one = line.scores.get(name)
     if one is None:

@@ -18,7 +18,7 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.hub.asked import HubSettings
 from engine.hub.kept import is_here, place_of, unfinished
-from engine.hub.look import Look, SearchHit
+from engine.hub.look import PublishedModel, SearchHit
 
 REST_MS = 400  # after the last key, before a hub is asked
 LEAST_TYPED = 2  # characters
@@ -139,7 +139,7 @@ class GetView(QScrollArea):
             refused=self.look_card.show_refusal,
         )
 
-    def _take_look(self, look: Look) -> None:
+    def _take_look(self, look: PublishedModel) -> None:
         out = place_of(self.hub.root, look.name)
         is_coming = self.hub.is_fetching and self.hub.transfer is not None and self.hub.transfer.out == out
         begun = 0 if is_coming else unfinished(out)
@@ -151,7 +151,7 @@ class GetView(QScrollArea):
         self.hub.set_way(way)
         self._typed()
 
-    def _discard(self, look: Look) -> None:
+    def _discard(self, look: PublishedModel) -> None:
         try:
             self.hub.discard(place_of(self.hub.root, look.name))
         except UserError as error:

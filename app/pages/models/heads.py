@@ -20,7 +20,7 @@ from app.look.widgets import GAP, Card, named
 from app.pages.models.weights import CheckLine, caption_lines
 from app.plots.buttons import save_icon
 from app.plots.head_slices import HeadSlicesPlot
-from engine.model.arithmetic import Arithmetic, Heads, arithmetic, divisors
+from engine.model.arithmetic import Arithmetic, HeadsConfig, arithmetic, divisors
 from engine.model.config import BertConfig
 
 SETTLE_MS = 150  # after the last move, before the weights are counted in a model
@@ -117,7 +117,7 @@ class HeadsView(QWidget):
         """The number of heads that the slider stands at."""
         return self._choices[self.slider.value()]
 
-    def cut(self) -> tuple[BertConfig, Heads] | None:
+    def cut(self) -> tuple[BertConfig, HeadsConfig] | None:
         """Return the model with the slider's number of heads; None while there is no model."""
         if self.found is None:
             return None

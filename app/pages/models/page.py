@@ -41,7 +41,7 @@ from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.loaded_model import take_fingerprint
-from engine.model.arithmetic import Heads, arithmetic, preset_of
+from engine.model.arithmetic import HeadsConfig, arithmetic, preset_of
 from engine.model.config import BertConfig
 from engine.model.convert import Conversion
 from engine.model.inventory import Inventory
@@ -410,7 +410,7 @@ class ModelsPage(StatedPage[ModelsState]):
         if self._detail is not None and self._detail.path == path:
             self.folder_view.show_fingerprint(text)
 
-    def _count_cut(self, config: BertConfig, heads: Heads) -> None:
+    def _count_cut(self, config: BertConfig, heads: HeadsConfig) -> None:
         """Have the weights counted in the model itself."""
         self._cut_asked.ask(
             (config, heads),

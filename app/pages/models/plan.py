@@ -14,7 +14,7 @@ from app.look.labels import label, tip
 from app.look.widgets import Card, named, tidy_spin
 from app.pages.models.state import FIELDS
 from engine.errors import ModelError
-from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
+from engine.model.arithmetic import POSITIONS, VOCABULARY, HeadsConfig, preset_of, sizes_of
 from engine.model.config import PRESETS, BertConfig
 
 SETTLE_MS = 200  # after the last key
@@ -32,12 +32,12 @@ class PlanCard(Card):
         self.setObjectName("models_plan")
         self.set_title(self.tr("Plan one"))
         self.config = BertConfig.preset("base")
-        self.heads = Heads(masked_words=True, next_sentence=True)
-        self._own: Heads | None = None  # of a model of the list, where no choice here says the same
+        self.heads = HeadsConfig(masked_words=True, next_sentence=True)
+        self._own: HeadsConfig | None = None  # of a model of the list, where no choice here says the same
         entries = [(f"{name} · {layers}×{width}", name) for name, (layers, width, _heads) in PRESETS.items()]
         entries.append((self.tr("other"), ""))
         self.preset_box = ChoiceBox("models_preset", self.tr("Size"), entries=entries)
-        self.heads_box = ChoiceBox("models_heads", self.tr("Heads on top"))
+        self.heads_box = ChoiceBox("models_heads", self.tr("HeadsConfig on top"))
         self.heads_box.setToolTip(
             self.tr(
                 "What stands on the encoder: the heads for masked words and next sentences, or a classifier"
@@ -55,7 +55,7 @@ class PlanCard(Card):
 
     # ---- for the page
 
-    def put(self, config: BertConfig, heads: Heads) -> None:
+    def put(self, config: BertConfig, heads: HeadsConfig) -> None:
         """Show a model's sizes, without a signal."""
         self._rest.stop()
         self.config, self.heads = config, heads
@@ -72,7 +72,7 @@ class PlanCard(Card):
 
     def plan(self, name: str) -> None:
         """Plan a preset with the published vocabulary, as choosing it in the box does."""
-        heads = self.heads if self._own is None else Heads(masked_words=True, next_sentence=True)
+        heads = self.heads if self._own is None else HeadsConfig(masked_words=True, next_sentence=True)
         self.put(BertConfig.preset(name, VOCABULARY, max_position_embeddings=POSITIONS), heads)
         self.planned.emit()
 
@@ -89,7 +89,7 @@ class PlanCard(Card):
         return {
             "L": self.tr("Layers"),
             "H": self.tr("Width"),
-            "A": self.tr("Heads"),
+            "A": self.tr("HeadsConfig"),
             "V": self.tr("Pieces"),
             "P": self.tr("Positions"),
             "C": self.tr("Labels"),
@@ -139,13 +139,13 @@ class PlanCard(Card):
             self.heads_box.addItem(self.tr("As in its folder"), OWN)
         self.heads_box.choose(self._choice_of(self.heads))
 
-    def _choice_of(self, heads: Heads) -> str:
+    def _choice_of(self, heads: HeadsConfig) -> str:
         """Return the choice that says what stands on the encoder."""
-        if heads == Heads():
+        if heads == HeadsConfig():
             return NONE
-        if heads == Heads(masked_words=True, next_sentence=True):
+        if heads == HeadsConfig(masked_words=True, next_sentence=True):
             return PRETRAINING
-        return CLASSIFIER if heads == Heads(num_labels=heads.num_labels) else OWN
+        return CLASSIFIER if heads == HeadsConfig(num_labels=heads.num_labels) else OWN
 
     # ---- hearing
 
@@ -169,10 +169,10 @@ class PlanCard(Card):
         values = {letter: spin.value() for letter, spin in self.fields.items()}
         choice = self.heads_box.currentData()
         heads = {
-            NONE: Heads(),
-            PRETRAINING: Heads(masked_words=True, next_sentence=True),
-            CLASSIFIER: Heads(num_labels=values["C"]),
-            OWN: self._own or Heads(),
+            NONE: HeadsConfig(),
+            PRETRAINING: HeadsConfig(masked_words=True, next_sentence=True),
+            CLASSIFIER: HeadsConfig(num_labels=values["C"]),
+            OWN: self._own or HeadsConfig(),
         }[choice]
         is_same_width = values["H"] == self.config.hidden_size
         try:

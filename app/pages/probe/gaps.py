@@ -20,7 +20,7 @@ from app.plots.guesses import ROW, GuessesPlot, GuessRow
 from engine.errors import UserError
 from engine.inspect.masked.joint import Filling, Joint
 from engine.inspect.masked.masked import Gap
-from engine.inspect.masked.probe import Probed
+from engine.inspect.masked.probe import GapTable
 from engine.inspect.masked.score import GapAnswer, WordScore
 from engine.text.vocabulary import MASK
 
@@ -112,14 +112,14 @@ class GapCard(Card):
         for plot in self.plots:
             plot.set_dim(dim)
 
-    def _show_beside(self, beside: Probed | UserError | None) -> None:
-        is_there = isinstance(beside, Probed) and len(beside.answers) >= self.number
+    def _show_beside(self, beside: GapTable | UserError | None) -> None:
+        is_there = isinstance(beside, GapTable) and len(beside.answers) >= self.number
         self.names[0].setVisible(is_there)
         self.columns[1].setVisible(is_there)
         problem = words.say_error(beside) if isinstance(beside, UserError) else ""
         self.beside_problem.setText(problem)
         self.beside_problem.setVisible(bool(problem))
-        if isinstance(beside, Probed) and is_there:
+        if isinstance(beside, GapTable) and is_there:
             place = self.number - 1
             self.names[1].setText(beside.model_name)
             self._put(self.plots[1], beside.masked.gaps[place], beside.answers[place], None)

@@ -15,7 +15,7 @@ from app.plots.layers import LayerGuesses, LayersPlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.lens import Lens
-from engine.questions.layers import AskLayers
+from engine.questions.layers import LayersQuestion
 
 LEAST_HEIGHT = 160
 
@@ -65,7 +65,9 @@ class LayersView(QWidget):
             return
         question = draft.question
         hide = tuple(number + 1 for number in question.words)
-        asked = AskLayers(draft.about.named, question.text, question.pair, hide=hide, pieces=question.pieces)
+        asked = LayersQuestion(
+            draft.about.named, question.text, question.pair, hide=hide, pieces=question.pieces
+        )
         if self._layers.ask(asked, heard=self._hear, refused=self._refuse):
             self.plot.set_empty_text(self.tr("Asking each layer…"))
             self.plot.set_dim(True)

@@ -28,14 +28,14 @@ from app.look.widgets import GAP, Card, button, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
-from engine.questions.cloze import ForeseeTable
-from engine.questions.how_read import HowRead
-from engine.questions.pairs import ComparePairs
+from engine.questions.cloze import ClozeQuestion
+from engine.questions.how_read import ReadSettings
+from engine.questions.pairs import PairsQuestion
 from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.cloze import Cloze
-    from engine.evaluation.inside.pairs import Pairs
+    from engine.evaluation.inside.pairs import PairRows
 
 CLOZE, PAIRS = "cloze", "pairs"
 COUNTS = (50, 200, 1000, 0)  # texts that are asked about; 0: all
@@ -57,9 +57,9 @@ class OverTableView(QWidget):
         self._session, self._draft = session, draft
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
-        self._answered: ForeseeTable | ComparePairs | None = None  # what the rest is of
+        self._answered: ClozeQuestion | PairsQuestion | None = None  # what the rest is of
         self._foreseen: Cloze | None = None
-        self._likelier: Pairs | None = None
+        self._likelier: PairRows | None = None
         self._order: list[int] = []
         column(self._make_question(), (self._make_texts(), 1), gap=GAP, parent=self)
         session.data.opened.connect(self._fill)
@@ -78,7 +78,7 @@ class OverTableView(QWidget):
                 ),
                 (
                     PAIRS,
-                    self.tr("Pairs of sentences"),
+                    self.tr("PairRows of sentences"),
                     self.tr("Of two columns, which sentence is likelier"),
                 ),
             ),
@@ -146,17 +146,17 @@ class OverTableView(QWidget):
         return columns if is_whole else ()
 
     @property
-    def asked(self) -> ForeseeTable | ComparePairs | None:
+    def asked(self) -> ClozeQuestion | PairsQuestion | None:
         """What Measure would ask; None where it cannot be asked."""
         about, data, columns = self._draft.about, self._session.data, self._columns
         if about is None or data.table is None or not columns:
             return None
-        table, how = data.table, HowRead.of(data.overrides)
+        table, how = data.table, ReadSettings.of(data.overrides)
         if self.kind.current == PAIRS:
             first, second = columns
-            return ComparePairs(about.named, table.path, first, second, how=how, table=table)
+            return PairsQuestion(about.named, table.path, first, second, how=how, table=table)
         limit = int(self.count.currentData())
-        return ForeseeTable(about.named, table.path, columns[0], limit=limit, how=how, table=table)
+        return ClozeQuestion(about.named, table.path, columns[0], limit=limit, how=how, table=table)
 
     def refresh(self) -> None:
         """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""
@@ -229,13 +229,13 @@ class OverTableView(QWidget):
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))
 
-    def _show(self, asked: ForeseeTable | ComparePairs, answer: tuple[Table, Cloze | Pairs]) -> None:
+    def _show(self, asked: ClozeQuestion | PairsQuestion, answer: tuple[Table, Cloze | PairRows]) -> None:
         self._answered = asked
-        if isinstance(asked, ForeseeTable):
+        if isinstance(asked, ClozeQuestion):
             self._foreseen = cast("Cloze", answer[1])
             self._tell_foreseen(self._foreseen)
         else:
-            self._likelier = cast("Pairs", answer[1])
+            self._likelier = cast("PairRows", answer[1])
             self._tell_likelier(self._likelier)
         self.value.show()
         self._show_rows()
@@ -266,7 +266,7 @@ class OverTableView(QWidget):
             )
         )
 
-    def _tell_likelier(self, found: Pairs) -> None:
+    def _tell_likelier(self, found: PairRows) -> None:
         self.value.setText(words.share(found.share))
         one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
         many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
@@ -278,7 +278,7 @@ class OverTableView(QWidget):
         self.said.setToolTip(tip("\n".join(words.say(sentence) for sentence in reasons)))
 
     @property
-    def _found(self) -> Cloze | Pairs | None:
+    def _found(self) -> Cloze | PairRows | None:
         return self._foreseen if self._foreseen is not None else self._likelier
 
     def _show_rows(self) -> None:
@@ -302,7 +302,7 @@ class OverTableView(QWidget):
             mode = QHeaderView.ResizeMode.ResizeToContents if fits else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(place, mode)
 
-    def _cells(self, found: Cloze | Pairs, table: Table) -> Listed:
+    def _cells(self, found: Cloze | PairRows, table: Table) -> Listed:
         """Return the headings, what stands in the cells of a text, and what the texts are sorted by."""
         lines = table.lines[found.rows].tolist()
         texts = [table.frame[name].array for name in self._columns]

@@ -18,7 +18,7 @@ from app.plots.word_strip import RatedWord, WordStrip
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.perplexity import PseudoPerplexity
-from engine.questions.perplexity import MeasureSurprise
+from engine.questions.perplexity import SurpriseQuestion
 
 FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compared
 
@@ -60,7 +60,7 @@ class SurpriseView(QWidget):
             self._surprise.drop()
             self._say(draft.refusal or self.tr("Type a sentence above to measure it."))
             return
-        asked = MeasureSurprise(draft.about.named, draft.question.text, draft.question.pair)
+        asked = SurpriseQuestion(draft.about.named, draft.question.text, draft.question.pair)
         progress = partial(say_progress, self.explained)
         if self._surprise.ask(asked, heard=self._show, refused=self._refuse, progress=progress):
             self.strip.set_dim(True)

@@ -35,7 +35,7 @@ from app.plots.slope import SlopePlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.inspect.masked.grid import Grid, TemplateRequest
+from engine.inspect.masked.grid import TemplateSettings, TemplateTable
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
 
@@ -62,10 +62,10 @@ class TemplatesView(QWidget):
         self._inspector, self._draft = inspector, draft
         self._scores = Channel(self, inspector.workers.models)
         self._files = Channel(self, inspector.workers.files)
-        self._scored: tuple[TemplateRequest, ...] = ()
-        self._file: tuple[TemplateRequest, ...] = ()
+        self._scored: tuple[TemplateSettings, ...] = ()
+        self._file: tuple[TemplateSettings, ...] = ()
         self.path: Path | None = None
-        self.grids: tuple[Grid, ...] = ()
+        self.grids: tuple[TemplateTable, ...] = ()
         self.contrasts: tuple[Contrast, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.refresh)
@@ -196,13 +196,13 @@ class TemplatesView(QWidget):
         return self.template.text(), self.targets.text(), self.what.current
 
     @property
-    def scored(self) -> tuple[TemplateRequest, ...]:
+    def scored(self) -> tuple[TemplateSettings, ...]:
         """The templates whose scores are on screen; none while others are typed."""
         return () if self._rest.isActive() else self._scored
 
-    def _typed_request(self) -> TemplateRequest:
+    def _typed_request(self) -> TemplateSettings:
         targets = self.targets.text().replace("，", ",").split(",")
-        return TemplateRequest(
+        return TemplateSettings(
             Template.parse(self.template.text()), tuple(word.strip() for word in targets if word.strip())
         )
 
@@ -212,7 +212,7 @@ class TemplatesView(QWidget):
         self._rest.start()
         self.shown.emit()
 
-    def _hear(self, found: tuple[tuple[Grid, ...], tuple[Contrast, ...]]) -> None:
+    def _hear(self, found: tuple[tuple[TemplateTable, ...], tuple[Contrast, ...]]) -> None:
         self.grids, self.contrasts = grids, _ = found
         self.status.hide()
         self.choice.clear()
@@ -310,7 +310,7 @@ class TemplatesView(QWidget):
         # the file may have changed
         self._files.ask(path, work, again=True, heard=take, refused=self._refuse_file)
 
-    def _take_file(self, path: Path, requests: tuple[TemplateRequest, ...]) -> None:
+    def _take_file(self, path: Path, requests: tuple[TemplateSettings, ...]) -> None:
         self._file, self.path = requests, path.absolute()
         self.refresh()
 

@@ -21,7 +21,7 @@ from app.plots.figure import Figure
 from app.session import Session
 from engine.errors import UserError, marked
 from engine.model.model_name import ModelName
-from engine.questions.tokenize import Tokenize
+from engine.questions.tokenize import TokenizeQuestion
 
 VIEWS = ("text", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
@@ -98,7 +98,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         """Put the command that cuts the same text on the clipboard."""
         if self.text_view.found is not None:
             asked = self.text_view.found.asked
-            same = Tokenize(
+            same = TokenizeQuestion(
                 ModelName(asked.first.path),
                 asked.text,
                 asked.text_pair,

@@ -18,7 +18,7 @@ from engine.events import Steps
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
-    from engine.family.reached import Score
+    from engine.family.reached import ReachedScore
 
 T = TypeVar("T")
 Rows = list[tuple[str, ...]]  # the first of them: what stands in the columns
@@ -120,6 +120,6 @@ def about_document(name: str) -> dict[str, Any]:
     return {one: getattr(about, one) for one in names}
 
 
-def said_score(score: Score | None) -> str:
+def said_score(score: ReachedScore | None) -> str:
     """Return a score with its interval in words."""
     return "-" if score is None else f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})"

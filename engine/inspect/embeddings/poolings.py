@@ -15,7 +15,7 @@ import numpy.typing as npt
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.similarity import nearest_of_each, separation, spread
-from engine.inspect.embeddings.vectors import Pooling, embed, kinds_of
+from engine.inspect.embeddings.vectors import PoolingConfig, embed, kinds_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.train.metrics import NORMAL_95
 
@@ -34,7 +34,7 @@ class PoolingAgreement:
     vectors point the same way.
     """
 
-    pooling: Pooling
+    pooling: PoolingConfig
     agreement: float
     right: npt.NDArray[np.bool_]
     separation: float
@@ -149,7 +149,7 @@ def compare_poolings(
     """
     taken, notes = _take(texts, groups, most)
     numbers = np.asarray(groups)[taken]
-    kinds = [Pooling(kind, layer) for kind in kinds_of(subject.about)]
+    kinds = [PoolingConfig(kind, layer) for kind in kinds_of(subject.about)]
     found = yield from embed(subject, [texts[place] for place in taken], kinds, max_length=max_length)
     numbers, taken = numbers[found.places], taken[found.places]
     measured = []
@@ -173,7 +173,7 @@ def _chance(numbers: npt.NDArray[np.int64]) -> float:
 
 
 def _measured(
-    pooling: Pooling, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]
+    pooling: PoolingConfig, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]
 ) -> PoolingAgreement:
     right, about = numbers[nearest_of_each(vectors)] == numbers, spread(vectors, numbers)
     return PoolingAgreement(

@@ -25,7 +25,7 @@ MOST_COLUMNS = 50  # of a grid whose words are the model's own guesses
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateRequest:
+class TemplateSettings:
     """What is asked of a template.
 
     targets: words to score in the gap; none for the model's own guesses. line: of the file that it is from,
@@ -51,7 +51,7 @@ class TargetScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TemplateTable:
     """A template's answers: scores[row][column].
 
     cells: the sentences, the rows. targets: the words, the columns: those given, else the likeliest guesses
@@ -66,8 +66,8 @@ class Grid:
 
 
 def score_templates(
-    subject: LoadedModel, requests: Sequence[TemplateRequest], *, top_k: int = 10
-) -> Generator[Event, None, tuple[Grid, ...]]:
+    subject: LoadedModel, requests: Sequence[TemplateSettings], *, top_k: int = 10
+) -> Generator[Event, None, tuple[TemplateTable, ...]]:
     """Score all sentences of some templates, many at once. A task: yields Progress; returns a grid for each.
 
     Args:   top_k: guesses of each sentence, where a template comes without targets.
@@ -115,7 +115,7 @@ class _Sentence:
 class _Asked:
     """A request, its sentences, and its targets with their pieces."""
 
-    request: TemplateRequest
+    request: TemplateSettings
     sentences: tuple[_Sentence, ...]
     targets: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -131,7 +131,7 @@ class _Asked:
         """Return what is read of a sentence for each number of pieces that a target has."""
         return {count: sentence.rows(count) for count in {len(ids) for _, ids in self.targets}}
 
-    def grid(self, scores: Scores) -> Grid:
+    def grid(self, scores: Scores) -> TemplateTable:
         """Return the answers."""
 
         def scored(sentence: _Sentence) -> Iterator[TargetScore]:
@@ -140,7 +140,7 @@ class _Asked:
                 own, *prior = (WordScore(word, scores[row][ids], num_masks=1) for row in rows[len(ids)])
                 yield TargetScore(own, prior[0] if prior else None)
 
-        return Grid(
+        return TemplateTable(
             template=self.request.template,
             cells=tuple(sentence.cell for sentence in self.sentences),
             targets=tuple(word for word, _ in self.targets),
@@ -149,7 +149,7 @@ class _Asked:
         )
 
 
-def _ask(subject: LoadedModel, request: TemplateRequest) -> _Asked:
+def _ask(subject: LoadedModel, request: TemplateSettings) -> _Asked:
     targets = tuple(dict.fromkeys(word.strip() for word in request.targets))
     spelled = tuple((word, must_spell(subject.wordpiece, word)) for word in targets)
     sentences = tuple(_sentence(subject, cell) for cell in request.template.cells())
@@ -209,7 +209,7 @@ def _widened(row: InputRow, count: int) -> InputRow:
     return InputRow(ids, types, tuple(range(place, place + count)))
 
 
-def _check_size(requests: Sequence[TemplateRequest], top_k: int) -> None:
+def _check_size(requests: Sequence[TemplateSettings], top_k: int) -> None:
     count = 0
     for request in requests:
         cells = request.template.num_cells

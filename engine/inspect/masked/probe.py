@@ -12,17 +12,17 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.events import Event, result_of
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.inspect.masked.masked import Masked, mask
+from engine.inspect.masked.masked import GappedText, mask
 from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import GapAnswer, WordScore, answers_of, check_count, must_spell
 from engine.inspect.passes import InputRow, check_row, word_logs
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class GapTable:
     """The answers for each gap of a text, in the order of `masked.gaps`."""
 
-    masked: Masked
+    masked: GappedText
     answers: tuple[GapAnswer, ...]
     model_name: str
     fingerprint: str
@@ -37,7 +37,7 @@ def probe(
     pieces: Collection[int] = (),
     top_k: int = 10,
     on: np.ndarray | None = None,
-) -> Probed:
+) -> GapTable:
     """Guess all gaps of a text at once, in one pass.
 
     Args:   words, pieces: what to hide, as in `mask`. on: (L, H) bool, False switches a head off.
@@ -46,18 +46,20 @@ def probe(
     return ask(subject, mask(subject.about, text, text_pair, words=words, pieces=pieces), top_k=top_k, on=on)
 
 
-def ask(subject: LoadedModel, masked: Masked, *, top_k: int = 10, on: np.ndarray | None = None) -> Probed:
+def ask(
+    subject: LoadedModel, masked: GappedText, *, top_k: int = 10, on: np.ndarray | None = None
+) -> GapTable:
     """Guess all gaps of a masked text, as `probe`."""
     check_count(top_k)
     gaps = [(len(gap.places), gap.original) for gap in masked.gaps]
     with looking(subject):
         logs = word_logs(subject, [InputRow(masked.input_ids, masked.types, masked.places)], on)
         answers = answers_of(subject.wordpiece, logs, gaps, top_k)
-    return Probed(masked, answers, subject.name, subject.fingerprint)
+    return GapTable(masked, answers, subject.name, subject.fingerprint)
 
 
 def score_words(
-    subject: LoadedModel, masked: Masked, gap: int, words: Sequence[str], *, on: np.ndarray | None = None
+    subject: LoadedModel, masked: GappedText, gap: int, words: Sequence[str], *, on: np.ndarray | None = None
 ) -> tuple[WordScore, ...]:
     """Return how probable some words are in one gap (the others stay masked), each scored as a whole.
 
@@ -70,7 +72,7 @@ def score_words(
 
 def score_spellings(
     subject: LoadedModel,
-    masked: Masked,
+    masked: GappedText,
     gap: int,
     words: Sequence[tuple[str, tuple[int, ...]]],
     *,
@@ -95,7 +97,7 @@ def score_spellings(
     return tuple(scores)
 
 
-def _with_masks(subject: LoadedModel, masked: Masked, gap: int, count: int) -> InputRow:
+def _with_masks(subject: LoadedModel, masked: GappedText, gap: int, count: int) -> InputRow:
     ids, types, first = masked.widened(gap, count)
     return check_row(subject, InputRow(ids, types, tuple(range(first, first + count))))
 
@@ -107,7 +109,7 @@ class CheckpointAnswer(Event):
     folder: Path
     number: int  # 0 for the first
     total: int
-    probed: Probed
+    probed: GapTable
 
 
 def over_checkpoints(
@@ -139,7 +141,7 @@ def over_checkpoints(
     return tuple(found)
 
 
-def _check_same(one: Masked, other: Masked, pieces: Collection[int]) -> None:
+def _check_same(one: GappedText, other: GappedText, pieces: Collection[int]) -> None:
     """Refuse what does not mean the same gaps to two models. Raises: UserError."""
     same = [(gap.segment, gap.word, gap.text) for gap in one.gaps] == [
         (gap.segment, gap.word, gap.text) for gap in other.gaps

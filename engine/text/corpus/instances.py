@@ -27,7 +27,7 @@ SHORT_SHARE = 0.1  # of documents are cut into shorter examples; google-research
 
 
 @dataclass(frozen=True, eq=False)
-class TokenArrays:
+class TokenColumns:
     """Tokenised text: pieces without special tokens, with the bounds of sentences and of documents.
 
     ids: (all pieces,) unsigned. sentences: (S + 1,) int64, places in ids. documents: (D + 1,) int64, places
@@ -81,7 +81,7 @@ class Instances:
 
 
 def paired(
-    store: TokenArrays,
+    store: TokenColumns,
     documents: np.ndarray,
     *,
     max_length: int,
@@ -181,7 +181,7 @@ def _pair_document(
 
 
 def _elsewhere(
-    store: TokenArrays, own: np.ndarray, lengths: np.ndarray, pool: np.ndarray, bits: np.random.PCG64
+    store: TokenColumns, own: np.ndarray, lengths: np.ndarray, pool: np.ndarray, bits: np.random.PCG64
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return start and length of sentences of random other documents.
 
@@ -237,7 +237,9 @@ def _fractions(bits: np.random.PCG64, count: int) -> np.ndarray:
 # --- single texts ------------------------------------------------------------------------------------
 
 
-def single(store: TokenArrays, documents: np.ndarray, *, max_length: int, seed: int, epoch: int) -> Instances:
+def single(
+    store: TokenColumns, documents: np.ndarray, *, max_length: int, seed: int, epoch: int
+) -> Instances:
     """Return [CLS] A [SEP] examples that hold every piece of the documents once.
 
     A document gives as many blocks of max_length - 2 pieces as it has. What is left over stands before
@@ -310,7 +312,7 @@ class MaskedBatch(PackedRows):
 
 
 def joined(
-    store: TokenArrays, instances: Instances, indices: np.ndarray, cls_id: int, sep_id: int
+    store: TokenColumns, instances: Instances, indices: np.ndarray, cls_id: int, sep_id: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the examples at `indices`, at least one, end to end with their special tokens.
 
@@ -337,7 +339,7 @@ def joined(
 
 
 def collate_masked(
-    store: TokenArrays,
+    store: TokenColumns,
     instances: Instances,
     indices: np.ndarray,
     masker: Masker,

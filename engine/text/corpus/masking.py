@@ -79,7 +79,7 @@ class Masking:
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedRows:
     """Examples after masking.
 
     input_ids: (N,) int64, what the model reads. positions: (M,) int64, rows of the chosen tokens, ascending.
@@ -155,7 +155,7 @@ class Masker:
         *,
         continues: np.ndarray | None = None,
         overwrite: bool = False,
-    ) -> Masked:
+    ) -> MaskedRows:
         """Hide a share of the tokens and say what they were.
 
         Of each example that has a word at least one is chosen. The shares of [MASK], random words and kept
@@ -180,7 +180,7 @@ class Masker:
             chosen, done = self._choose(input_ids[tokens], kinds, lengths[examples], places[tokens], keys)
             parts.append((chosen + tokens.start, done))
         if not parts:
-            return Masked(input_ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+            return MaskedRows(input_ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
         positions, actions = (np.concatenate(part) for part in zip(*parts, strict=True))
         return self._replace(input_ids, positions, actions, places, keys[_WORD])
 
@@ -191,7 +191,7 @@ class Masker:
         actions: np.ndarray,
         places: np.ndarray,
         stream: int,
-    ) -> Masked:
+    ) -> MaskedRows:
         """Do to the chosen tokens what is to be done, in place."""
         targets = input_ids.take(positions)
         input_ids[positions] = self.mask_id
@@ -200,7 +200,7 @@ class Masker:
         drawn = positions[others[actions[others] == RANDOM]]
         bits = hashes(places[drawn], stream) >> 32
         input_ids[drawn] = self._words[bits * len(self._words) >> 32]
-        return Masked(input_ids, positions, targets, actions)
+        return MaskedRows(input_ids, positions, targets, actions)
 
     def _choose(
         self, ids: np.ndarray, kinds: np.ndarray, lengths: np.ndarray, places: np.ndarray, keys: list[int]

@@ -25,7 +25,7 @@ from engine.events import Event, Noted, Progress
 from engine.files import open_regular, read_json_object
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.cutter import segmenter_version
-from engine.text.corpus.instances import TokenArrays
+from engine.text.corpus.instances import TokenColumns
 from engine.text.corpus.token_writer import (
     ARRAYS,
     HEADER,
@@ -47,7 +47,7 @@ _NOT_OURS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # that systems leave in a
 
 
 @dataclass(frozen=True, eq=False)
-class TokenStore(TokenArrays):
+class TokenStore(TokenColumns):
     """A corpus as ids. Maps its files; threads and processes may share one folder.
 
     ids: uint16, or uint32 for a vocabulary of 65,536 or more. No sentence and no document is empty.

@@ -1,4 +1,4 @@
-"""A file of questions, whatever its layout, becomes `Questions`; and whether a file looks like one.
+"""A file of questions, whatever its layout, becomes `PassageTable`; and whether a file looks like one.
 
 Rows in = questions used + rows reported. The beginning of a file alone decides its layout.
 """
@@ -26,7 +26,7 @@ from engine.text.questions.columns import (
     starts_in,
 )
 from engine.text.questions.gathering import Gathering, Given
-from engine.text.questions.question import Place, Questions
+from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.squad import reading_squad
 from engine.text.reading.encoding import check_kind, cut_note, decode, encoding_name, guess_note
 from engine.text.reading.file_check import opened
@@ -58,7 +58,7 @@ _NO_COLUMNS = marked(
 
 def reading_questions(
     path: str | Path, *, columns: QuestionColumns | None = None, **how: str
-) -> Steps[Questions]:
+) -> Steps[PassageTable]:
     """Read a file of questions, step by step.
 
     Args:   columns: of a table; what is not given is guessed. how: it is read, as `reading_table` takes it.
@@ -73,7 +73,7 @@ def reading_questions(
     return (yield from questions_in(table, columns))
 
 
-def questions_in(table: Table, columns: QuestionColumns | None = None) -> Steps[Questions]:
+def questions_in(table: Table, columns: QuestionColumns | None = None) -> Steps[PassageTable]:
     """Take the questions of a table. Args, Raises: as `reading_questions`."""
     gathering, notes = Gathering(), list(table.notes)
     columns = columns.in_table(table) if columns else QuestionColumns("", "")
@@ -103,14 +103,14 @@ def reading_rows(table: Table, columns: QuestionColumns, gathering: Gathering) -
         cells = [[""] * (stop - start) if one is None else one[start:stop].tolist() for one in arrays]
         for line, *row in zip(table.lines[start:stop].tolist(), *cells, strict=True):
             while bad and bad[0].line < line:
-                gathering.report(Place(line=bad[0].line), bad.pop(0).sentence)
-            _take(row, Place(line=line), bool(columns.answer), gathering)
+                gathering.report(QuestionPlace(line=bad[0].line), bad.pop(0).sentence)
+            _take(row, QuestionPlace(line=line), bool(columns.answer), gathering)
         yield Beat()
     for one in bad:
-        gathering.report(Place(line=one.line), one.sentence)
+        gathering.report(QuestionPlace(line=one.line), one.sentence)
 
 
-def _take(row: Sequence[str], place: Place, has_answers: bool, gathering: Gathering) -> None:
+def _take(row: Sequence[str], place: QuestionPlace, has_answers: bool, gathering: Gathering) -> None:
     question, context, answer, start, id, title, impossible = row
     gathering.add(
         place,
@@ -166,7 +166,7 @@ def looks_like_questions(path: str | Path, chosen: QuestionColumns | None = None
     return None
 
 
-def _document(path: Path, layout: str, encoding: str) -> Steps[Questions]:
+def _document(path: Path, layout: str, encoding: str) -> Steps[PassageTable]:
     found, sha256 = yield from reading_whole(path, encoding)
     notes = [guess_note(found)] if found.guessed else []
     notes += [cut_note(found.num_cut)] if found.num_cut else []

@@ -1,4 +1,4 @@
-"""Any file of tagged words becomes `TaggedTexts`; and a glance that tells whether a file is one.
+"""Any file of tagged words becomes `TaggedTable`; and a glance that tells whether a file is one.
 
 Three kinds of files: CoNLL with a word a line; JSON with spans or lists; tables. Its first lines decide.
 """
@@ -24,10 +24,10 @@ from engine.text.reading.text_file import Head, hash_steps, read_head
 from engine.text.table import BadLine, Table, reading_table, reported_note
 from engine.text.tagged.columns import COMMENT, IOB, fields_of, guess_columns, is_document_line
 from engine.text.tagged.conll import ConllReader
-from engine.text.tagged.repairs import Repairs
+from engine.text.tagged.repairs import RepairRows
 from engine.text.tagged.scheme import check_scheme, converting, finding_scheme
 from engine.text.tagged.table_rows import NUMBERS, TAGS, TEXTS, WORDS, RowsReader, find_layout, head_of
-from engine.text.tagged.texts import StoreWriter, TaggedFormat, TaggedTexts
+from engine.text.tagged.texts import TaggedFormat, TaggedTable, WordTableWriter
 
 _GLANCE = 1 << 16  # characters that decide what a file is
 _COLUMNS_FROM = 1 << 18  # characters that decide on columns
@@ -88,7 +88,7 @@ def reading_tagged(
     sentence: str | int = "",
     scheme: str = "",
     encoding: str = "",
-) -> Steps[TaggedTexts]:
+) -> Steps[TaggedTable]:
     """Read a file of tagged words whole, step by step.
 
     Args:   word, tag, sentence: numbers of columns from 1, in tables also names; "" to guess. sentence: the
@@ -141,7 +141,7 @@ def _table_separator(lines: Sequence[str], names: Sequence[str] = ()) -> str:
     return ""
 
 
-def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -> Steps[TaggedTexts]:
+def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -> Steps[TaggedTable]:
     word, tag, sentence = (table.column(name) if name else "" for name in (word, tag, sentence))
     layout = find_layout(head_of(table), table.path, word, tag, sentence)
     reader = RowsReader(table, layout)
@@ -156,7 +156,7 @@ def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -
 
 def _from_conll(
     path: Path, head: Head, lines: Sequence[str], chosen: tuple[str, str], scheme: str
-) -> Steps[TaggedTexts]:
+) -> Steps[TaggedTable]:
     for name in chosen:
         if name and (not name.isdecimal() or int(name[:9]) == 0):
             template = marked(
@@ -200,8 +200,12 @@ class _Read:
         self.notes: list[Sentence] = []
 
     def finish(
-        self, writer: StoreWriter, wanted: str, reason: Sentence | None = None, repairs: Repairs | None = None
-    ) -> Steps[TaggedTexts]:
+        self,
+        writer: WordTableWriter,
+        wanted: str,
+        reason: Sentence | None = None,
+        repairs: RepairRows | None = None,
+    ) -> Steps[TaggedTable]:
         """Return the texts, their tags in IOB2. Raises: DataError if there are none."""
         if not self._num_used:
             raise self._nothing()
@@ -220,7 +224,7 @@ class _Read:
                 "engine", "No blank line stands between texts: the file is one text of {count:,} words."
             )
             self.notes.append(Sentence(template, {"count": len(codes)}))
-        return TaggedTexts(
+        return TaggedTable(
             path=self._path,
             format=replace(
                 self._how, scheme=scheme.name, reasons=(*self._how.reasons, reason or scheme.reason)

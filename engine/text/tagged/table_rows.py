@@ -17,10 +17,10 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.reading.encoding import SURROGATES
 from engine.text.table import Table
-from engine.text.tagged.conll import Reported, TagCodes
+from engine.text.tagged.conll import ReportedRows, TagCodes
 from engine.text.tagged.repairs import RepairsWriter
 from engine.text.tagged.spans import KINDS, NoSpans, spans_from, tags_from, words_in
-from engine.text.tagged.texts import MOST_BYTES, StoreWriter, TaggedFormat
+from engine.text.tagged.texts import MOST_BYTES, TaggedFormat, WordTableWriter
 
 WORDS = ("token", "tokens", "word", "words", "form", "char", "chars", "character")
 TEXTS = ("text", "sentence", "content", "sentences", "document", "data")
@@ -179,9 +179,9 @@ class RowsReader:
     def __init__(self, table: Table, layout: TaggedFormat) -> None:
         self._table, self._layout = table, layout
         self._line_step = 1 if layout.kind == "tokens" else 0
-        self.writer = StoreWriter(self._line_step)
+        self.writer = WordTableWriter(self._line_step)
         self.codes = TagCodes(table.path, layout.tag)
-        self.reported = Reported(table.reported)
+        self.reported = ReportedRows(table.reported)
         self.repairs = RepairsWriter(KINDS)
         self.num_used = 0
         self._unread = {bad.line for bad in table.reported}

@@ -19,7 +19,7 @@ from engine.errors import Sentence
 from engine.events import Beat, Steps, result_of
 from engine.text.reading.lines import Numbers
 from engine.text.table import BadLine
-from engine.text.tagged.repairs import Repairs
+from engine.text.tagged.repairs import RepairRows
 
 MOST_BYTES = 1 << 15  # of a word, or of what stands between two words of a text
 _CJK_FIRST, _CJK_LAST = "\u2e80", "\u9fff"
@@ -85,7 +85,7 @@ class TaggedFormat:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TaggedTexts(Sequence[TaggedText]):
+class TaggedTable(Sequence[TaggedText]):
     """All texts of a file: S of them, of W words. Nobody can change them.
 
     Rows in = rows used + rows reported: a row is a line with a word, or a text in the files that have a text
@@ -98,10 +98,10 @@ class TaggedTexts(Sequence[TaggedText]):
     codes: np.ndarray[Any, Any]  # (W,) uint8 or uint16, places in `tags`
     num_rows_used: int
     reported: tuple[BadLine, ...]  # rows that are not used
-    repairs: Repairs  # what was written otherwise than it is read, by line
+    repairs: RepairRows  # what was written otherwise than it is read, by line
     notes: tuple[Sentence, ...]
     sha256: str  # of the file's bytes
-    store: Store
+    store: WordTable
 
     @property
     def num_words(self) -> int:
@@ -146,7 +146,7 @@ class TaggedTexts(Sequence[TaggedText]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Store:
+class WordTable:
     """Where the words of S texts stand, in one run of UTF-8 and in the lines of the file."""
 
     utf8: bytes | bytearray
@@ -182,14 +182,14 @@ class Store:
         data = bytes(self.utf8)
         return [data[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
 
-    def take(self, places: Numbers) -> Store:
+    def take(self, places: Numbers) -> WordTable:
         """Return some texts. Of their lines only each text's first is known."""
         which, firsts = self._words_of(places)
         utf8, begins = bytearray(), np.zeros(len(places) + 1, np.int64)
         for number, place in enumerate(places.tolist()):
             utf8 += self.utf8[self.begins[place] : self.begins[place + 1]]
             begins[number + 1] = len(utf8)
-        return Store(
+        return WordTable(
             utf8,
             begins,
             firsts,
@@ -227,7 +227,7 @@ class Store:
         return np.asarray(sums[np.searchsorted(self.skipped[:, 0], words, "right")])
 
 
-class StoreWriter:
+class WordTableWriter:
     """Takes words a batch at a time and keeps little more than the store that it becomes."""
 
     def __init__(self, line_step: int) -> None:
@@ -298,11 +298,11 @@ class StoreWriter:
         self._add_numbers(steps, lengths, codes)
         return True
 
-    def finish(self) -> tuple[Store, np.ndarray[Any, Any]]:
+    def finish(self) -> tuple[WordTable, np.ndarray[Any, Any]]:
         """Return the store and (W,) the codes, which may still be changed."""
         self._begins.append(len(self._utf8))
         self._firsts.append(self.num_words)
-        store = Store(
+        store = WordTable(
             self._utf8,
             _fixed(self._begins, np.int64),
             _fixed(self._firsts, np.int64),

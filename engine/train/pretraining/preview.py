@@ -14,7 +14,7 @@ from engine.events import Event, Progress
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus, Document
 from engine.text.corpus.cutter import Cutter
-from engine.text.corpus.instances import Instances, TokenArrays, collate_masked, paired, single
+from engine.text.corpus.instances import Instances, TokenColumns, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
 from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.wordpiece import WordPiece
@@ -94,18 +94,18 @@ def _small_vocabulary(
     return wordpiece
 
 
-def _store(documents: list[Document], cutter: Cutter) -> TokenArrays:
+def _store(documents: list[Document], cutter: Cutter) -> TokenColumns:
     flat = [sentence for document in documents for paragraph in document for sentence in paragraph]
     cut = cutter.cut(flat)
     filled = cut.sizes > 0  # a sentence of no pieces is none, and a document of none neither
     ends = np.cumsum([sum(map(len, document)) for document in documents])
     bounds = np.unique(np.concatenate(([0], np.cumsum(filled)))[np.concatenate(([0], ends))])
     sentences = np.concatenate(([0], np.cumsum(cut.sizes[filled], dtype=np.int64)))
-    return TokenArrays(cut.ids, sentences, bounds, cut.continues)
+    return TokenColumns(cut.ids, sentences, bounds, cut.continues)
 
 
 def _examples(
-    config: PretrainConfig, store: TokenArrays, wordpiece: WordPiece, count: int
+    config: PretrainConfig, store: TokenColumns, wordpiece: WordPiece, count: int
 ) -> tuple[tuple[PreviewExample, ...], list[Sentence]]:
     objective, seed = config.objective, config.budget.seed
     documents = np.arange(len(store.documents) - 1)
@@ -130,7 +130,7 @@ def _examples(
 
 
 def _one(
-    store: TokenArrays, made: Instances, index: int, masker: Masker, wordpiece: WordPiece, salt: int
+    store: TokenColumns, made: Instances, index: int, masker: Masker, wordpiece: WordPiece, salt: int
 ) -> PreviewExample:
     batch = collate_masked(store, made, np.array([index]), masker, wordpiece, salt)
     shown, places = batch.input_ids.numpy(), batch.masked.numpy()

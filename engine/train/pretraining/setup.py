@@ -26,7 +26,7 @@ from engine.text.corpus.corpus import Corpus, find_files
 from engine.text.corpus.instances import (
     NONE_FOLLOWS,
     MaskedBatch,
-    TokenArrays,
+    TokenColumns,
     collate_masked,
     paired,
     single,
@@ -229,15 +229,15 @@ def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
 
 def split(
     setup: PretrainSetup, config: PretrainConfig
-) -> tuple[TokenArrays, np.ndarray, TokenArrays, np.ndarray]:
+) -> tuple[TokenColumns, np.ndarray, TokenColumns, np.ndarray]:
     """Return the stores and documents to train on and to measure on.
 
     A text of one document is cut in two at a sentence. Raises: DataError: too little text, or none that
     next sentences can be asked of.
     """
     store, other = setup.stores
-    train_store: TokenArrays = store
-    held_store: TokenArrays = other
+    train_store: TokenColumns = store
+    held_store: TokenColumns = other
     if other is not store:
         train, held = np.arange(store.num_documents), np.arange(other.num_documents)
     elif not config.text.validation_share:
@@ -265,7 +265,7 @@ def split(
     return train_store, train, held_store, held
 
 
-def check_pairs(store: TokenArrays, documents: np.ndarray) -> None:
+def check_pairs(store: TokenColumns, documents: np.ndarray) -> None:
     """Refuse documents of which no true and random pairs can be made. Raises: DataError."""
     if len(documents) < 2:
         raise DataError(
@@ -312,12 +312,12 @@ def validation_batches(
     ]
 
 
-def _in_two(store: TokenStore, share: float) -> TokenArrays:
+def _in_two(store: TokenStore, share: float) -> TokenColumns:
     """Return a store of one document as two: what stands before a sentence, and what follows."""
     ends = np.asarray(store.sentences)
     cut = int(np.searchsorted(ends, ends[-1] * (1 - share)))
     cut = min(max(1, cut), max(1, len(ends) - 2))
-    return TokenArrays(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
+    return TokenColumns(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
 
 
 def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[Event, None, TokenStore]:
@@ -343,7 +343,7 @@ def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
 
 
 def _told_overlap(
-    learned: TokenArrays, train: np.ndarray, kept: TokenArrays, held_out: np.ndarray
+    learned: TokenColumns, train: np.ndarray, kept: TokenColumns, held_out: np.ndarray
 ) -> Iterator[Event]:
     """Say how much of what is kept apart is no new text."""
     found = (yield from overlap(learned, train, kept, held_out)) if len(held_out) else Overlap(0, 0.0)

@@ -53,7 +53,7 @@ TAIL = 65536  # bytes at the end of metrics.jsonl in which the last step or whol
 
 
 @dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunState:
     """What a list of runs shows. state: running, finished, stopped, failed or crashed.
 
     problem: what its files say that cannot be.
@@ -215,7 +215,7 @@ def texts_noted(path: Path) -> set[str]:
     return {str(event.sentence) for event in events if isinstance(event, Noted)}
 
 
-def list_runs(root: Path) -> list[RunInfo]:
+def list_runs(root: Path) -> list[RunState]:
     """Return the runs under a root, newest first. Folders that are not runs are passed over.
 
     A damaged run is listed with what can be read of it, and `problem` says what cannot.
@@ -233,7 +233,7 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def run_info(path: Path) -> RunInfo:
+def run_info(path: Path) -> RunState:
     """Return what a run's files say, each held to what it can be."""
     status, problem = dict[str, Any](), None
     try:
@@ -259,7 +259,7 @@ def run_info(path: Path) -> RunInfo:
         problem = Sentence(template, {"path": path / STATUS, "names": names})
     if state not in STATES or (state == "running" and not is_locked(path / LOCK)):
         state = "crashed"
-    return RunInfo(
+    return RunState(
         path=path,
         name=path.name,
         state=state,

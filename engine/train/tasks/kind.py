@@ -20,31 +20,33 @@ from engine.device import Device, open_device
 from engine.errors import DataError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.model.info import read_info
 from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.text.table import BadLine
 from engine.text.wordpiece import WordPiece
 from engine.train.evaluate import evaluate
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.loop import evaluated
 from engine.train.prepare import Setup, check_fit
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.task import Answering, Measures, scored
 from engine.train.tasks.program import AnswerProgram
 
-Head = TypeVar("Head", bound=EncoderWithHead)
+Head = TypeVar("Head", bound=HeadedEncoder)
 Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
 StandIn = Callable[
-    [EncoderWithHead], nn.Module
+    [HeadedEncoder], nn.Module
 ]  # what answers in a model's place, such as the same model exported
-ToMeasure = tuple[Answering, EncodedSet, np.ndarray]  # the task; examples; (E,) bool, which were learned from
+ToMeasure = tuple[
+    Answering, EncodedRows, np.ndarray
+]  # the task; examples; (E,) bool, which were learned from
 
 
-class Opened(Protocol):
+class OpenedFile(Protocol):
     """A file of a task's own, as it was read: what a window shows of any of them."""
 
     @property
@@ -139,7 +141,7 @@ class Kind(ABC):
     name: ClassVar[str]
     does: ClassVar[str]
     pipeline: ClassVar[str] = ""
-    head: ClassVar[type[EncoderWithHead]]
+    head: ClassVar[type[HeadedEncoder]]
     problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
     setup: ClassVar[type[Setup]] = Setup
     max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
@@ -158,7 +160,7 @@ class Kind(ABC):
         """
         return None
 
-    def open(self, data: DataConfig) -> Steps[Opened]:
+    def open(self, data: DataConfig) -> Steps[OpenedFile]:
         """Read a file of the task's own, where its files are no tables. Raises: DataError."""
         raise NotImplementedError
 
@@ -167,7 +169,7 @@ class Kind(ABC):
         """Read, check, split and encode. Raises: DataError, ModelError, ConfigError, before long work."""
 
     @abstractmethod
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         """Read and split alone: return what tells the texts of each part again, and how the data are split.
 
         Raises: as `prepare`.
@@ -177,26 +179,28 @@ class Kind(ABC):
     def task(self, setup: Setup, adapt: AdaptConfig) -> Answering:
         """Return loss and measures for this data. Args: adapt: the default where it is only measured."""
 
-    def begin(self, model: EncoderWithHead, setup: Setup) -> list[Sentence]:
+    def begin(self, model: HeadedEncoder, setup: Setup) -> list[Sentence]:
         """Give a new head its first values, where random ones will not do; return what to say of that."""
         return []
 
-    def go_on(self, model: EncoderWithHead, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+    def go_on(self, model: HeadedEncoder, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
         """Make the head of the model to start from fit the data; return what to say of that.
 
         Args: info: the model's cloze.json.
         """
         return []
 
-    def attach(self, model: EncoderWithHead, setup: Setup) -> None:
+    def attach(self, model: HeadedEncoder, setup: Setup) -> None:
         """Let a model in training know what its result has to know of the data."""
         return
 
-    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedSet]:
+    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedRows]:
         """Return task and data that the result of a run is measured by, once it is read from its folder."""
         return self.task(setup, AdaptConfig()), setup.sets[split]
 
-    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+    def as_it_answers(
+        self, found: ScoredTable, data: EncodedRows, info: Mapping[str, Any]
+    ) -> ScoredTable | None:
         """Return a part's answers that a run has kept as its result gives them: the training measured, and
         only then chose a threshold, say. None where what was kept does not say that.
 
@@ -252,7 +256,7 @@ class Kind(ABC):
 
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
-    ) -> Steps[Scored]:
+    ) -> Steps[ScoredTable]:
         """Measure a model folder on a file: Progress, Noted, one Evaluated (split "test"), Finished.
 
         What is returned says of every text what it got. Args: data: the file and how to read it; columns that

@@ -12,14 +12,14 @@ from engine.events import Event, Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.examples import doubt_about_header
 from engine.text.label_sets import label_columns
 from engine.text.roles import Roles, joined_names
 from engine.train.prepare import opening_table
 from engine.train.run.runs import SETUP
 from engine.train.run.setup import read_setup
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.tasks.choice.kind import Choosing
 from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import Kind, StandIn
@@ -110,7 +110,7 @@ def task_of(folder: Path) -> Kind:
     return CLASSIFICATION
 
 
-def kept_part(run: Path, split: str) -> EncodedSet | None:
+def kept_part(run: Path, split: str) -> EncodedRows | None:
     """Return a part of a run's data as it was encoded; None where the run has none. Raises: ModelError."""
     kind = task_named(read_setup(run / SETUP, {"task": str})["task"])
     return kind.setup.load_part(run / SETUP, split)
@@ -118,7 +118,7 @@ def kept_part(run: Path, split: str) -> EncodedSet | None:
 
 def evaluate_file(
     model: Path, data: DataConfig, device: str = "auto", stand_in: StandIn | None = None
-) -> Steps[Scored]:
+) -> Steps[ScoredTable]:
     """Measure a model folder on a file, whatever it was fine-tuned for. Args, Raises: as `Kind` has it."""
     return (yield from task_of(model).evaluate_file(model, data, device, stand_in))
 

@@ -24,12 +24,12 @@ from app.settings import AppSettings
 from app.work import library
 from engine.inspect import loaded_model
 from engine.inspect.loaded_model import fingerprint
-from engine.model.arithmetic import Heads, arithmetic
+from engine.model.arithmetic import HeadsConfig, arithmetic
 from engine.model.config import BertConfig
 from engine.model.weights import save_model
 from tests.fakes import foreign_folder, model_folder, stored_tensors, tiny_pretraining, tiny_wordpiece
 
-PRETRAINING = Heads(masked_words=True, next_sentence=True)
+PRETRAINING = HeadsConfig(masked_words=True, next_sentence=True)
 
 
 def language_folder(path: Path, **changes: Any) -> Path:

@@ -23,7 +23,7 @@ from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -334,8 +334,8 @@ def test_a_text_is_answered_while_a_file_is_predicted_and_the_file_goes_on(
 def test_a_file_is_read_once_and_its_model_loaded_once(
     page: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loads, reads = Counted(Source.fill), Counted(reading_table)
-    monkeypatch.setattr(Source, "fill", loads)
+    loads, reads = Counted(StoredModel.fill), Counted(reading_table)
+    monkeypatch.setattr(StoredModel, "fill", loads)
     for module in (predict_requests, predict):
         monkeypatch.setattr(module, "reading_table", reads)
     page.set_model(trained(tmp_path / "model"))

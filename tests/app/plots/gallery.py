@@ -41,7 +41,7 @@ from app.plots.word_chips import MaskableWord, WordChips
 from app.plots.word_strip import RatedWord, WordStrip
 from app.plots.worked_sum import WorkedSum, WorkedTerms
 from engine.inspect.attention.views import View, strongest, tiles, view
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.weights import HeadAttention
 from tests.app.attention_scenes import look_at
 
 LABELS = [
@@ -193,7 +193,7 @@ def query_key() -> QueryKeyPlot:
     weights = np.exp(scores) / np.exp(scores).sum()
     found = (query, keys, keys * query, scores, weights, values, weights @ values)
     floats = (np.asarray(one, np.float32) for one in found)
-    plot.set_detail(Detail(1, 2, 3, ("the", "cat", "sat", "on", "a", "mat"), *floats))
+    plot.set_detail(HeadAttention(1, 2, 3, ("the", "cat", "sat", "on", "a", "mat"), *floats))
     return plot
 
 

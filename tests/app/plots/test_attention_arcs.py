@@ -18,7 +18,7 @@ from app.plots.figure import save_figure
 from app.plots.mosaic import MosaicPlot
 from app.plots.query_key import QueryKeyPlot
 from engine.inspect.attention.views import View, strongest, tiles, view
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.weights import HeadAttention
 from tests.app.attention_scenes import heatmap, look_at, plain, points_of, put
 from tests.app.plots import gallery
 
@@ -170,7 +170,7 @@ def test_a_head_that_is_off_is_struck_out_not_only_paler(qtbot) -> None:
 # Query and keys
 
 
-def detail(count: int = 9, size: int = 13) -> Detail:
+def detail(count: int = 9, size: int = 13) -> HeadAttention:
     rng = np.random.default_rng(2)
     query, keys = rng.normal(size=size).astype(np.float32), rng.normal(size=(count, size)).astype(np.float32)
     products = query * keys
@@ -178,7 +178,7 @@ def detail(count: int = 9, size: int = 13) -> Detail:
     weights = np.exp(scores) / np.exp(scores).sum()
     values = rng.normal(size=(count, size)).astype(np.float32)
     tokens = tuple(f"t{i}" for i in range(count))
-    return Detail(1, 2, 3, tokens, query, keys, products, scores, weights, values, weights @ values)
+    return HeadAttention(1, 2, 3, tokens, query, keys, products, scores, weights, values, weights @ values)
 
 
 def numbers_in(text: str) -> list[float]:

@@ -28,7 +28,7 @@ from app.plots.member_column import (
     WordEntry,
 )
 from app.words import tr_engine, translate
-from engine.family.card import ON_BLANKS, Line, lines
+from engine.family.card import ON_BLANKS, CardLine, lines
 from engine.family.members import ALL, LEFT, LIKENESS, NEAR, SIDES, About
 from engine.family.questions.blank import BlankGuesses, FillBlank
 
@@ -89,7 +89,7 @@ class BlankKind(FamilyKind[BlankGuesses]):
     def question(self, given: GivenQuestion) -> FillBlank:
         return FillBlank(given.folder, given.typed.text, given.typed.answer.strip().lower())
 
-    def lines(self, answer: FamilyAnswer[BlankGuesses]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[BlankGuesses]) -> list[CardLine]:
         return [line for line in lines(answer.report) if line.name in ON_BLANKS]
 
     def column(

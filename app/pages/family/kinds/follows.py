@@ -16,7 +16,7 @@ from app.pages.family.kinds.kind import (
 )
 from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
 from app.words import translate
-from engine.family.card import NEXT_SENTENCE, Line, lines
+from engine.family.card import NEXT_SENTENCE, CardLine, lines
 from engine.family.members import About
 from engine.family.questions.follows import FollowsSentence, Probabilities
 
@@ -52,7 +52,7 @@ class FollowsKind(FamilyKind[Probabilities]):
     def caption(self, typed: TypedQuestion) -> tuple[str, str]:
         return typed.text, typed.second.strip()
 
-    def lines(self, answer: FamilyAnswer[Probabilities]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[Probabilities]) -> list[CardLine]:
         return [line for line in lines(answer.report) if line.name == NEXT_SENTENCE]
 
     def column(

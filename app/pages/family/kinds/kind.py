@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from app.pages.family.scores import cell, said
 from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import tr_engine, translate
-from engine.family.card import Line
+from engine.family.card import CardLine
 from engine.family.members import ABOUT, CAPTIONS, About
 from engine.family.questions.question import FamilyQuestion
 from engine.text.roles import Roles
@@ -160,7 +160,7 @@ class FamilyKind(Generic[T]):
         """Return an answer in words."""
         raise NotImplementedError
 
-    def lines(self, answer: FamilyAnswer[T]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[T]) -> list[CardLine]:
         """Return the questions whose scores stand in rows."""
         return []
 
@@ -187,7 +187,7 @@ class FamilyKind(Generic[T]):
         return tuple(map(said, self.lines(answer)))
 
 
-def _head(about: About, lines: list[Line]) -> dict[str, Any]:
+def _head(about: About, lines: list[CardLine]) -> dict[str, Any]:
     scores: tuple[MemberScore, ...] = tuple(cell(line, about.name) for line in lines)
     caption = tr_engine(CAPTIONS[about.age])
     return {"name": about.said, "year": str(about.year), "caption": caption, "scores": scores}

@@ -9,7 +9,7 @@ from app import words
 from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, bold_note
 from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import translate
-from engine.family.card import Line, lines
+from engine.family.card import CardLine, lines
 from engine.family.members import About
 from engine.family.questions.results import Results
 
@@ -30,7 +30,7 @@ class ResultsKind(FamilyKind[Report]):
     def question(self, given: GivenQuestion) -> Results:
         return Results(given.folder)
 
-    def lines(self, answer: FamilyAnswer[Report]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[Report]) -> list[CardLine]:
         return lines(answer.report)
 
     def column(self, answer: FamilyAnswer[Report], about: About, head: Mapping[str, Any]) -> MemberColumn:

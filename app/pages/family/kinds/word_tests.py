@@ -7,7 +7,7 @@ from dataclasses import asdict
 from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
 from app.plots.member_column import FamilyLabels
 from app.words import translate
-from engine.family.card import Line
+from engine.family.card import CardLine
 from engine.family.exam import ExamRow
 from engine.family.questions.word_files import WordFiles
 
@@ -47,9 +47,9 @@ class WordTestsKind(FamilyKind[Rows]):
         )
         return Offer(said, translate("family", "Choose files…"))
 
-    def lines(self, answer: FamilyAnswer[Rows]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[Rows]) -> list[CardLine]:
         return [
-            Line(
+            CardLine(
                 row.name,
                 row.source,
                 row.unit,

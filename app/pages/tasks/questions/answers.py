@@ -31,7 +31,7 @@ from engine.events import Evaluated, Event, Predicted
 
 if TYPE_CHECKING:
     from app.session import Session
-    from engine.text.questions.question import Questions
+    from engine.text.questions.question import PassageTable
     from engine.train.run.records import count_of
 from engine.train.tasks.questions.predict import Reply
 
@@ -179,7 +179,7 @@ class _Answers:
     shares: Sequence[float] = ()
 
 
-def _cell(questions: Questions, answers: _Answers, row: int, column: int) -> str:
+def _cell(questions: PassageTable, answers: _Answers, row: int, column: int) -> str:
     if column == 0:
         return questions.questions[row].text
     if not answers.texts:
@@ -202,7 +202,7 @@ class FileQuestionsCard(FileAnswersCard):
         self.list = QuestionList("file_questions", self.tr("Questions of the file"), most_lines=3)
         self.stack = stacked(self.empty, self.list)
         self.add(self.stack, 1)
-        self._questions: Questions | None = None
+        self._questions: PassageTable | None = None
         self._answers = _Answers()
 
     def show_problem(self, text: str) -> None:
@@ -212,7 +212,7 @@ class FileQuestionsCard(FileAnswersCard):
         self.empty.set_text(text)
         self.stack.setCurrentIndex(0)
 
-    def show_questions(self, questions: Questions) -> None:
+    def show_questions(self, questions: PassageTable) -> None:
         """Show a file's questions, without answers yet."""
         self._questions, self._answers = questions, _Answers()
         self.set_title(questions.path.name)

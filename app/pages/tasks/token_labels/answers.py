@@ -24,7 +24,7 @@ from engine.events import Evaluated
 
 if TYPE_CHECKING:
     from app.session import Session
-    from engine.text.tagged.texts import TaggedTexts
+    from engine.text.tagged.texts import TaggedTable
 
 MOST_LINES = 5  # of the words with what is found, before they scroll
 WITHOUT_WORDS = 250  # px of the card that all else takes
@@ -121,7 +121,7 @@ class FileTagsCard(FileAnswersCard):
         self.setObjectName("written_tags")
         self.list = TextList("written_texts", self.tr("Texts with their tags"), most_lines=3)
         self.add(self.list, 1)
-        self._texts: TaggedTexts | None = None
+        self._texts: TaggedTable | None = None
         self.list.row_chosen.connect(self._show_words)
         self.show_path(None)
 
@@ -141,7 +141,7 @@ class FileTagsCard(FileAnswersCard):
         f1, accuracy = words.share(found.get("entity_f1")), words.share(found.get("token_accuracy"))
         return text.format(f1=f1, accuracy=accuracy)
 
-    def show_texts(self, texts: TaggedTexts) -> None:
+    def show_texts(self, texts: TaggedTable) -> None:
         """Show what stands in the file that was written."""
         self._texts = texts
         self.set_title(texts.path.name)

@@ -20,7 +20,7 @@ from engine.text.tagged.scheme import SCHEMES
 if TYPE_CHECKING:
     from app.session import Session
     from app.work.task_files import TaskFile
-    from engine.text.tagged.texts import TaggedText, TaggedTexts
+    from engine.text.tagged.texts import TaggedTable, TaggedText
 
 MOST_WORDS = 2000  # of a text that are drawn
 
@@ -46,7 +46,7 @@ class TokenPreview(TaskPreview):
         self.add(self.how)
         self.add(holder(boxes))
         self.add(self.list, 1)
-        self._texts: TaggedTexts | None = None
+        self._texts: TaggedTable | None = None
         self.list.row_chosen.connect(self._show_words)
 
     def _box(self, name: str, title: str) -> ElidedBox:
@@ -62,7 +62,7 @@ class TokenPreview(TaskPreview):
             said |= {"text": self.word_box.currentData(), "label": self.tag_box.currentData()}
         self._session.data.reread_file(**said)
 
-    def _show_columns(self, texts: TaggedTexts) -> None:
+    def _show_columns(self, texts: TaggedTable) -> None:
         """Offer the columns of a CoNLL file, each with its first cells."""
         is_conll = texts.format.kind in ("conll", "conllu")
         rows = (
@@ -84,7 +84,7 @@ class TokenPreview(TaskPreview):
         self.scheme_box.choose(said)
 
     def show_file(self, file: TaskFile) -> None:
-        texts: TaggedTexts = file.content.content  # type: ignore[attr-defined]
+        texts: TaggedTable = file.content.content  # type: ignore[attr-defined]
         if texts is self._texts:
             return
         self._texts = texts

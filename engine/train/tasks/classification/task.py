@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from engine.errors import Sentence
 from engine.events import Evaluated
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
-from engine.train.scored import SHARE, Each
-from engine.train.task import Measures, OfFirstTokens, Readings, cross_entropy
+from engine.train.scored import SHARE, ScoreRows
+from engine.train.task import Measures, OfFirstTokens, StepMeans, cross_entropy
 from engine.train.tasks.program import divided
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
@@ -64,16 +64,16 @@ class Classification(OfFirstTokens):
             self.seen(batch, logits)
         return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of right answers."""
         loss, hits = tally.tolist()
-        return Readings(loss, hits / float(totals[1]), {})
+        return StepMeans(loss, hits / float(totals[1]), {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32."""
         return torch.softmax(outputs.float() / self.temperature, -1)
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures:
         """Args: answers: (E, C) probabilities."""
         return self.score(answers, data.targets)
 
@@ -95,13 +95,13 @@ class Classification(OfFirstTokens):
         details = {ANSWERED: scores.num_predicted.tolist()} if scores.confusion is None else {}
         return Measures(loss, scores.summary(), scores.confusion, per_label, details=details, each=each)
 
-    def each(self, answers: np.ndarray, targets: np.ndarray) -> Each:
+    def each(self, answers: np.ndarray, targets: np.ndarray) -> ScoreRows:
         """Return what every text got. Args: answers: (E, C) probabilities. targets: (E,)."""
         predicted = answers.argmax(-1).astype(np.int32)
         right = (predicted == targets).astype(np.float32)
         adds = np.stack([right, np.ones(len(right))], 1)
         sure = answers.max(-1, initial=0.0)
-        return Each(self.labels, targets.astype(np.int32), predicted, right, sure, adds, SHARE, answers)
+        return ScoreRows(self.labels, targets.astype(np.int32), predicted, right, sure, adds, SHARE, answers)
 
     def columns(self) -> list[str]:
         """Return the columns that predicting adds: the label, and each one's probability."""

@@ -14,10 +14,10 @@ from torch.nn import functional as F
 
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.train.metrics import on_never_predicted
-from engine.train.scored import F1, Each, coded
-from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
+from engine.train.scored import F1, ScoreRows, coded
+from engine.train.task import Measures, OfFirstTokens, StepMeans, weights_on
 from engine.train.tasks.multi_label.details import USUAL, set_details
 from engine.train.tasks.multi_label.scores import (
     average_precision,
@@ -90,16 +90,16 @@ class MultiLabel(OfFirstTokens):
         answered = (logits.detach() >= 0).to(logits.dtype)
         return loss, torch.stack([loss.detach(), 2 * (answered * targets).sum(), (answered + targets).sum()])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and micro F1."""
         loss, hits, whole = tally.tolist()
-        return Readings(loss, hits / whole if whole else 0.0, {})
+        return StepMeans(loss, hits / whole if whole else 0.0, {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32, each by itself."""
         return torch.sigmoid(outputs.float())
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures:
         """Args: answers: (E, C) probabilities."""
         return self.score(answers, data.targets)
 
@@ -135,7 +135,7 @@ class MultiLabel(OfFirstTokens):
             details["chosen"] = choose(targets, answers)
         return Measures(loss, metrics, None, per_label, None, details, partial(self.each, answers, targets))
 
-    def each(self, answers: np.ndarray, targets: np.ndarray) -> Each:
+    def each(self, answers: np.ndarray, targets: np.ndarray) -> ScoreRows:
         """Return what every text got. Args: answers: (E, C) probabilities. targets: (E, C)."""
         truth, found = targets.astype(bool), self.answered(answers)
         names, (true, predicted) = coded(self._cells(truth), self._cells(found))
@@ -143,7 +143,7 @@ class MultiLabel(OfFirstTokens):
         whole = adds[:, 1] + adds[:, 2]
         right = np.divide(2 * adds[:, 0], whole, out=np.ones(len(whole)), where=whole > 0).astype(np.float32)
         sure = np.where(found, answers, 1 - answers).min(-1, initial=1.0).astype(np.float32)
-        return Each(names, true, predicted, right, sure, adds, F1, answers)
+        return ScoreRows(names, true, predicted, right, sure, adds, F1, answers)
 
     def _cells(self, answered: np.ndarray) -> list[str]:
         """Return (E,) the labels of each row in one cell. Args: answered: (E, C) bool."""

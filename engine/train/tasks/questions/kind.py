@@ -12,15 +12,15 @@ from engine.errors import Sentence
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.questions.reading import looks_like_questions
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.questions.details import threshold_in, used_threshold
-from engine.train.tasks.questions.predict import Predictor, predict_file
+from engine.train.tasks.questions.predict import QuestionModel, predict_file
 from engine.train.tasks.questions.prepare import QuestionSetup, prepare, reading_parts, told_again
 from engine.train.tasks.questions.program import program_of
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
@@ -48,7 +48,7 @@ class AnsweringQuestions(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
         return (yield from told_again(parts)), about_split(config.data, places)
 
@@ -61,14 +61,16 @@ class AnsweringQuestions(Kind):
         threshold = threshold_in(measured.details)
         return {"threshold": threshold["value"]} if threshold else {}
 
-    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+    def as_it_answers(
+        self, found: ScoredTable, data: EncodedRows, info: Mapping[str, Any]
+    ) -> ScoredTable | None:
         used = used_threshold(found.evaluated.details)
         return found if used is None or used == float(info.get("threshold", 0.0)) else None
 
-    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
-        return Predictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> QuestionModel:
+        return QuestionModel.from_folder(folder, device)
 
-    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: QuestionModel, document: Mapping[str, Any]) -> dict[str, Any]:
         question, passage = text_in(document, "question", "text"), text_in(document, "context", "text_pair")
         assert question is not None and passage is not None
         return predictor.ask(question, passage).document()

@@ -16,15 +16,15 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Finished, Noted, Predicted, Progress, Steps, result_of
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import DataConfig
-from engine.text.questions.decoding import LONGEST_ANSWER, Answered, Chances, answer, chances
+from engine.text.questions.decoding import LONGEST_ANSWER, Chances, FoundAnswer, answer, chances
 from engine.text.questions.gathering import Gathering
-from engine.text.questions.question import Place, Questions
+from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.windows import check_room
 from engine.text.table import Table, reading_table
 from engine.train.evaluate import answers_of
 from engine.train.learned import telling_seen
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.prepare import blocks_of_questions, encoded
 from engine.train.tasks.questions.reading import (
     known_answers,
@@ -48,7 +48,7 @@ class Reply:
 
     passage: str
     text: str
-    answered: Answered
+    answered: FoundAnswer
     chances: Chances
 
     def document(self) -> dict[str, Any]:
@@ -63,13 +63,13 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Predictor(HeadedModel[QuestionAnswering]):
+class QuestionModel(HeadedModel[QuestionAnswering]):
     """A model with a head for questions, ready to answer."""
 
     task: QuestionTask
 
     @classmethod
-    def from_folder(cls, folder: Path, device: str = "auto") -> Predictor:
+    def from_folder(cls, folder: Path, device: str = "auto") -> QuestionModel:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no head for questions."""
         found = HeadedModel.opened(folder, QuestionAnswering, device, with_pair=True)
         return cls(**vars(found), task=_task(found.info, found.model))
@@ -87,7 +87,7 @@ class Predictor(HeadedModel[QuestionAnswering]):
     def ask(self, question: str, passage: str) -> Reply:
         """Return the answer to a question that was typed. Raises: DataError if one of the texts is empty."""
         gathering = Gathering()
-        gathering.add(Place(line=1), passage, question, None)
+        gathering.add(QuestionPlace(line=1), passage, question, None)
         asked = gathering.finish(Path("-"), Sentence(""), "utf-8", "", ())
         windows = result_of(encoded(asked, self.wordpiece, self.cut, is_scored=False))
         start, end = result_of(self.scores(windows)).T
@@ -95,13 +95,13 @@ class Predictor(HeadedModel[QuestionAnswering]):
         found = answer(windows, 0, passage, start, end, longest=self.task.longest, **how)
         return Reply(passage, self.task.text(found), found, chances(windows, 0, start, end, **how))
 
-    def task_for(self, questions: Questions) -> QuestionTask:
+    def task_for(self, questions: PassageTable) -> QuestionTask:
         """Return how its scores are read: where nobody has noted that, by what the questions are."""
         if self.info:
             return self.task
         return replace(self.task, with_none=questions.num_without_answer > 0)
 
-    def scores(self, windows: QuestionSet) -> Steps[np.ndarray]:
+    def scores(self, windows: QuestionRows) -> Steps[np.ndarray]:
         """Return (sum of lengths, 2), the scores of beginning and of ending at each token."""
         return answers_of(self.model, self.task, windows, self.device, marked("engine", "Predicting"))
 
@@ -126,7 +126,7 @@ class Predictor(HeadedModel[QuestionAnswering]):
 
 
 def predict_file(
-    model: Path | Predictor, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
+    model: Path | QuestionModel, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
 ) -> Iterator[Event]:
     """Write what a model answers to a file of questions: Progress, Noted, Predicted, Finished; and, where the
     file knows answers, one Evaluated says how good that is.
@@ -136,7 +136,7 @@ def predict_file(
     start, out = time.perf_counter(), Path(out)
     check_writable(out, Path(data.data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = model if isinstance(model, Predictor) else Predictor.from_folder(model, device)
+    predictor = model if isinstance(model, QuestionModel) else QuestionModel.from_folder(model, device)
     questions = yield from opening(data, data.data, "data", predictor.info.get("roles"))
     table = None
     if is_table(out) and questions.columns:
@@ -154,16 +154,16 @@ def predict_file(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _telling_seen(predictor: Predictor, questions: Questions) -> Steps[np.ndarray]:
+def _telling_seen(predictor: QuestionModel, questions: PassageTable) -> Steps[np.ndarray]:
     """Tell how many of some questions the model has learned from; return (Q,) bool, which."""
     blocks, count = blocks_of_questions(questions), len(questions.questions)
     return (yield from telling_seen(predictor.folder, blocks, count, questions.sha256))
 
 
 def _write(
-    predictor: Predictor,
-    questions: Questions,
-    windows: QuestionSet,
+    predictor: QuestionModel,
+    questions: PassageTable,
+    windows: QuestionRows,
     scores: np.ndarray,
     out: Path,
     table: Table | None,

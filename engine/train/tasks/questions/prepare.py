@@ -15,14 +15,14 @@ from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.values import as_kind
 from engine.text.example_rows import Indices
 from engine.text.questions.decoding import longest_answer
-from engine.text.questions.question import Questions
+from engine.text.questions.question import PassageTable
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of_parts, telling_start
+from engine.train.learned import AT_ONCE, Block, HashedRows, hashes_of_parts, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, check_fit, of_setting, on_ignored, starting
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.reading import (
     known_answers,
     on_file,
@@ -50,7 +50,7 @@ _APART = marked(
 class QuestionSetup(Setup):
     """Windows of each part; those to measure on bring their questions."""
 
-    set_kind: ClassVar[type[QuestionSet]] = QuestionSet
+    set_kind: ClassVar[type[QuestionRows]] = QuestionRows
 
     def belongs_together(self) -> bool:
         """Whether those to measure on bring questions, and what is known of all of them can be."""
@@ -61,7 +61,7 @@ class QuestionSetup(Setup):
             return False
         longest = self.about["longest_answer"]
         asked = [one for name, one in self.sets.items() if name != "train"]
-        brings = all(isinstance(one, QuestionSet) and len(one.document) for one in asked)
+        brings = all(isinstance(one, QuestionRows) and len(one.document) for one in asked)
         return brings and 1 <= longest <= self.config.max_position_embeddings
 
 
@@ -84,7 +84,7 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     known = yield from telling_start(config.model.model, hashes, split["split"])
     yield from _on_parts(parts, known)
     yield on_rule(parts.get("validation", train))
-    sets: dict[str, QuestionSet] = {}
+    sets: dict[str, QuestionRows] = {}
     for name, questions in parts.items():
         sets[name] = yield from encoded(questions, wordpiece, data, is_scored=name != "train")
     about = {
@@ -106,7 +106,7 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
 
 def reading_parts(
     config: FineTuneConfig,
-) -> Steps[tuple[list[Questions], dict[str, Questions], Sequence[Indices]]]:
+) -> Steps[tuple[list[PassageTable], dict[str, PassageTable], Sequence[Indices]]]:
     """Read and split; return the files, the data first; each part by name; and which of the data's questions
     are in each of SPLITS.
 
@@ -131,12 +131,12 @@ def reading_parts(
     return read, parts, places
 
 
-def told_again(parts: Mapping[str, Questions]) -> Steps[dict[str, HashedPart]]:
+def told_again(parts: Mapping[str, PassageTable]) -> Steps[dict[str, HashedRows]]:
     """Return what tells the questions of each part again, each with its passage."""
     return hashes_of_parts({name: (blocks_of_questions(part), part.sha256) for name, part in parts.items()})
 
 
-def blocks_of_questions(questions: Questions) -> Iterator[Block]:
+def blocks_of_questions(questions: PassageTable) -> Iterator[Block]:
     """Yield questions with their passages, some at a time."""
     for start in range(0, len(questions.questions), AT_ONCE):
         some = questions.questions[start : start + AT_ONCE]
@@ -144,8 +144,8 @@ def blocks_of_questions(questions: Questions) -> Iterator[Block]:
 
 
 def encoded(
-    questions: Questions, wordpiece: WordPiece, cut: DataConfig, *, is_scored: bool
-) -> Steps[QuestionSet]:
+    questions: PassageTable, wordpiece: WordPiece, cut: DataConfig, *, is_scored: bool
+) -> Steps[QuestionRows]:
     """Cut questions into windows and tell of what is not read or learned. Args: cut: its lengths are read."""
     windows, notes = yield from cutting(
         questions,
@@ -156,10 +156,10 @@ def encoded(
     )
     for note in notes:
         yield Noted(sentence=note)
-    return QuestionSet.over(windows, questions if is_scored else None)
+    return QuestionRows.over(windows, questions if is_scored else None)
 
 
-def _learnable(questions: Questions | None) -> Questions:
+def _learnable(questions: PassageTable | None) -> PassageTable:
     """Return the questions that can be learned from. Raises: DataError if there are none."""
     usable = [place for place, one in enumerate(questions.questions) if one.is_used] if questions else []
     if questions is None or not usable:
@@ -167,12 +167,12 @@ def _learnable(questions: Questions | None) -> Questions:
     return questions.take(usable)
 
 
-def _roles(questions: Questions) -> dict[str, str]:
+def _roles(questions: PassageTable) -> dict[str, str]:
     named = {"text": "question", "text_pair": "context", "label": "answer"}
     return {role: questions.columns.get(column, "") for role, column in named.items()}
 
 
-def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterator[Event]:
+def _on_parts(parts: Mapping[str, PassageTable], known: Collection[str]) -> Iterator[Event]:
     """Tell how many passages a part shares with the training data.
 
     Args: known: the parts that the model to start from has learned from.

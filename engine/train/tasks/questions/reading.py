@@ -16,7 +16,7 @@ from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.questions.columns import QuestionColumns
-from engine.text.questions.question import Questions, Remark
+from engine.text.questions.question import PassageTable, Remark
 from engine.text.questions.reading import document_layout, questions_in, reading_questions
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.answer_scores import rule_for, rule_sentence
@@ -35,7 +35,7 @@ _MORE = marked("engine", "Of {count:,} more rows the same could be said: {places
 class OpenedQuestions:
     """A file of questions as a window shows it."""
 
-    questions: Questions
+    questions: PassageTable
 
     @property
     def path(self) -> Path:
@@ -71,7 +71,7 @@ def columns_named(data: DataConfig) -> QuestionColumns:
 
 def opening(
     data: DataConfig, path: str, field: str, roles: Mapping[str, str] | None = None
-) -> Steps[Questions]:
+) -> Steps[PassageTable]:
     """Read a file of questions. Args: roles: columns that are read where the settings name none, and the file
     has them.
 
@@ -96,7 +96,7 @@ def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> Questi
     return named
 
 
-def known_answers(questions: Questions) -> np.ndarray:
+def known_answers(questions: PassageTable) -> np.ndarray:
     """Return (Q,) the places of the questions whose answers are known. Raises: DataError if none are."""
     known = [place for place, one in enumerate(questions.questions) if one.answers is not None]
     if not known:
@@ -108,7 +108,7 @@ def known_answers(questions: Questions) -> np.ndarray:
     return np.array(known, np.int64)
 
 
-def on_file(questions: Questions) -> Iterator[Noted]:
+def on_file(questions: PassageTable) -> Iterator[Noted]:
     """Tell how a file was read: its notes, and in a sentence each what was mended and what cannot be used."""
     for note in questions.notes:
         yield Noted(sentence=note, level="fine")
@@ -124,7 +124,7 @@ def on_file(questions: Questions) -> Iterator[Noted]:
             yield Noted(sentence=Sentence(template, values))
 
 
-def on_each(questions: Questions) -> Iterator[Event]:
+def on_each(questions: PassageTable) -> Iterator[Event]:
     """Tell how a file was read: its notes, and every row that was mended or cannot be used."""
     for note in questions.notes:
         yield Noted(sentence=note, level="fine")
@@ -137,12 +137,12 @@ def on_each(questions: Questions) -> Iterator[Event]:
         yield Noted(sentence=Sentence(_MORE, values))
 
 
-def on_rule(questions: Questions) -> Noted:
+def on_rule(questions: PassageTable) -> Noted:
     """Say by which rule answers are scored."""
     return Noted(sentence=rule_sentence(rule_for(questions)), level="fine")
 
 
-def remarks_document(read: Sequence[Questions], which: str) -> list[dict[str, Any]]:
+def remarks_document(read: Sequence[PassageTable], which: str) -> list[dict[str, Any]]:
     """Return what was `repaired` or `reported` in files, for setup/setup.json."""
     return [
         {"file": one.path.name, "line": remark.place.line, "reason": str(remark.sentence)}

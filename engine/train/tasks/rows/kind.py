@@ -12,12 +12,12 @@ from engine.events import Event, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.roles import Roles
 from engine.text.table import Table, table_head
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import about_split
 from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.rows.kept import RowSetup
-from engine.train.tasks.rows.predict import Predictor, predict_file
+from engine.train.tasks.rows.predict import RowModel, predict_file
 from engine.train.tasks.rows.prepare import prepare, reading_parts
 from engine.train.tasks.rows.program import program_of
 from engine.train.tasks.rows.reading import RowReading
@@ -48,14 +48,14 @@ class OfRows(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
         return prepare(config, self.reading, self.setup)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         rows = yield from reading_parts(config, self.reading)
         return (yield from rows.hashes()), about_split(config.data, rows.places)
 
-    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
-        return Predictor.from_folder(self.reading, folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> RowModel:
+        return RowModel.from_folder(self.reading, folder, device)
 
-    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: RowModel, document: Mapping[str, Any]) -> dict[str, Any]:
         text = text_in(document, "text")
         assert text is not None
         pair = text_in(document, "text_pair", required=predictor.wants_pair)

@@ -18,8 +18,8 @@ from engine.model.heads import SequenceClassifier
 from engine.model.info import length_in, truncation_in
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.finetune import DataConfig
-from engine.text.batch import EncodedSet, collate
-from engine.text.examples import Examples, LabelRules, guess_roles
+from engine.text.batch import EncodedRows, collate
+from engine.text.examples import ExampleTable, LabelSettings, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, reading_table, write_csv
@@ -38,7 +38,7 @@ ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 
 @dataclass(frozen=True)
-class Predictor(HeadedModel[SequenceClassifier]):
+class RowModel(HeadedModel[SequenceClassifier]):
     """A model ready to answer for rows."""
 
     reading: RowReading
@@ -95,7 +95,7 @@ class Predictor(HeadedModel[SequenceClassifier]):
         pieces, num_a, _ = self.wordpiece.assemble(
             ids[0], None if text_pair is None else ids[1], self.max_length, self.truncation
         )
-        one = EncodedSet.from_pieces([pieces], [num_a], [-1], [0])
+        one = EncodedRows.from_pieces([pieces], [num_a], [-1], [0])
         batch = collate(one, np.array([0]), self.device.device, ROW_MULTIPLE)
         with torch.inference_mode(), self.device.autocast():
             answer: np.ndarray = self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]
@@ -113,14 +113,14 @@ class Predictor(HeadedModel[SequenceClassifier]):
         """Return it as it answers to the rows of a table."""
         return replace(self, task=self.reading.answering_over(self.task, roles))
 
-    def examples(self, table: Table, roles: Roles) -> Steps[Examples]:
+    def examples(self, table: Table, roles: Roles) -> Steps[ExampleTable]:
         """Return the rows that it can answer, or be measured on; near spellings as in training."""
         merge = bool(self.info.get("merge_labels"))
-        return (yield from self.reading.finding(table, roles, LabelRules(self.labels, merge=merge)))
+        return (yield from self.reading.finding(table, roles, LabelSettings(self.labels, merge=merge)))
 
-    def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
+    def encode(self, found: ExampleTable) -> Generator[Event, None, EncodedRows]:
         """Cut examples as in training, and say how many texts were not read to their end; a generator whose
-        return value is the `EncodedSet`.
+        return value is the `EncodedRows`.
         """
         encoded, num_cut = yield from self.reading.encode(
             found.examples, self.wordpiece, self.max_length, self.truncation
@@ -174,11 +174,11 @@ class Predictor(HeadedModel[SequenceClassifier]):
         return predictor.task, self.reading.sets.over(encoded, found.examples, table.lines), seen
 
 
-Opening = Callable[[], Predictor]
+Opening = Callable[[], RowModel]
 TELLING, MOST_TELLING = 0.9, 1000  # share of a column's first cells that are labels of the model
 
 
-def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
+def _columns(predictor: RowModel, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
     """Return (text, label), the columns to read; tell of those that are called otherwise than in training.
 
     The label is then in the one column whose cells are the model's labels; it is left as it is where there
@@ -203,7 +203,7 @@ def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[
 
 
 def predict_file(
-    model: Opening | Predictor,
+    model: Opening | RowModel,
     data: Path | Table,
     out: Path,
     columns: Roles = UNNAMED,
@@ -227,13 +227,13 @@ def predict_file(
     check_writable(out, data.path if isinstance(data, Table) else Path(data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     table = data if isinstance(data, Table) else (yield from reading_table(data, **how))
-    predictor = model if isinstance(model, Predictor) else model()
+    predictor = model if isinstance(model, RowModel) else model()
     label = predictor.reading.label(table, columns.label) if columns.label else ""
     roles = predictor.roles(table, columns, label)
     predictor = predictor.over_columns(roles)
     table.check_new(predictor.task.columns())
     yield from _about_pair(predictor, roles)
-    rules = LabelRules(predictor.labels)
+    rules = LabelSettings(predictor.labels)
     found = yield from predictor.reading.finding(table, roles.with_columns(label=""), rules)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
@@ -271,7 +271,12 @@ def _with_answers(
 
 
 def _scores(
-    predictor: Predictor, table: Table, roles: Roles, asked: Examples, rows: np.ndarray, answers: np.ndarray
+    predictor: RowModel,
+    table: Table,
+    roles: Roles,
+    asked: ExampleTable,
+    rows: np.ndarray,
+    answers: np.ndarray,
 ) -> Iterator[Event]:
     """Compare the answers with the labels of the table; say which rows have none that the model knows.
 
@@ -295,14 +300,14 @@ def _scores(
     yield from telling_measures(predictor.task, measures)
 
 
-def _telling_seen(predictor: Predictor, table: Table, found: Examples) -> Steps[np.ndarray]:
+def _telling_seen(predictor: RowModel, table: Table, found: ExampleTable) -> Steps[np.ndarray]:
     """Tell how many of the rows that are measured the model has learned from; return (E,) bool, which."""
     examples = found.examples
     blocks = ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
     return (yield from telling_seen(predictor.folder, blocks, len(examples), table.sha256))
 
 
-def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:
+def _about_pair(predictor: RowModel, roles: Roles) -> Iterator[Event]:
     """Say that a second text is given to a model that has learned from single ones."""
     if roles.text_pair and "roles" in predictor.info and not predictor.wants_pair:
         template = marked(
@@ -325,7 +330,7 @@ def _about_one_answer(predictions: Sequence[str]) -> Iterator[Event]:
         yield Noted(sentence=Sentence(template, values))
 
 
-def _report(table: Table, found: Examples) -> Iterator[Event]:
+def _report(table: Table, found: ExampleTable) -> Iterator[Event]:
     for note in (*table.notes, *found.notes):
         yield Noted(sentence=note)
     if found.spellings:

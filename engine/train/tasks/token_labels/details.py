@@ -22,7 +22,7 @@ from engine.train.entity_scores import KINDS, EntityError, EntityScores, lenient
 from engine.train.run.records import count_of
 
 if TYPE_CHECKING:
-    from engine.train.tasks.token_labels.kept import TaggedSet  # it brings torch with it
+    from engine.train.tasks.token_labels.kept import TaggedRows  # it brings torch with it
 
 MOST_TEXTS = 200
 MOST_WORDS = 80  # of a text; of a longer one those around its first error
@@ -36,7 +36,7 @@ NONE_FOUND = marked(
 )
 
 
-def entity_details(scores: EntityScores, found: Sequence[Sequence[str]], data: TaggedSet) -> dict[str, Any]:
+def entity_details(scores: EntityScores, found: Sequence[Sequence[str]], data: TaggedRows) -> dict[str, Any]:
     """Return what is shown of entities. Args: found: the predicted tags of each text."""
     by_text = [(place, list(errors)) for place, errors in groupby(scores.errors, key=lambda one: one.text)]
     confusion: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def _some(values: Sequence[Any]) -> list[Any]:
 
 
 def _wrong_text(
-    place: int, errors: Sequence[EntityError], found: Sequence[str], data: TaggedSet
+    place: int, errors: Sequence[EntityError], found: Sequence[str], data: TaggedRows
 ) -> dict[str, Any]:
     """Return a text with its entities, true and predicted, each as [start, stop, type] in characters."""
     text, spans = data.store.text(place)
@@ -91,7 +91,7 @@ def _wrong_text(
     }
 
 
-def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedSet) -> dict[str, Any]:
+def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedRows) -> dict[str, Any]:
     """Return what is shown of plain tags. Args: predicted: (W,) places in `names`."""
     wrong = np.flatnonzero(data.tags != predicted)
     cells, counts = np.unique(
@@ -109,7 +109,7 @@ def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedSet) ->
     }
 
 
-def _wrong_words(place: int, names: Sequence[str], predicted: np.ndarray, data: TaggedSet) -> dict[str, Any]:
+def _wrong_words(place: int, names: Sequence[str], predicted: np.ndarray, data: TaggedRows) -> dict[str, Any]:
     """Return a text with its wrong words, each as [start, stop, tag] in characters."""
     text, spans = data.store.text(place)
     words = slice(int(data.firsts[place]), int(data.firsts[place + 1]))

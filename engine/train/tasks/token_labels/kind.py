@@ -15,11 +15,11 @@ from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import IGNORE
 from engine.text.tagged.read import looks_tagged
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
-from engine.train.tasks.kind import Kind, Opened, text_in
+from engine.train.tasks.kind import Kind, OpenedFile, text_in
 from engine.train.tasks.program import AnswerProgram
-from engine.train.tasks.token_labels.predict import TokenPredictor, predict_file
+from engine.train.tasks.token_labels.predict import TokenModel, predict_file
 from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare, reading_parts, told_again
 from engine.train.tasks.token_labels.program import program_of
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
@@ -42,13 +42,13 @@ class TokenLabelling(Kind):
         guess = None if data.whole_labels else looks_tagged(path)
         return guess.sentence if guess else None
 
-    def open(self, data: DataConfig) -> Steps[Opened]:
+    def open(self, data: DataConfig) -> Steps[OpenedFile]:
         return OpenedTexts((yield from opening(data, data.data)))
 
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
         return (yield from told_again(parts)), about_split(config.data, places)
 
@@ -62,10 +62,10 @@ class TokenLabelling(Kind):
     def on_rare(self, setup: Setup, how: str) -> Sentence:
         return on_rare(setup.labels, _known(setup), how)
 
-    def predictor(self, folder: Path, device: str = "auto") -> TokenPredictor:
-        return TokenPredictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> TokenModel:
+        return TokenModel.from_folder(folder, device)
 
-    def answer(self, predictor: TokenPredictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: TokenModel, document: Mapping[str, Any]) -> dict[str, Any]:
         text = text_in(document, "text")
         assert text is not None
         return predictor.answer(text).document()

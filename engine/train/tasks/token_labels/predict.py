@@ -21,8 +21,8 @@ from engine.settings.finetune import USUAL_LENGTH, DataConfig
 from engine.text.reading.lines import Numbers
 from engine.text.table import reading_table
 from engine.text.tagged.read import looks_tagged
-from engine.text.tagged.texts import Entity, Store, TaggedTexts
-from engine.text.tagged.untagged import UntaggedTexts, one_text, reading_column, reading_lines
+from engine.text.tagged.texts import Entity, TaggedTable, WordTable
+from engine.text.tagged.untagged import UntaggedTable, one_text, reading_column, reading_lines
 from engine.train import data_notes
 from engine.train.entity_scores import lenient_spans
 from engine.train.evaluate import answers_of, evaluate
@@ -30,7 +30,7 @@ from engine.train.learned import telling_seen
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.token_labels.answers import FoundEntity, TaggedAnswer
 from engine.train.tasks.token_labels.cutting import cutting
-from engine.train.tasks.token_labels.kept import TaggedSet
+from engine.train.tasks.token_labels.kept import TaggedRows
 from engine.train.tasks.token_labels.prepare import on_unknown, part_of
 from engine.train.tasks.token_labels.reading import on_file, opening
 from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, task_for
@@ -41,13 +41,13 @@ _TABLES = (".csv", ".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True)
-class TokenPredictor(HeadedModel[TokenClassifier]):
+class TokenModel(HeadedModel[TokenClassifier]):
     """A model of words ready to answer."""
 
     task: TokenLabels
 
     @classmethod
-    def from_folder(cls, folder: Path, device: str = "auto") -> TokenPredictor:
+    def from_folder(cls, folder: Path, device: str = "auto") -> TokenModel:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no head for tags."""
         found = HeadedModel.opened(folder, TokenClassifier, device)
         return cls(**vars(found), task=task_for(found.model.config.id2label))
@@ -81,7 +81,7 @@ class TokenPredictor(HeadedModel[TokenClassifier]):
             return TaggedAnswer(text, (), (), (), ())
         return next(result_of(self.answers(store, "")))
 
-    def answers(self, store: Store, stage: str) -> Steps[Iterator[TaggedAnswer]]:
+    def answers(self, store: WordTable, stage: str) -> Steps[Iterator[TaggedAnswer]]:
         """Ask the model for the words of all texts; what is returned makes the answer to each, in order."""
         data = yield from cutting(
             store,
@@ -95,7 +95,7 @@ class TokenPredictor(HeadedModel[TokenClassifier]):
         found = yield from answers_of(self.model, self.task, data, self.device, stage)
         return self.of(store, data, found)
 
-    def of(self, store: Store, data: TaggedSet, answers: np.ndarray) -> Iterator[TaggedAnswer]:
+    def of(self, store: WordTable, data: TaggedRows, answers: np.ndarray) -> Iterator[TaggedAnswer]:
         """Yield the answer to each text. Args: answers: (A, C) probabilities of the words of `data`."""
         names = (*self.task.labels, self.task.unasked)
         codes = np.full(data.num_words, len(names) - 1)
@@ -121,13 +121,13 @@ def _found(entity: Entity, spans: tuple[tuple[int, int], ...], sure: tuple[float
     return FoundEntity(spans[first][0], spans[stop - 1][1], kind, min(sure[first:stop]))
 
 
-def _opened(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTexts]:
+def _opened(predictor: TokenModel, data: DataConfig) -> Steps[TaggedTable]:
     if predictor.is_plain and not data.scheme:
         data = replace(data, scheme="none")
     return (yield from opening(data, data.data, info=predictor.info))
 
 
-def _to_measure(predictor: TokenPredictor, texts: TaggedTexts) -> Steps[ToMeasure]:
+def _to_measure(predictor: TokenModel, texts: TaggedTable) -> Steps[ToMeasure]:
     tags = tuple(dict.fromkeys((*predictor.task.labels, *texts.tags)))
     if unknown := tags[len(predictor.task.labels) :]:
         yield Noted(sentence=on_unknown(texts.path.name, unknown))
@@ -155,9 +155,9 @@ def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto")
     check_ending(out)
     check_writable(out, Path(data.data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = TokenPredictor.from_folder(model, device)
+    predictor = TokenModel.from_folder(model, device)
     texts = yield from _asked(predictor, data)
-    if isinstance(texts, TaggedTexts):
+    if isinstance(texts, TaggedTable):
         yield from on_file(texts)
     else:
         for note in texts.notes:
@@ -175,14 +175,14 @@ def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto")
             if number % 1024 == 0:
                 yield Progress(stage=marked("engine", "Writing"), done=number, total=len(texts.store))
     yield from _on_answers(predictor, unseen, num_words, num_entities)
-    if isinstance(texts, TaggedTexts) and data.label:
+    if isinstance(texts, TaggedTable) and data.label:
         task, encoded, _ = yield from _to_measure(predictor, texts)
         measures = yield from evaluate(predictor.model, task, encoded, predictor.device)
         yield from telling_measures(task, measures)
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _asked(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTexts | UntaggedTexts]:
+def _asked(predictor: TokenModel, data: DataConfig) -> Steps[TaggedTable | UntaggedTable]:
     """Read the texts of a file of whatever kind."""
     path, each_mark = Path(data.data), predictor.each_mark
     if data.label or path.suffix.lower() in _TAGGED or looks_tagged(path):
@@ -195,13 +195,13 @@ def _asked(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTexts | U
     return (yield from reading_lines(path, data.encoding, each_mark=each_mark))
 
 
-def _separator(out: Path, texts: TaggedTexts | UntaggedTexts) -> str:
+def _separator(out: Path, texts: TaggedTable | UntaggedTable) -> str:
     """Return what stands between word and tag: a space, as in CoNLL's own files, where no word holds one."""
-    by_spaces = isinstance(texts, UntaggedTexts) or texts.format.separator == " "
+    by_spaces = isinstance(texts, UntaggedTable) or texts.format.separator == " "
     return " " if by_spaces and out.suffix.lower() != ".tsv" else "\t"
 
 
-def _on_answers(predictor: TokenPredictor, unseen: int, num_words: int, num_entities: int) -> Iterator[Event]:
+def _on_answers(predictor: TokenModel, unseen: int, num_words: int, num_entities: int) -> Iterator[Event]:
     """Tell what was found, and how many words the model did not see."""
     if unseen:
         template = marked(

@@ -14,7 +14,7 @@ from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.table import BadLine
 from engine.text.tagged.read import first_fields, looks_tagged, reading_tagged
-from engine.text.tagged.texts import TaggedTexts
+from engine.text.tagged.texts import TaggedTable
 from engine.train import data_notes
 
 MOST_REPAIRS = 10_000  # of a file that are told by line; all are counted by kind
@@ -26,7 +26,7 @@ _HOW = marked("engine", "{name}: {reason}")
 class OpenedTexts:
     """A file of tagged words, as a window shows it."""
 
-    content: TaggedTexts
+    content: TaggedTable
 
     @property
     def path(self) -> Path:
@@ -59,7 +59,7 @@ class OpenedTexts:
 
 def opening(
     data: DataConfig, path: str, field: str = "data", info: Mapping[str, Any] | None = None
-) -> Steps[TaggedTexts]:
+) -> Steps[TaggedTable]:
     """Read a file of tagged words.
 
     Args:   info: cloze.json of a model whose columns are read, where the settings name none and the file is
@@ -92,7 +92,7 @@ def trained_columns(path: str, info: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def on_file(texts: TaggedTexts) -> Iterator[Event]:
+def on_file(texts: TaggedTable) -> Iterator[Event]:
     """Tell how a file was read, and every row that is not used or was read otherwise than it is written."""
     for reason in texts.format.reasons:
         yield Noted(sentence=Sentence(_HOW, {"name": texts.path.name, "reason": reason}), level="fine")
@@ -102,7 +102,7 @@ def on_file(texts: TaggedTexts) -> Iterator[Event]:
     yield from data_notes.on_lines([BadLine(one.line, one.sentence) for one in _listed(texts)], _REPAIRED)
 
 
-def lines_document(read: Sequence[TaggedTexts], which: str) -> list[dict[str, Any]]:
+def lines_document(read: Sequence[TaggedTable], which: str) -> list[dict[str, Any]]:
     """Return what was `repaired` or `reported` in files, for setup/setup.json."""
     return [
         {"file": texts.path.name, "line": one.line, "reason": str(one.sentence)}
@@ -111,5 +111,5 @@ def lines_document(read: Sequence[TaggedTexts], which: str) -> list[dict[str, An
     ]
 
 
-def _listed(texts: TaggedTexts) -> Sequence[Any]:
+def _listed(texts: TaggedTable) -> Sequence[Any]:
     return texts.repairs[:MOST_REPAIRS]
