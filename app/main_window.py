@@ -45,7 +45,7 @@ from app.work.titles import run_title
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Event
-from engine.train.run.runs import RunInfo, read_config
+from engine.train.run.runs import RunState, read_config
 
 if TYPE_CHECKING:
     from app.lectures.lectures import Lectures
@@ -382,7 +382,7 @@ class MainWindow(QMainWindow):
         else:
             self._pages.when_made(key, lambda _page: self._resume(run, key))
 
-    def _resume(self, run: RunInfo, page: str) -> None:
+    def _resume(self, run: RunState, page: str) -> None:
         try:
             self.session.training.resume(run.path)
         except UserError as error:
@@ -390,7 +390,7 @@ class MainWindow(QMainWindow):
         else:
             self.show_page(page)
 
-    def _refuse_crashed(self, run: RunInfo, error: UserError) -> None:
+    def _refuse_crashed(self, run: RunState, error: UserError) -> None:
         self.session.runs.dismiss(run.path)
         self.show_problem(error)
 

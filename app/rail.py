@@ -15,7 +15,7 @@ from app.look import theme
 from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Pane, set_role
+from app.look.widgets import ScrollView, set_role
 from app.words import translate
 from engine.errors import marked
 
@@ -103,7 +103,7 @@ class Rail(QFrame):
             parts += [caption, *([lectures] if place == LEARN else []), *map(self._entry, pages)]
         inner = QWidget()
         column(*parts, STRETCH, foot, gap=0, margins=(8, 10, 8, 6), parent=inner)
-        self._pane = Pane(inner)
+        self._pane = ScrollView(inner)
         column(self._pane, gap=0, parent=self)
 
     def _entry(self, page: RailPage) -> QWidget:

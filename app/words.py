@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine import events
-from engine.errors import ConfigError, Said, Sentence, UserError, filled
+from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
@@ -28,6 +28,15 @@ MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
 EXACT_DIGITS = 12  # to which a number is what it was computed as, up to the last bits
 LARGEST_ROUNDED = 1e12
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
+
+
+class TrContext:
+    """What says words of its own and is no object of Qt's: it has its `tr`, in the context of its class."""
+
+    def tr(self, text: str) -> str:
+        """Return a text in the window's language."""
+        found = (translate(one.__name__, text) for one in type(self).__mro__)
+        return next((said for said in found if said != text), text)
 
 
 def tr_engine(text: str) -> str:
@@ -68,7 +77,7 @@ def say_error(error: BaseException) -> str:
 
 def _filler(value: Any) -> Any:
     """Return a sentence inside a sentence translated; names and texts of people stay as they are."""
-    return Said(say(value)) if isinstance(value, Sentence) else value
+    return VerbatimText(say(value)) if isinstance(value, Sentence) else value
 
 
 @cache

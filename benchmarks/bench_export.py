@@ -33,7 +33,7 @@ from engine.model.fastest import kernels_for
 from engine.model.heads import on_batch
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import load_classifier, save_model
-from engine.text.batch import EncodedSet, collate
+from engine.text.batch import EncodedRows, collate
 from engine.text.wordpiece import WordPiece
 
 STARTER = SAMPLES.parent / "models" / "starter"
@@ -91,7 +91,7 @@ def serve(line: Line, kind: str, folder: Path, graph: Path | None, texts: Sequen
     model, _ = load_classifier(folder)
     wordpiece = WordPiece.from_folder(folder)
     pieces = [wordpiece.assemble(ids, None, 128)[0] for ids in wordpiece.encode_ids(list(texts))]
-    data = EncodedSet.from_pieces(
+    data = EncodedRows.from_pieces(
         pieces, [len(one) for one in pieces], [-1] * len(pieces), range(len(pieces))
     )
     ask: Callable[[Any], Any] = model if graph is None else InItsPlace(open_session(graph), model.config)

@@ -39,7 +39,7 @@ from engine.events import Started, Step
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.text.batch import EncodedSet, epoch_batches, split_by_tokens
+from engine.text.batch import EncodedRows, epoch_batches, split_by_tokens
 from engine.train.finetune import fine_tune
 from engine.train.prepare import Setup
 
@@ -59,7 +59,7 @@ class Result:
     """What a run of the benchmark found."""
 
     work: Work
-    data: EncodedSet
+    data: EncodedRows
     segments: dict[str, list[Segment]]
     peaks: dict[str, float]
     ours: str  # what Cloze computed on, and by what

@@ -23,7 +23,7 @@ import numpy as np
 
 from engine.events import result_of
 from engine.runs.curves import read_curves
-from engine.runs.groups import ScoreChoice, listed
+from engine.runs.groups import ScoreColumn, listed
 from engine.runs.index import INDEX, index_of
 from engine.runs.scalars import write_events
 from engine.runs.versus import versus
@@ -82,7 +82,7 @@ def in_engine(root: Path, points: int) -> dict[str, float]:
         groups.setdefault(one.key, []).append(one.facts)
     two = [group for group in groups.values() if len(group) > 3][:2]
     if len(two) == 2:
-        told["A and B of five seeds compared"], _ = seconds(lambda: versus(two[0], two[1], ScoreChoice()))
+        told["A and B of five seeds compared"], _ = seconds(lambda: versus(two[0], two[1], ScoreColumn()))
     long = made_run(
         root, "a day", number=5000, steps=points, losses=np.linspace(1, 0.1, points), batch_size=8
     )

@@ -28,7 +28,7 @@ from engine.events import Evaluated, Step, result_of
 from engine.model.weights import load_headed, read_config, save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
-from engine.text.batch import IGNORE, NOT_ASKED, EncodedSet, by_length
+from engine.text.batch import IGNORE, NOT_ASKED, EncodedRows, by_length
 from engine.text.tagged.read import read_tagged
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
@@ -49,12 +49,12 @@ class Peer:
     """
 
     model: str
-    labels: Callable[[EncodedSet, int], dict[str, Any]]
+    labels: Callable[[EncodedRows, int], dict[str, Any]]
     answers: Callable[[Any, torch.Tensor], torch.Tensor]
     known: Callable[[Path], Sequence[str]] = lambda _: ()
 
 
-def _of_questions(data: EncodedSet, place: int) -> dict[str, Any]:
+def _of_questions(data: EncodedRows, place: int) -> dict[str, Any]:
     outside = int(data.lengths[place])  # it leaves out what is not known where that is no place of the window
     start, end = (outside if one < 0 else one for one in data.targets[place].tolist())
     return {"start_positions": start, "end_positions": end}
@@ -64,7 +64,7 @@ def _question_scores(found: Any, mask: torch.Tensor) -> torch.Tensor:
     return torch.stack([found.start_logits, found.end_logits], -1)[mask.bool()]
 
 
-def _of_words(data: EncodedSet, place: int) -> dict[str, Any]:
+def _of_words(data: EncodedRows, place: int) -> dict[str, Any]:
     targets = data.targets[data.bounds[place] : data.bounds[place + 1]]
     return {"labels": np.where(targets == IGNORE, NOT_ASKED, targets).tolist()}
 
@@ -73,11 +73,11 @@ def _word_scores(found: Any, mask: torch.Tensor) -> torch.Tensor:
     return found.logits.softmax(-1)[mask.bool()]
 
 
-def _of_sets(data: EncodedSet, place: int) -> dict[str, Any]:
+def _of_sets(data: EncodedRows, place: int) -> dict[str, Any]:
     return {"labels": tuple(data.targets[place].astype(float).tolist())}
 
 
-def _of_numbers(data: EncodedSet, place: int) -> dict[str, Any]:
+def _of_numbers(data: EncodedRows, place: int) -> dict[str, Any]:
     return {"labels": float(data.targets[place])}
 
 
@@ -203,7 +203,7 @@ def train_theirs(options: argparse.Namespace, start: Path, setup: Path, seed: in
     return {**_measured(model.eval(), peer, found, options), "train_s": seconds}
 
 
-def _rows(data: EncodedSet, peer: Peer) -> Iterator[dict[str, Any]]:
+def _rows(data: EncodedRows, peer: Peer) -> Iterator[dict[str, Any]]:
     for place in range(len(data)):
         ids = data.input_ids[data.bounds[place] : data.bounds[place + 1]].tolist()
         first = int(data.num_a[place])

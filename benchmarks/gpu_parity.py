@@ -22,7 +22,7 @@ from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import Batch, Bounds, EncodedSet, collate
+from engine.text.batch import Batch, Bounds, EncodedRows, collate
 from engine.text.corpus.instances import MaskedBatch
 from engine.train.pretraining.language import LanguageModel
 from engine.train.tasks.classification.task import Classification
@@ -201,5 +201,5 @@ def labelled_batch(lengths: tuple[int, ...], seed: int = 4) -> Batch:
     pieces = [rng.integers(5, VOCAB, length).astype(np.int32) for length in lengths]
     labels = rng.integers(0, len(LABELS), len(lengths)).tolist()
     rows = list(range(len(lengths)))
-    examples = EncodedSet.from_pieces(pieces, [length // 2 for length in lengths], labels, rows)
+    examples = EncodedRows.from_pieces(pieces, [length // 2 for length in lengths], labels, rows)
     return collate(examples, np.arange(len(lengths)), multiple=ROW_MULTIPLE)

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from benchmarks.measure import Line, Segment, Stopwatch
 from engine.device import num_cores
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.train.prepare import Setup
 
 # shipped: with BERT's own attention dropout; bf16: under autocast to bfloat16 on a CPU too
@@ -104,7 +104,7 @@ class _Turns(transformers.TrainerCallback):
         self._clock = Stopwatch()
 
 
-def _trainer_p0(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
+def _trainer_p0(spec: PeerSpec, data: EncodedRows, folder: str) -> _Trainer:
     from datasets import Dataset
 
     args = transformers.TrainingArguments(
@@ -119,7 +119,7 @@ def _trainer_p0(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
     return _Trainer(model_of(spec), args, train_dataset=table, data_collator=collator)
 
 
-def _trainer_p1(spec: PeerSpec, data: EncodedSet, folder: str) -> _Trainer:
+def _trainer_p1(spec: PeerSpec, data: EncodedRows, folder: str) -> _Trainer:
     on_gpu = spec.device == "cuda"
     args = quiet_arguments(
         folder,
@@ -167,7 +167,7 @@ def model_of(spec: PeerSpec) -> Any:
     )
 
 
-def _rows(data: EncodedSet) -> Iterable[dict[str, Any]]:
+def _rows(data: EncodedRows) -> Iterable[dict[str, Any]]:
     kind = np.int64 if data.targets.dtype.kind in "iu" else np.float32  # several labels, or a number
     for i in range(len(data)):
         ids = data.input_ids[data.bounds[i] : data.bounds[i + 1]].tolist()
@@ -208,7 +208,7 @@ class Recipe:
 
 def train_by_hand(
     model: Any,
-    data: EncodedSet,
+    data: EncodedRows,
     steps: Sequence[Sequence[np.ndarray]],
     recipe: Recipe,
     device: str = "cpu",

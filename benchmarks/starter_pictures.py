@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.look import theme
 from app.look.labels import label
-from app.plots.axes import Chart, Legend
+from app.plots.chart import ChartWidget, Legend
 
 SIZE = 720, 300
 Points = Sequence[Mapping[str, float]]
@@ -28,7 +28,7 @@ def picture(title: str, axis: str, x: str, lines: Mapping[str, Points]) -> QWidg
     """Return a chart of held-out loss, a line a name. x: the key of the horizontal values."""
     widget = QWidget(objectName="card")
     widget.setFixedSize(*SIZE)
-    chart, legend = Chart(widget), Legend(axis, widget)
+    chart, legend = ChartWidget(widget), Legend(axis, widget)
     entries = []
     for place, (name, points) in enumerate(lines.items()):
         curve, color = chart.add_curve(), theme.category(place)

@@ -18,7 +18,7 @@ from engine.model.bert import initialize
 from engine.model.config import BertConfig
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import save_model
-from engine.text.batch import EncodedSet, epoch_batches
+from engine.text.batch import EncodedRows, epoch_batches
 from engine.text.wordpiece import WordPiece
 
 SAMPLES = Path(__file__).parents[1] / "assets" / "samples"
@@ -90,7 +90,7 @@ def read_rows(path: Path) -> list[tuple[str, str]]:
         return [(label, text) for label, text in csv.reader(file)][1:]
 
 
-def steps_of(data: EncodedSet, batch_size: int, seed: int, num_steps: int) -> list[list[np.ndarray]]:
+def steps_of(data: EncodedRows, batch_size: int, seed: int, num_steps: int) -> list[list[np.ndarray]]:
     """Return the batches of the first steps of a run without accumulation, as the engine draws them."""
     batches: list[np.ndarray] = []
     epoch = 0

@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TextIO
 
 import engine
-from engine.errors import Said, Sentence, UserError, marked
+from engine.errors import Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Noted, Progress, Steps
 
 BEAT_S = 0.2  # between two places at which a question can be given up
@@ -212,7 +212,7 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON has it: sentences keep their templates, so that they can be translated."""
     if isinstance(value, Sentence):
         return {"sentence": value.template, "values": {name: _plain(v) for name, v in value.values.items()}}
-    if isinstance(value, Said):
+    if isinstance(value, VerbatimText):
         return {"said": str(value)}
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
@@ -229,6 +229,6 @@ def _taken(value: Any) -> Any:
         if value.keys() == {"sentence", "values"}:
             return Sentence(value["sentence"], _taken(value["values"]))
         if value.keys() == {"said"}:
-            return Said(value["said"])
+            return VerbatimText(value["said"])
         return {name: _taken(v) for name, v in value.items()}
     return [_taken(v) for v in value] if isinstance(value, list) else value

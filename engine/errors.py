@@ -42,7 +42,7 @@ class Sentence:
         return filled(self.template, self.values)
 
 
-class Said(str):
+class VerbatimText(str):
     """A sentence that stands inside another: put in as it is."""
 
     __slots__ = ()
@@ -78,11 +78,11 @@ class _Filler(string.Formatter):
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         if conversion is not None and isinstance(value, str):
-            return Said(super().convert_field(_cut(value, int(_MOST_TEXT * self._share)), conversion))
+            return VerbatimText(super().convert_field(_cut(value, int(_MOST_TEXT * self._share)), conversion))
         return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> Any:
-        if isinstance(value, Said | Sentence):
+        if isinstance(value, VerbatimText | Sentence):
             return str(value)
         if isinstance(value, PurePath) or (isinstance(value, str) and os.path.isabs(value)):
             return _both_ends(str(value), int(_MOST_PATH * self._share))
@@ -116,6 +116,11 @@ def _both_ends(path: str, most: int) -> str:
     return _ODD.sub(" ", f"{path[: most // 3]}…{path[most // 3 + 1 - most :]}")
 
 
+def some_of(names: Sequence[str], most: int) -> list[str]:
+    """Return a few names for a sentence, and "..." where there are more."""
+    return [*names[:most], *(["..."] if names[most:] else [])]
+
+
 class UserError(Exception):
     """Something a person can mend: what is wrong, where, and what to do.
 
@@ -147,6 +152,12 @@ class ConfigError(UserError):
         super().__init__(template, field=field, **values)
 
 
+def not_among(field: str, value: object, choices: str) -> ConfigError:
+    """Return the refusal of a value that is none of the `choices`."""
+    template = marked("engine", "{field} is {value!r}; it can be one of: {choices}.")
+    return ConfigError(template, field=field, value=value, choices=choices)
+
+
 class DataError(UserError):
     """A table, a text or a vocabulary cannot be used as it is."""
 
@@ -168,6 +179,6 @@ def renamed(error: UserError, folder: PurePath, call: Callable[[str], str]) -> U
     for key, value in error.sentence.values.items():
         text = str(value)
         if isinstance(value, PurePath | str) and text.startswith(str(folder)):
-            value = Said(call(text.removeprefix(str(folder)).replace("\\", "/").lstrip("/")))
+            value = VerbatimText(call(text.removeprefix(str(folder)).replace("\\", "/").lstrip("/")))
         values[key] = value
     return type(error)(error.sentence.template, **values) if type(error) in (UserError, ModelError) else error

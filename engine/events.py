@@ -6,7 +6,7 @@ numbers, strings, paths and small read-only arrays: no tensors, no Qt, and they 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -198,22 +198,29 @@ Steps = Generator[
 ]  # work that stops at each of its steps where it is told to, and what it finds
 
 
-def result_of(steps: Steps[T]) -> T:
-    """Do work with steps at once, whatever it says on its way; return what it finds."""
+def result_of(steps: Steps[T], hear: Callable[[Any], object] | None = None) -> T:
+    """Do work with steps at once; return what it finds. Args: hear: is told what it says on its way."""
     while True:
         try:
-            next(steps)
+            event = next(steps)
         except StopIteration as end:
             found: T = end.value
             return found
+        if hear is not None:
+            hear(event)
+
+
+def retold(steps: Steps[T], tell: Callable[[Event], Event]) -> Steps[T]:
+    """Do the steps of a part of some work, and say otherwise what they say, as it is true of the whole."""
+    while True:
+        try:
+            event = next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        yield tell(event)
 
 
 def beats(steps: Steps[T]) -> Steps[T]:
     """Do the steps of a part of some work: what they say is not of the whole, so that each is a Beat."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: T = end.value
-            return found
-        yield Beat()
+    return retold(steps, lambda _: Beat())

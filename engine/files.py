@@ -203,11 +203,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ModelError(
-            marked("engine", "{path} could not be read: {reason}."),
-            path=path,
-            reason=error.strerror or str(error),
-        ) from error
+        raise _unreadable(path, error, ModelError) from error
 
 
 def _cache_blobs(home: Path) -> list[Path]:

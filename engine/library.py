@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,19 +17,18 @@ import numpy as np
 
 from engine.device import same_threads
 from engine.errors import UserError, marked
-from engine.events import Evaluated, Event, Finished, Steps
+from engine.events import Evaluated, Event, Finished, result_of
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.attribution.gradients import Attribution
 from engine.inspect.attribution.target import Target
-from engine.inspect.embeddings.vectors import Pooling, usual_kind
+from engine.inspect.embeddings.vectors import PoolingConfig, usual_kind
 from engine.inspect.embeddings.vectors import embed as embedding
 from engine.inspect.loaded_model import LoadedModel, stamps
-from engine.inspect.masked.probe import Probed
-from engine.inspect.predict import evaluate_file
+from engine.inspect.masked.probe import GapTable
 from engine.questions.at_hand import ModelsAtHand
-from engine.questions.attention import SeeAttention
-from engine.questions.attribute import AttributeAnswer
-from engine.questions.fill_mask import FillMask
+from engine.questions.attention import AttentionQuestion
+from engine.questions.attribute import AttributionQuestion
+from engine.questions.fill_mask import FillMaskQuestion
 from engine.questions.question import Question, answer_of
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -38,7 +37,7 @@ from engine.text.table import Table, reading_table
 from engine.text.wordpiece import Encoding
 from engine.train.finetune import fine_tune as training
 from engine.train.run.runs import MODEL
-from engine.train.tasks.known import task_of
+from engine.train.tasks.known import evaluate_file, task_of
 from engine.train.tasks.rows.kind import OfRows
 
 Hear = Callable[[Event], object]
@@ -95,15 +94,15 @@ def fill_mask(
 
     Raises: ModelError: the model guesses no words. UserError: no text, or no [MASK] in it.
     """
-    found = _answer(model, FillMask, text, text_pair, top_k)
-    assert isinstance(found, Probed)
+    found = _answer(model, FillMaskQuestion, text, text_pair, top_k)
+    assert isinstance(found, GapTable)
     return [[(guess.word, guess.probability) for guess in one.guesses] for one in found.answers]
 
 
 @same_threads()
 def attention(model: Model, text: str, text_pair: str | None = None) -> AttentionMaps:
     """Return where every head looks: `attentions` (L, H, T, T), and the encoding with its tokens."""
-    return _answer(model, SeeAttention, text, text_pair)
+    return _answer(model, AttentionQuestion, text, text_pair)
 
 
 @same_threads()
@@ -115,7 +114,7 @@ def attribute(
     Args: label: "" for the one that the model answers. Raises: ModelError: it is no classifier. UserError.
     """
     whole = Target(question="labels", answer=label)
-    return _answer(model, AttributeAnswer, text, text_pair, hear=hear, whole=whole)
+    return _answer(model, AttributionQuestion, text, text_pair, hear=hear, whole=whole)
 
 
 @same_threads()
@@ -137,8 +136,8 @@ def embed(
     if empty := [place for place, text in enumerate(texts) if not text.strip()]:
         template = marked("engine", "Text {number} of {total} is empty.")
         raise UserError(template, number=empty[0] + 1, total=len(texts))
-    chosen = Pooling(pooling or usual_kind(subject.about), layer)
-    found = _done(embedding(subject, texts, [chosen]), hear)
+    chosen = PoolingConfig(pooling or usual_kind(subject.about), layer)
+    found = result_of(embedding(subject, texts, [chosen]), hear)
     return np.asarray(found.vectors[0])
 
 
@@ -152,7 +151,7 @@ def read_table(path: str | Path, *, hear: Hear | None = None, **how: str) -> Tab
 
     Args: how: encoding, separator, quoting, header, where they are not to be found out. Raises: DataError.
     """
-    return _done(reading_table(Path(path), **how), hear)
+    return result_of(reading_table(Path(path), **how), hear)
 
 
 @same_threads()
@@ -190,7 +189,7 @@ def evaluate(
     config = with_values(FineTuneConfig(), {"data": str(data), **columns})
     if isinstance(folder, LoadedModel):
         device, folder = folder.device.type, folder.folder
-    return _done(evaluate_file(model_named(folder), config.data, device), hear).evaluated.metrics
+    return result_of(evaluate_file(model_named(folder), config.data, device), hear).evaluated.metrics
 
 
 def _answer(
@@ -208,7 +207,7 @@ def _answering_open(model: LoadedModel) -> Callable[[Mapping[str, Any]], dict[st
     """Return what answers for an open model; of another task than rows it is read from its folder again."""
     kind = task_of(model.folder)
     if isinstance(kind, OfRows):
-        return kind.answering_by(model.predictor())
+        return partial(kind.answer, model.predictor())
     return _answering(model.folder, model.device.type, str(stamps(model.folder)))
 
 
@@ -216,15 +215,3 @@ def _answering_open(model: LoadedModel) -> Callable[[Mapping[str, Any]], dict[st
 def _answering(folder: Path, device: str, _written: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Return what answers for a folder; the last one is kept as long as its files are the same."""
     return task_of(folder).answering(folder, device)
-
-
-def _done(steps: Steps[Found], hear: Hear | None) -> Found:
-    """Do some work; tell its events to whoever hears them."""
-    while True:
-        try:
-            event = next(steps)
-        except StopIteration as end:
-            found: Found = end.value
-            return found
-        if hear is not None:
-            hear(event)

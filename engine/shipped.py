@@ -17,5 +17,10 @@ def model_named(name: str | Path) -> Path:
     path = Path(name)
     if len(path.parts) != 1 or path.exists():
         return path
-    found = (place / path / inner for place in PLACES for inner in _INSIDE)
-    return next((one for one in found if (one / "config.json").is_file()), path)
+    return model_shipped(path) or path
+
+
+def model_shipped(name: str | Path) -> Path | None:
+    """Return the folder of a model that ships by its name; None in a build without it."""
+    found = (place / name / inner for place in PLACES for inner in _INSIDE)
+    return next((one for one in found if (one / "config.json").is_file()), None)

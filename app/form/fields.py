@@ -13,12 +13,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.files import ask_file, ask_folder
-from app.look.inputs import DoubleSpinBox, LineEdit, SpinBox, ToolButton
+from app.look.inputs import DoubleSpinBox, LineEdit, SpinBox
 from app.look.layout import row
-from app.look.widgets import tidy_spin
+from app.look.widgets import icon_button, tidy_spin
 from engine.settings.setting import Setting
 
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -162,7 +161,7 @@ class ChoiceField(ElidedBox):
         self.clear()
         for choice in choices:
             self.addItem(words.choice_word(self._name, choice, self._auto), choice)
-        self.setCurrentIndex(max(0, self.findData(before)))
+        self.choose(before, or_first=True)
         self.blockSignals(False)
 
     def get(self) -> Any:
@@ -195,12 +194,8 @@ class PathField(QWidget):
         self._folder = name == "model"
         self.line = TextField(about)
         self.line.edited.connect(self.edited)
-        self.browse = ToolButton()
-        self.browse.setToolTip(self.tr("Browse…"))
-        self.browse.setAccessibleName(self.tr("Browse…"))
+        self.browse = icon_button("folder", self.tr("Browse…"), role="", call=self._browse)
         self.browse.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.browse.clicked.connect(self._browse)
-        theme.on_theme_change(self.browse, self._draw_icon)
         row((self.line, 1), self.browse, gap=4, parent=self)
         self.setFocusProxy(self.line)
 
@@ -212,9 +207,6 @@ class PathField(QWidget):
 
     def set_auto(self, text: str) -> None:
         self.line.set_auto(text)
-
-    def _draw_icon(self) -> None:
-        self.browse.setIcon(theme.icon("folder", "muted"))
 
     def _browse(self) -> None:
         start = Path(self.line.text()).parent if self.line.text() else ""

@@ -17,7 +17,7 @@ from app import words
 from app.form.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, form_rows, row
-from app.look.widgets import LevelMark, button, set_role
+from app.look.widgets import LevelMark, button, holder
 from engine.errors import ConfigError
 from engine.settings.setting import Setting, settings_of, types_of
 
@@ -69,11 +69,6 @@ class SettingsForm(QWidget):
     def changed_values(self) -> dict[str, Any]:
         """Return those values that are others than the form was made with."""
         return {name: row.field.get() for name, row in self._rows.items() if row.field.get() != row.default}
-
-    def reset(self) -> None:
-        """Show the values the form was made with."""
-        self.clear_refusals()
-        self.set_values({name: row.default for name, row in self._rows.items()})
 
     def widget(self, name: str) -> Field:
         """Return the input of a setting."""
@@ -182,8 +177,6 @@ class SettingsForm(QWidget):
         return _Row(about, value, caption, field, refusal, sentence)
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
         first = [row for row in self._rows.values() if not row.about.advanced]
         rest = [row for row in self._rows.values() if row.about.advanced]
         basic = _grid(first, _width(first))
@@ -192,13 +185,13 @@ class SettingsForm(QWidget):
         if not rest:
             self._more.hide()
         self._advanced = _grid(rest, max(_width(first), _width(rest)))
-        self._column = column(basic, self._more, self._advanced, STRETCH, parent=inner)
+        self._column = column(basic, self._more, self._advanced, STRETCH)
         self.show_more(False)
         self._scroll = QScrollArea(self, widgetResizable=True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(inner)
+        self._scroll.setWidget(holder(self._column))
         column(self._scroll, parent=self)
 
     def _mark(self, row: _Row, refused: bool) -> None:
@@ -225,11 +218,10 @@ def _refusal(name: str) -> tuple[QWidget, QLabel]:
 
 
 def _grid(rows: Sequence[_Row], captions: int) -> QWidget:
-    box = QWidget()
-    set_role(box, "clear")
     pairs = (((one.caption, one.field), (None, one.refusal)) for one in rows)
-    form_rows(*chain.from_iterable(pairs), parent=box).setColumnMinimumWidth(0, captions)
-    return box
+    grid = form_rows(*chain.from_iterable(pairs))
+    grid.setColumnMinimumWidth(0, captions)
+    return holder(grid)
 
 
 def _width(rows: Sequence[_Row]) -> int:

@@ -8,11 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app import words
-from app.look import theme
-from app.look.inputs import ComboBox, ToolButton
+from app.look.inputs import ComboBox
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import PAGE_MARGIN, named, set_role
+from app.look.widgets import PAGE_MARGIN, icon_button, named, set_role
 
 SIZES = (100, 110, 125, 150, 175, 200)  # per cent
 TITLE, SENTENCE, COUNT = 22, 16, 13  # px at 100 %
@@ -53,17 +52,11 @@ class LectureBar(QWidget):
         self._row = row((self.title, 1), controls, gap=16)
         self._column = column(self._row, self.sentence, self.note, gap=4, parent=self)
         self.set_size(100)
-        theme.on_theme_change(self, self._draw)
 
     def _button(self, name: str, icon: str, said: str) -> QToolButton:
-        result = named(ToolButton(), name, said, tool_tip=said)
-        set_role(result, "corner")
-        result.setProperty("lecture_icon", icon)
+        result = icon_button(icon, said, color="text", name=name)
+        result.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys with the page
         return result
-
-    def _draw(self) -> None:
-        for one in (self.back_button, self.next_button, self.end_button):
-            one.setIcon(theme.icon(one.property("lecture_icon")))
 
     def show_scene(self, title: str, sentence: str, place: int, count: int) -> None:
         """Say what is shown. Args: place: from 0."""
@@ -104,7 +97,7 @@ class LectureBar(QWidget):
 
     def show_size(self, percent: int, *, is_less: bool) -> None:
         """Say which size is shown. Args: is_less: than was asked for."""
-        self.size_box.setCurrentIndex(self.size_box.findData(percent))
+        self.size_box.choose(percent)
         said = self.tr("The size of all text and pictures (Ctrl++, Ctrl+−)")
         less = self.tr("A larger one has no room in this window.")
         self.size_box.setToolTip(f"{said}. {less}" if is_less else said)

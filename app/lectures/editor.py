@@ -79,10 +79,10 @@ class LectureEditor(QDialog):
         self.look_button = button(
             self.tr("Look at it"), name="scene_look", tool_tip=self.tr("Show this scene on its page")
         )
-        self.new_button = button(self.tr("New"), name="lecture_new")
-        self.open_button = button(self.tr("Open…"), name="lecture_open_file")
+        self.new_button = button(self.tr("New"), name="lecture_new", call=self._new)
+        self.open_button = button(self.tr("Open…"), name="lecture_open_file", call=self._open)
         self.save_button = button(self.tr("Save"), name="lecture_save", tool_tip=self.tr("Ctrl+S"))
-        self.save_as_button = button(self.tr("Save as…"), name="lecture_save_as")
+        self.save_as_button = button(self.tr("Save as…"), name="lecture_save_as", call=self.save_as)
         self.export_button = button(
             self.tr("Export…"), name="lecture_export", tool_tip=self.tr("A folder of figures with captions")
         )
@@ -98,7 +98,6 @@ class LectureEditor(QDialog):
         right.add_layout(form_rows(*fields, role="muted"))
         right.add(self.facts)
         right.add_layout(row(STRETCH, self.look_button))
-        self._scene_card = right
         both = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False, handleWidth=GAP)
         both.addWidget(left)
         both.addWidget(right)
@@ -123,10 +122,7 @@ class LectureEditor(QDialog):
         self.down_button.clicked.connect(partial(self._move, 1))
         self.delete_button.clicked.connect(self._delete)
         self.look_button.clicked.connect(self._look)
-        self.new_button.clicked.connect(self._new)
-        self.open_button.clicked.connect(self._open)
         self.save_button.clicked.connect(self.save)
-        self.save_as_button.clicked.connect(self.save_as)
         self.export_button.clicked.connect(self._export)
         self.start_button.clicked.connect(self._start)
         for keys, call in (
@@ -319,8 +315,7 @@ class LectureEditor(QDialog):
         if not self._current.is_changed or not self._current.lecture.scenes:
             call()
             return
-        box = QMessageBox(self)
-        box.setObjectName("lecture_leave")
+        box = named(QMessageBox(self), "lecture_leave")
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setText(self.tr("This lecture has scenes that are not saved. Let them go?"))
         leave = box.addButton(self.tr("Let them go"), QMessageBox.ButtonRole.DestructiveRole)

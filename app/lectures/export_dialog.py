@@ -59,21 +59,19 @@ class LectureExportDialog(QDialog):
         self.path = named(
             LineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
         )
-        self.kind = ChoiceBox("export_kind", self.tr("Figures"))
-        self.kind.addItem(self.tr("PNG, pixels: for slides and the web"), PNG)
-        self.kind.addItem(self.tr("SVG, lines: to be edited"), SVG)
-        self.index = ChoiceBox("export_index", self.tr("Index"))
-        self.index.addItem(self.tr("A page for the browser (HTML)"), HTML)
-        self.index.addItem(self.tr("Text (Markdown)"), MARKDOWN)
-        self.browse_button = button(self.tr("Browse…"), name="export_browse")
+        kinds = (
+            (self.tr("PNG, pixels: for slides and the web"), PNG),
+            (self.tr("SVG, lines: to be edited"), SVG),
+        )
+        self.kind = ChoiceBox("export_kind", self.tr("Figures"), entries=kinds)
+        indices = ((self.tr("A page for the browser (HTML)"), HTML), (self.tr("Text (Markdown)"), MARKDOWN))
+        self.index = ChoiceBox("export_index", self.tr("Index"), entries=indices)
+        self.browse_button = button(self.tr("Browse…"), name="export_browse", call=self._browse)
         self.progress = named(QProgressBar(textVisible=False), "export_progress")
         self.said = label("", "muted", wrap=True, name="export_said")
-        self.go_button = button(self.tr("Export"), "primary", name="export_go")
-        self.open_button = button(self.tr("Open the folder"), name="export_open")
+        self.go_button = button(self.tr("Export"), "primary", name="export_go", call=self._press)
+        self.open_button = button(self.tr("Open the folder"), name="export_open", call=self._open_folder)
         self.close_button = button(self.tr("Close"), name="export_close")
-        self.browse_button.clicked.connect(self._browse)
-        self.go_button.clicked.connect(self._press)
-        self.open_button.clicked.connect(self._open_folder)
         self.close_button.clicked.connect(self.close)
         self.open_button.hide()
 

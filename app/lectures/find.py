@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import shipped
-from app.lectures.lecture import Lecture, ModelMark, Scene
+from app.lectures.lecture import Lecture, Scene, SceneModel
 from app.pages.family.requests import families
 from app.work.page_state import SceneValues
 from app.work.titles import model_title
@@ -30,10 +30,10 @@ class ModelPlaces:
     runs_root: Path
 
 
-def mark_of(path: Path) -> ModelMark:
+def mark_of(path: Path) -> SceneModel:
     """Return what a scene says of a model, a family or a vocabulary. Raises: UserError."""
     name = path.name if path.is_file() or (path / REPORT).is_file() else model_title(path)
-    return ModelMark(name, fingerprint_of(path))
+    return SceneModel(name, fingerprint_of(path))
 
 
 def fingerprint_of(path: Path) -> str:
@@ -76,7 +76,7 @@ def _telling(path: Path) -> Path:
     return path if has_weights else path / "vocab.txt"
 
 
-def find(wanted: Collection[ModelMark], places: ModelPlaces) -> dict[str, Path]:
+def find(wanted: Collection[SceneModel], places: ModelPlaces) -> dict[str, Path]:
     """Return where models are, by their fingerprints; those that are not here are left out."""
     left = {mark.fingerprint for mark in wanted}
     names = {mark.name for mark in wanted}
@@ -108,12 +108,12 @@ def _in_order(places: ModelPlaces, names: set[str]) -> list[Path]:
     return sorted(every, key=lambda path: not (path.name in names or model_title(path) in names))
 
 
-def marks_of(lecture: Lecture) -> tuple[ModelMark, ...]:
+def marks_of(lecture: Lecture) -> tuple[SceneModel, ...]:
     """Return all models of a lecture, each once."""
     return tuple(dict.fromkeys(mark for scene in lecture.scenes for mark in scene.models.values()))
 
 
-def lacking(scene: Scene, found: Mapping[str, Path]) -> tuple[ModelMark, ...]:
+def lacking(scene: Scene, found: Mapping[str, Path]) -> tuple[SceneModel, ...]:
     """Return the models of a scene that are not here."""
     return tuple(mark for mark in dict.fromkeys(scene.models.values()) if mark.fingerprint not in found)
 

@@ -37,9 +37,8 @@ class KeepDialog(QDialog):
         where = label(
             said.format(place=words.number(place), lecture=words.shorten(lecture, 60)), "muted", wrap=True
         )
-        self.keep_button = button(self.tr("Keep"), "primary", name="keep_accept")
+        self.keep_button = button(self.tr("Keep"), "primary", name="keep_accept", call=self._keep)
         cancel = button(self.tr("Cancel"), name="keep_cancel")
-        self.keep_button.clicked.connect(self._keep)
         cancel.clicked.connect(self.reject)
         self.title.textChanged.connect(self._check)
         column(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ LONGEST_TITLE, LONGEST_SENTENCE, LONGEST_TEXT = 300, 3_000, 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class ModelMark:
+class SceneModel:
     """A model, a family or a vocabulary, wherever it lies. fingerprint: see `find.fingerprint_of`."""
 
     name: str
@@ -41,7 +41,7 @@ class Scene:
     title: str
     sentence: str
     page: str
-    models: Mapping[str, ModelMark] = field(default_factory=dict)
+    models: Mapping[str, SceneModel] = field(default_factory=dict)
     text: str = ""
     text_pair: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -69,35 +69,14 @@ class Lecture:
             return self
         return self.without(place).with_scene(self.scenes[place], place + by)
 
-    def told(self, place: int, *, title: str | None = None, sentence: str | None = None) -> Lecture:
+    def told(self, place: int, **said: Any) -> Lecture:
         """Return it with another title, or sentence, of a scene."""
-        scene = self.scenes[place]
-        scene = replace(
-            scene,
-            title=scene.title if title is None else title,
-            sentence=scene.sentence if sentence is None else sentence,
-        )
-        return replace(self, scenes=(*self.scenes[:place], scene, *self.scenes[place + 1 :]))
+        return self.without(place).with_scene(replace(self.scenes[place], **said), place)
 
 
 def to_json(lecture: Lecture) -> str:
     """Return a lecture as the text of its file."""
-    scenes = [
-        {
-            "title": scene.title,
-            "sentence": scene.sentence,
-            "page": scene.page,
-            "models": {
-                role: {"name": mark.name, "fingerprint": mark.fingerprint}
-                for role, mark in scene.models.items()
-            },
-            "text": scene.text,
-            "text_pair": scene.text_pair,
-            "values": dict(scene.values),
-        }
-        for scene in lecture.scenes
-    ]
-    found = {"format": FORMAT, "version": VERSION, "title": lecture.title, "scenes": scenes}
+    found = {"format": FORMAT, "version": VERSION, **asdict(lecture)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -150,7 +129,7 @@ def _scene(found: dict[str, Any]) -> Scene:
         sentence=_text(found, "sentence", LONGEST_SENTENCE),
         page=_text(found, "page", LONGEST_TITLE),
         models={
-            role: ModelMark(_text(mark, "name", LONGEST_TITLE), _text(mark, "fingerprint", LONGEST_TITLE))
+            role: SceneModel(_text(mark, "name", LONGEST_TITLE), _text(mark, "fingerprint", LONGEST_TITLE))
             for role, mark in models.items()
         },
         text=_text(found, "text", LONGEST_TEXT),

@@ -47,6 +47,11 @@ class Lectures(QObject):
     def window(self) -> QWidget:
         return cast(QWidget, self._main)
 
+    @property
+    def _front(self) -> QWidget:
+        """The window that a person is in."""
+        return self.editor if self.editor is not None and self.editor.isVisible() else self.window
+
     # ---- keeping
 
     @property
@@ -75,8 +80,9 @@ class Lectures(QObject):
             return
         count = len(self.current.lecture.scenes)
         at = count if place is None else place
-        holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        dialog = KeepDialog(self._suggested(shown), at + 1, tr_engine(self.current.lecture.title), holder)
+        dialog = KeepDialog(
+            self._suggested(shown), at + 1, tr_engine(self.current.lecture.title), self._front
+        )
         dialog.kept.connect(partial(self._keep, self._main.current_page, shown, place))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -173,8 +179,7 @@ class Lectures(QObject):
 
     def export(self) -> None:
         """Ask where to, and export the lecture's figures."""
-        holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        dialog = LectureExportDialog(self._main.session, self.current, holder)
+        dialog = LectureExportDialog(self._main.session, self.current, self._front)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -186,5 +191,4 @@ class Lectures(QObject):
 
     def _refuse(self, error: BaseException) -> None:
         self._then = None
-        holder = self.editor if self.editor is not None and self.editor.isVisible() else self.window
-        show_error(error, holder)
+        show_error(error, self._front)

@@ -15,7 +15,7 @@ from app import shipped, words
 from app.look import theme
 from app.look.inputs import ToolButton
 from app.look.labels import tip
-from app.look.widgets import set_role
+from app.look.widgets import named, set_role
 
 KEEP_KEYS, EDIT_KEYS, START_KEYS, HERE_KEYS = "Ctrl+K", "Ctrl+L", "F5", "Shift+F5"
 
@@ -37,8 +37,7 @@ class LectureButton(ToolButton):
         set_role(self, "nav")
         theme.on_theme_change(self, self._draw)
         self._lectures = lectures
-        self._menu = QMenu(self)
-        self._menu.setObjectName("lectures_menu")
+        self._menu = named(QMenu(self), "lectures_menu")
         self._menu.setToolTipsVisible(True)
         self._recent: list[QAction] = []
         self.keep = self._add(

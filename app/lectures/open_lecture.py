@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.lectures import find
 from app.lectures.find import ModelPlaces
-from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, write_lecture
+from app.lectures.lecture import Lecture, Scene, SceneModel, read_lecture, write_lecture
 from app.pages.choose.new_model import vocabularies
 from app.session import Session
 from app.shipped import assets
@@ -56,7 +56,7 @@ class OpenLecture(QObject):
     # ---- what is in it
 
     @property
-    def lacking(self) -> tuple[ModelMark, ...]:
+    def lacking(self) -> tuple[SceneModel, ...]:
         """The models of the lecture that are not here."""
         return tuple(mark for mark in find.marks_of(self.lecture) if mark.fingerprint not in self.found)
 
@@ -111,7 +111,7 @@ class OpenLecture(QObject):
             known.append(session.inspector.folder)
         return ModelPlaces(tuple(dict.fromkeys(known)), session.runs.root)
 
-    def choose_folder(self, mark: ModelMark, folder: Path) -> None:
+    def choose_folder(self, mark: SceneModel, folder: Path) -> None:
         """Use this model where the lecture means another that is not here."""
         self._chosen[mark.fingerprint] = folder
         self.found = {**self.found, mark.fingerprint: folder}
@@ -121,7 +121,7 @@ class OpenLecture(QObject):
         )
         self.changed.emit()
 
-    def _take_compared(self, meant: ModelMark, chosen: ModelMark) -> None:
+    def _take_compared(self, meant: SceneModel, chosen: SceneModel) -> None:
         self.others.pop(meant.fingerprint, None)
         if chosen.fingerprint != meant.fingerprint:
             self.others[meant.fingerprint] = chosen.name

@@ -27,10 +27,10 @@ from PySide6.QtWidgets import (
 from app import words
 from app.lectures import find
 from app.lectures.bar import SIZES, LectureBar
-from app.lectures.lecture import ModelMark, Scene
+from app.lectures.lecture import Scene, SceneModel
 from app.lectures.open_lecture import OpenLecture
 from app.look.files import ask_folder
-from app.look.widgets import EmptyState
+from app.look.widgets import EmptyState, named
 from app.look.zoom import ZoomView
 from app.page_stack import is_kept
 from app.pages.choose.model_box import FolderQuestion
@@ -83,11 +83,10 @@ class LecturePlayer(QObject):
         self._before = ""  # the page that was open
         self._state_before = Qt.WindowState.WindowNoState
         self._bare: list[KeptPage[Any]] = []  # those that are shown without title and actions
-        self._asked: ModelMark | None = None  # whose folder is asked for
+        self._asked: SceneModel | None = None  # whose folder is asked for
         self.bar = LectureBar(self.window)
         self.zoom = ZoomView(self.window)
-        self.hole = EmptyState("", self.tr("Choose its folder…"), self.window)
-        self.hole.setObjectName("lecture_hole")
+        self.hole = named(EmptyState("", self.tr("Choose its folder…"), self.window), "lecture_hole")
         self.hole.button.setObjectName("lecture_choose_folder")
         for widget in (self.bar, self.zoom, self.hole):
             widget.hide()

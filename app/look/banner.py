@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from app.look import theme
-from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import row
-from app.look.widgets import CARD_X, LevelMark, button, named, set_role
+from app.look.widgets import CARD_X, LevelMark, button, icon_button, set_role
 
 
 class Banner(QFrame):
@@ -25,11 +23,10 @@ class Banner(QFrame):
         set_role(self, "card")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._text = label("", wrap=True, name=f"{name}_text")
-        said = self.tr("Close")
-        self._close = named(ToolButton(), f"{name}_close", said, tool_tip=said)
+        self._close = icon_button(
+            "close", self.tr("Close"), role="", name=f"{name}_close", call=self._dismiss
+        )
         self._layout = row((self._text, 1), self._close, gap=10, margins=(CARD_X, 8, 8, 8), parent=self)
-        self._close.clicked.connect(self._dismiss)
-        theme.on_theme_change(self._close, self._draw_close)
         self._parts: list[QWidget] = []
         self.hide()
 
@@ -71,6 +68,3 @@ class Banner(QFrame):
     def _dismiss(self) -> None:
         self.hide()
         self.closed.emit()
-
-    def _draw_close(self) -> None:
-        self._close.setIcon(theme.icon("close", "muted"))

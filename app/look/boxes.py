@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal
@@ -39,20 +39,34 @@ class ChoiceBox(ElidedBox):
     """A box for names of any length: its list is as wide as its entries.
 
     An entry may be an action, such as "Choose a folder…": the choice stays, whatever it does.
+    Args: entries: words and data of the choices. width: px that it has whatever it shows, 0 for any.
     """
 
     chosen = Signal(object)  # the data of what a person chose
 
-    def __init__(self, name: str, accessible: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        accessible: str,
+        parent: QWidget | None = None,
+        *,
+        entries: Iterable[tuple[str, object]] = (),
+        width: int = 0,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self.setAccessibleName(accessible)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setMinimumContentsLength(6)
+        if width:
+            self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            self.setFixedWidth(width)
         self._actions: dict[int, Callable[[], object]] = {}  # by their places, at the end of the list
         self._kept = -1  # the choice
         self.currentIndexChanged.connect(self._moved)
         self.activated.connect(self._activated)
+        for text, data in entries:
+            self.addItem(text, data)
 
     def add_choice(self, text: str, data: object, path: str | Path = "") -> None:
         """Add an entry. Args: path: where it lies, shown where the mouse rests."""

@@ -44,7 +44,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Words(Cell):
+class WordsCell(Cell):
     """One line of words, as much of it as fits. icon: before them, in an ink of its own."""
 
     text: str
@@ -177,7 +177,7 @@ class Column:
         if isinstance(found, Cell):
             return found
         is_strong = self.bolds and matters
-        return Words(found, "text" if is_strong else self.ink, is_strong, self.side, self.size, self.cut)
+        return WordsCell(found, "text" if is_strong else self.ink, is_strong, self.side, self.size, self.cut)
 
 
 def row_itself(row: Row) -> Row:

@@ -113,6 +113,11 @@ class DoubleSpinBox(WheelNeedsFocus, QDoubleSpinBox):
 class ComboBox(WheelNeedsFocus, QComboBox):
     """One of several."""
 
+    def choose(self, data: object, *, or_first: bool = False) -> None:
+        """Show the entry with this data, else none. Args: or_first: the first one where none has it."""
+        place = self.findData(data)
+        self.setCurrentIndex(max(0, place) if or_first else place)
+
 
 class Slider(WheelNeedsFocus, QSlider):
     """A value between two bounds."""

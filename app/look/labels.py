@@ -27,8 +27,12 @@ def label(
     parent: QWidget | None = None,
     name: str = "",
     tool_tip: str = "",
+    buddy: QWidget | None = None,
 ) -> QLabel:
-    """Return a label that shows its text as it is; numbers and sentences can be selected and copied."""
+    """Return a label that shows its text as it is; numbers and sentences can be selected and copied.
+
+    Args: buddy: what it names.
+    """
     result = (_Wrapped if wrap else QLabel)(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap)
     result.setText(text)
     result.setObjectName(name)
@@ -37,6 +41,8 @@ def label(
         result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if role:
         result.setProperty("role", role)
+    if buddy is not None:
+        result.setBuddy(buddy)
     return result
 
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QPlainTextEdit,
     QPushButton,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -74,9 +75,7 @@ def form_rows(
     grid.setColumnStretch(1, 1)
     for place, (caption, part) in enumerate(rows):
         if isinstance(caption, str):
-            caption = label(caption, role)
-            if isinstance(part, QWidget):
-                caption.setBuddy(part)
+            caption = label(caption, role, buddy=part if isinstance(part, QWidget) else None)
         if caption is not None:
             grid.addWidget(caption, place, 0)
             if isinstance(part, QPlainTextEdit):  # of several lines: it stands beside the first
@@ -88,6 +87,14 @@ def form_rows(
         else:
             grid.addLayout(part, *across)
     return grid
+
+
+def stacked(*widgets: QWidget) -> QStackedWidget:
+    """Return a widget that shows one of some, at first the first."""
+    made = QStackedWidget()
+    for one in widgets:
+        made.addWidget(one)
+    return made
 
 
 def dialog_buttons(accept: QPushButton, reject: QPushButton) -> QDialogButtonBox:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QStackedWidget, QWidget
 
+from app import words
 from app.look.widgets import Card, EmptyState
 from engine.events import Event, Progress
 
@@ -62,6 +63,12 @@ class ProgressLine(QProgressBar):
         self.setRange(0, event.total)
         self.setValue(event.done)
         return True
+
+
+def say_progress(said: QLabel, event: Event) -> None:
+    """Say in a line how far an event says that work is."""
+    if isinstance(event, Progress) and event.total:
+        said.setText(words.event_words(event))
 
 
 def _in_card(widget: QWidget) -> Card:

@@ -112,7 +112,7 @@ class FoldingButtons(SegmentedButtons):
 
     def set_current(self, key: str) -> None:
         super().set_current(key)
-        self.box.setCurrentIndex(self.box.findData(key))
+        self.box.choose(key)
 
     def _pressed(self) -> None:
         self.set_current(self.current)

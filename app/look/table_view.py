@@ -56,6 +56,14 @@ class TableView(QTableView):
             words.setProperty("role", "muted")
             QVBoxLayout(corner).addWidget(words, 0, Qt.AlignmentFlag.AlignRight)
 
+    def choose_rows(self, height: int = 30, *, is_one: bool = False) -> None:
+        """Let whole rows be chosen, so many px high, with no numbers before them. Args: is_one: one alone."""
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        if is_one:
+            self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(height)
+
     def set_door(self, is_door: bool) -> None:
         """Let rows be opened, or not."""
         self._is_door = is_door

@@ -241,12 +241,6 @@ def put_off(window: QWidget) -> None:
     window.setStyleSheet("")
 
 
-def undress(app: QApplication) -> None:
-    """Have no style sheet until a theme is applied: for tests that judge no looks."""
-    watcher().sheet = ""
-    app.setStyleSheet("")
-
-
 def _paint(app: QApplication, theme: Theme) -> None:
     QDir.setSearchPaths("icons", [str(ICONS)])
     watcher().theme = theme

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
-from app.look.inputs import PushButton
-from app.look.labels import ElidedLabel, label
+from app.look.inputs import PushButton, ToolButton
+from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import STRETCH, column, row
 
 PAGE_MARGIN = 24
@@ -42,6 +42,7 @@ SETTLED_MS = 700  # after remarks have moved, until a click means what stands th
 LINKS = 2  # of a remark beside each other
 ICON_ROOM = 4  # px between a button's icon and its words, beside the style's own 4
 _Widget = TypeVar("_Widget", bound=QWidget)
+_Spin = TypeVar("_Spin", bound=QAbstractSpinBox)
 
 
 def set_role(widget: QWidget, role: str) -> None:
@@ -64,6 +65,14 @@ def named(widget: _Widget, name: str, accessible: str = "", *, tool_tip: str = "
     return widget
 
 
+def holder(layout: QLayout) -> QWidget:
+    """Return a widget with no ground of its own, for what is laid out in it."""
+    made = QWidget()
+    set_role(made, "clear")
+    made.setLayout(layout)
+    return made
+
+
 def button(
     text: str,
     role: str = "",
@@ -72,9 +81,12 @@ def button(
     parent: QWidget | None = None,
     name: str = "",
     tool_tip: str = "",
+    call: Callable[..., object] | SignalInstance | None = None,
 ) -> QPushButton:
-    """Return a push button; role is "", "primary" or "link"."""
+    """Return a push button; role is "", "primary" or "link". Args: call: what it does."""
     result = named(PushButton(text, parent, autoDefault=False), name, tool_tip=tool_tip)
+    if call is not None:
+        result.clicked.connect(call)
     if role:
         set_role(result, role)
     if icon:
@@ -82,6 +94,26 @@ def button(
     if role == "link":
         result.setCursor(Qt.CursorShape.PointingHandCursor)
         result.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return result
+
+
+def icon_button(
+    icon: str,
+    said: str,
+    *,
+    color: str = "muted",
+    role: str = "corner",
+    name: str = "",
+    call: Callable[..., object] | SignalInstance | None = None,
+) -> QToolButton:
+    """Return a small button with an icon, as in the corner of a card. Args: said: what it does, in words."""
+    result = named(ToolButton(), name, said, tool_tip=said)
+    if call is not None:
+        result.clicked.connect(call)
+    if role:
+        set_role(result, role)
+        result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    theme.on_theme_change(result, lambda: result.setIcon(theme.icon(icon, color)))
     return result
 
 
@@ -119,8 +151,10 @@ class Card(QFrame):
         self.title_label.setText(title)
         self._show_head()
 
-    def set_hint(self, hint: str) -> None:
-        """Replace the words in the right corner."""
+    def set_hint(self, hint: str, more: str | None = None) -> None:
+        """Replace the words in the right corner. Args: more: said under the pointer; None: what was."""
+        if more is not None:
+            self.hint_label.setToolTip(tip(more))
         if hint != self.hint_label.text():
             self.hint_label.setText(hint)
             self._show_head()
@@ -133,9 +167,10 @@ class Card(QFrame):
         """Add items in a layout to the body."""
         self.body.addLayout(layout)
 
-    def add_corner(self, widget: QWidget) -> None:
-        """Add a control to the right of the hint."""
-        self._corner.addWidget(widget)
+    def add_corner(self, *widgets: QWidget) -> None:
+        """Add controls to the right of the hint."""
+        for widget in widgets:
+            self._corner.addWidget(widget)
         self._show_head()
 
     def add_lead(self, widget: QWidget) -> None:
@@ -205,7 +240,7 @@ class EmptyState(QWidget):
         self.label.setMinimumWidth(least_width)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = button(action)
-        self.button.clicked.connect(self._clicked)
+        self.button.clicked.connect(self.activated)
         if not action:
             self.button.hide()
         centred = Qt.AlignmentFlag.AlignHCenter
@@ -217,9 +252,6 @@ class EmptyState(QWidget):
     def set_text(self, text: str) -> None:
         """Replace the sentence."""
         self.label.setText(text)
-
-    def _clicked(self) -> None:
-        self.activated.emit()
 
 
 class LevelMark(QWidget):
@@ -342,9 +374,7 @@ class Advice(QScrollArea):
             self._stood = [(_on_screen(link), text, link.text()) for _, text, link in self._links]
         self._built.start()
         self._links = []
-        inner = QWidget()
-        set_role(inner, "clear")
-        grid = QGridLayout(inner)
+        grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
@@ -353,7 +383,7 @@ class Advice(QScrollArea):
             grid.addWidget(LevelMark(level), place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addLayout(self._remark(place, text), place, 1)
         grid.setRowStretch(len(self._rows), 1)
-        self.setWidget(inner)
+        self.setWidget(holder(grid))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         before: QWidget = self.viewport()
         for _, _, link in self._links:  # new widgets would come last of all
@@ -412,7 +442,7 @@ def _on_screen(widget: QWidget) -> QRect:
     return QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
 
 
-class Pane(QScrollArea):
+class ScrollView(QScrollArea):
     """Room that scrolls where it is too low for what lies in it; the keys are not its own.
 
     Args: inner: what lies in it; as wide as there is room.
@@ -430,8 +460,10 @@ class Pane(QScrollArea):
         event.ignore()  # Qt's would scroll by the arrow keys
 
 
-def tidy_spin(spin: QAbstractSpinBox, width: int = 0) -> None:
-    """Set a spin box's number right, with room beside it. NoButtons would hide it (see style_sheet.py).
+def tidy_spin(spin: _Spin, width: int = 0) -> _Spin:
+    """Set a spin box's number right, with room beside it, and return it.
+
+    NoButtons would hide it (see style_sheet.py).
 
     Args: width: px that it keeps; 0: as wide as there is room.
     """
@@ -441,3 +473,4 @@ def tidy_spin(spin: QAbstractSpinBox, width: int = 0) -> None:
     spin.setSizePolicy(across, QSizePolicy.Policy.Fixed)
     if width:
         spin.setFixedWidth(width)
+    return spin

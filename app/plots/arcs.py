@@ -11,7 +11,6 @@ from collections.abc import Iterable
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.plots import token_labels
@@ -34,14 +33,10 @@ class ArcsPlot(ShownFigure):
     """Attention as arcs. Hover a token on either side, click to lock it, arrow keys and Enter too."""
 
     least_size = (240, 200)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._cells: tuple[tuple[int, int, float], ...] = ()
-        self._way = "columns"
-        self._layout: ColumnsLayout | LineLayout | None = None
-        self._top = 0.0
-        self._scale_left = 0.0
+    _cells: tuple[tuple[int, int, float], ...] = ()
+    _way = "columns"
+    _layout: ColumnsLayout | LineLayout | None = None
+    _top = _scale_left = 0.0
 
     def set_arcs(self, shown: MatrixView | None, cells: StrongestCells | None) -> None:
         """Show a matrix.

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
-from app.look.columns import RIGHT, Cell, Column, Words, color_of, figures, of
+from app.look.columns import RIGHT, Cell, Column, WordsCell, color_of, figures, of
 from app.plots.attention_image import MIDDLE, ramp
 from app.plots.columns import ColumnsFigure
 from app.plots.figure import Numbers, paint_ring
 from app.plots.strokes import paint_chip
-from app.plots.word_flow import FlowWord, WordFlow, WordLook
+from app.plots.word_flow import ChipStyle, TextWord, WordsFigure
 
 LINE, CHIP, UNDER = 46, 24, 12  # px: a line of text, a word in it, the room for its bar under it
 INNER = 5.0  # px beside a word's letters
@@ -37,7 +37,7 @@ PLUS, MINUS = "+", "\u2212"
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredWord(FlowWord):
+class ScoredWord(TextWord):
     """A word or piece. score: what it adds, None before it is known.
 
     is_gap: it is what is asked for, so it adds nothing. is_shown: it stands in the text; False for [CLS] and
@@ -74,7 +74,7 @@ def numbers_of(scored: Sequence[ScoredWord]) -> Numbers:
     return rows
 
 
-class AttributedText(WordFlow[ScoredWord]):
+class AttributedText(WordsFigure[ScoredWord]):
     """The text as it was typed, each word in the colour of its score; `word_chosen` where that is of use."""
 
     line, chip, most_lines = LINE, CHIP, 9
@@ -140,11 +140,11 @@ class AttributedText(WordFlow[ScoredWord]):
     def word_width(self, index: int) -> float:
         return max(super().word_width(index), SIGN + 8)
 
-    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+    def look_of(self, index: int, is_hovered: bool) -> ChipStyle:
         colors, ground = theme.current(), self.color_of(index)
         if self.words[index].is_gap:
-            return WordLook(ground, colors.text, edge_width=1.2, is_dashed=True)
-        return WordLook(ground, colors.muted if is_hovered else ground)
+            return ChipStyle(ground, colors.text, edge_width=1.2, is_dashed=True)
+        return ChipStyle(ground, colors.muted if is_hovered else ground)
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         super().paint_word(painter, room, index, is_hovered)
@@ -270,4 +270,4 @@ class AttributedBars(ColumnsFigure):
 
 
 def _cut(name: str) -> str:
-    return Words(name).shown_in(MOST_NAME)
+    return WordsCell(name).shown_in(MOST_NAME)

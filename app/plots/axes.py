@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QPen
 
 from app import words
@@ -18,6 +18,8 @@ from app.plots.strokes import CENTER, level_line, upright_line, write
 AXIS_SIZE = 11  # px of the numbers and names of an axis
 NAME_GAP = 15.0  # px between two names at the ends of lines
 Ticks = Iterable[tuple[float, str]]  # values and how they are written
+Ends = tuple[float, float]
+Rim = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,15 @@ class Axes:
     """Where values lie. area: px. across, up: the values at its left and right, at its bottom and top."""
 
     area: QRectF
-    across: tuple[float, float] = (0.0, 1.0)
-    up: tuple[float, float] = (0.0, 1.0)
+    across: Ends = (0.0, 1.0)
+    up: Ends = (0.0, 1.0)
+
+    @classmethod
+    def inside(cls, whole: QRect, rim: Rim, across: Ends = (0.0, 1.0), up: Ends = (0.0, 1.0)) -> Axes:
+        """Return the axes of an area in a picture. Args: rim: px left, above, right and below."""
+        left, top, right, bottom = rim
+        width, height = whole.width() - left - right, whole.height() - top - bottom
+        return cls(QRectF(left, top, max(1.0, width), max(1.0, height)), across, up)
 
     def x_of(self, value: float) -> float:
         """Return where a value of the axis across lies."""

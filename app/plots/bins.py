@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -19,7 +18,7 @@ from app.plots.figure import Numbers, paint_ring
 from app.plots.pointed import DoorsFigure, place_after
 from app.plots.strokes import CENTER, level_line, upright_span, write
 
-LEFT, BOTTOM, TOP, EDGE = 40.0, 34.0, 8.0, 6.0  # px
+RIM = (40.0, 8.0, 6.0, 34.0)  # px left, above, right and below
 WIDEST = 56.0
 
 
@@ -39,10 +38,8 @@ class TextGroup:
 class BinsPlot(DoorsFigure):
     """A bar a group. A target is a group's place."""
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.groups: tuple[TextGroup, ...] = ()
-        self._below = ""
+    groups: tuple[TextGroup, ...] = ()
+    _below = ""
 
     def set_groups(self, groups: Sequence[TextGroup], below: str) -> None:
         """Show groups. Args: below: what the labels under the bars are."""
@@ -81,8 +78,7 @@ class BinsPlot(DoorsFigure):
 
     @property
     def _axes(self) -> Axes:
-        width, height = self.width() - LEFT - EDGE, self.height() - TOP - BOTTOM
-        return Axes(QRectF(LEFT, TOP, max(1.0, width), max(1.0, height)))
+        return Axes.inside(self.rect(), RIM)
 
     def rect_of(self, target: int) -> QRectF:
         area = self._axes.area
@@ -90,7 +86,7 @@ class BinsPlot(DoorsFigure):
         return QRectF(area.left() + target * step, area.top(), step, area.height())
 
     def target_at(self, at: QPointF) -> int | None:
-        found = (i for i in range(len(self.groups)) if self.rect_of(i).adjusted(0, 0, 0, BOTTOM).contains(at))
+        found = (i for i in range(len(self.groups)) if self.rect_of(i).adjusted(0, 0, 0, RIM[3]).contains(at))
         return next(found, None)
 
     def after(self, event: QKeyEvent) -> int | None:

@@ -79,7 +79,7 @@ def _with_digits(number: str, digits: int) -> str:
     return f"{whole}.{rest:0<{digits}}" if digits else whole
 
 
-class Chart(pg.PlotWidget):  # type: ignore[misc]
+class ChartWidget(pg.PlotWidget):  # type: ignore[misc]
     """A plot with calm axes; x can be dragged and zoomed, y fits what is seen.
 
     With axes of its own it shows what `set_view` says, and the mouse reaches the figure around it.
@@ -93,14 +93,11 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
         self.setFrameShape(self.Shape.NoFrame)
         self.setAntialiasing(True)
         self.hideButtons()
-        menu = (
-            self.getPlotItem().ctrlMenu
-        )  # WORKAROUND: pyqtgraph gives it no parent, so it outlives the window
+        menu = self.getPlotItem().ctrlMenu  # WORKAROUND: it has no parent, so it outlives the window
         menu.setParent(self, menu.windowFlags())
         self.setMouseEnabled(x=True, y=False)
         self.getViewBox().setDefaultPadding(0.03)
         self.getPlotItem().setContentsMargins(0, 6, 0, 0)  # half a tick's label stands above the axis
-        self._y_range: tuple[float, float] | None = None
         self._drawings: list[QGraphicsItem] = []
         for side in ("left", "bottom"):
             axis = self.getAxis(side)
@@ -157,7 +154,6 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]
 
     def set_y_range(self, limits: tuple[float, float] | None) -> None:
         """Fix the value axis, or let it fit what is seen."""
-        self._y_range = limits
         if limits:
             self.setYRange(*limits, padding=0.04)
         else:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 
 from app import words
 from app.look import theme
-from app.look.columns import CUT_MIDDLE, Bar, Cell, Column, Words, figures, of, row_itself
+from app.look.columns import CUT_MIDDLE, Bar, Cell, Column, WordsCell, figures, of, row_itself
 from app.plots.columns import ColumnsFigure
 
 NARROW = 400  # px; below, precision and recall give way to the bar
@@ -94,7 +94,7 @@ class ClassScoresPlot(ColumnsFigure):
 
     def _bar(self, one: ClassRow) -> Cell:
         if one is self.mean:
-            return Words("")
+            return WordsCell("")
         return Bar(one.f1, least=7.0 if one.f1 > 0 else 0.0, interval=one.interval)
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:

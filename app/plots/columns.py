@@ -15,6 +15,7 @@ from app.look import theme
 from app.look.columns import Column, Row
 from app.plots.figure import Numbers
 from app.plots.scrolled import RowsFigure
+from app.plots.strokes import level_line, paint_chip, write
 
 Span = tuple[Column, float, float]  # a column, with its left and right
 MOST_MEASURED = 2000  # rows whose words are measured for a column's width
@@ -128,8 +129,6 @@ class ColumnsFigure(RowsFigure):
 
     def paint_heads(self, painter: QPainter, spans: Sequence[Span]) -> None:
         """Paint what stands over the columns, and a line below it."""
-        painter.setFont(theme.ui_font(self.head_size))
-        painter.setPen(theme.current().color("muted"))
         above, below = self.head_rim
         for place, (column, left, right) in enumerate(spans):
             side = column.side & Qt.AlignmentFlag.AlignHorizontal_Mask
@@ -137,16 +136,12 @@ class ColumnsFigure(RowsFigure):
                 beside = takewhile(lambda span: not span[0].head, spans[place + 1 :])
                 right = max([right, *(end for _column, _left, end in beside)])
             room = QRectF(left, above, right - left, self.head - above - below)
-            painter.drawText(room, side | self.head_side, column.head)
-        if not self.has_line:
-            return
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        y = self.head - below / 2
-        painter.drawLine(QPointF(0, y), QPointF(self.canvas().width(), y))
+            write(painter, room, column.head, "muted", size=self.head_size, side=side | self.head_side)
+        if self.has_line:
+            painter.setPen(QPen(theme.current().color("line"), 1))
+            level_line(painter, 0, self.canvas().width(), self.head - below / 2)
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:
         """Paint what lies under a row's cells."""
         if place in self.marked:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.current().color("accent_soft"))
-            painter.drawRoundedRect(room.adjusted(0, 1, 0, -1), 4, 4)
+            paint_chip(painter, room.adjusted(0, 1, 0, -1), theme.current().accent_soft)

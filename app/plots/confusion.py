@@ -10,15 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-)
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 
 from app import words
 from app.look import theme
@@ -27,7 +19,7 @@ from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure
 from app.plots.pointed import cell_after
-from app.plots.strokes import CENTER, level_line, write
+from app.plots.strokes import CENTER, level_line, paint_edge, write
 
 NAME_SIZE = 12
 TITLE_SIZE = 11
@@ -45,12 +37,9 @@ class ConfusionPlot(LayeredFigure):
     chosen = Signal(int, int)
     is_door = False
     least_size = (200, 160)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._labels: tuple[str, ...] = ()
-        self._counts = np.zeros((0, 0), dtype=np.int64)
-        self._marked: tuple[int, int] | None = None
+    _labels: tuple[str, ...] = ()
+    _counts = np.zeros((0, 0), dtype=np.int64)
+    _marked: tuple[int, int] | None = None
 
     def set_confusion(self, labels: Sequence[str], counts: np.ndarray) -> None:
         """Show (C, C) counts, a row for each true label."""
@@ -192,12 +181,10 @@ class ConfusionPlot(LayeredFigure):
             if size and (figure or count <= FEW):
                 ink = ink_on(color) if figure else "muted"
                 write(painter, cell, words.number(figure), ink, size=size, side=CENTER)
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        paint_edge(painter, area.adjusted(0, 0, -1, -1), "line")
         if area.height() / count > 12:
             for row in range(1, count):
                 level_line(painter, area.left(), area.right(), grid.down(row)[0])
-        painter.drawRect(area.adjusted(0, 0, -1, -1))
 
     def _figures_size(self, cell: QRectF) -> int:
         """Return the largest size in which every count fits its cell; 0 when that is too small to read."""

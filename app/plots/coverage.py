@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -21,7 +20,7 @@ from app.plots.figure import Numbers
 from app.plots.pointed import DoorsFigure, place_after
 from app.plots.strokes import CENTER, paint_line, write
 
-LEFT, BOTTOM, TOP, EDGE = 44.0, 34.0, 10.0, 14.0  # px
+RIM = (44.0, 10.0, 14.0, 34.0)  # px left, above, right and below
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.25)  # between lines
 
 
@@ -37,9 +36,7 @@ class Coverage:
 class CoveragePlot(DoorsFigure):
     """Accuracy by coverage. A target is a point's place, the surest first."""
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.points: tuple[Coverage, ...] = ()
+    points: tuple[Coverage, ...] = ()
 
     def set_points(self, points: Sequence[Coverage]) -> None:
         """Show points, the one with the fewest texts first."""
@@ -70,14 +67,9 @@ class CoveragePlot(DoorsFigure):
 
     @property
     def _axes(self) -> Axes:
-        width, height = self.width() - LEFT - EDGE, self.height() - TOP - BOTTOM
-        return Axes(QRectF(LEFT, TOP, max(1.0, width), max(1.0, height)), up=(self._lowest, 1.0))
-
-    @property
-    def _lowest(self) -> float:
         least = min(one.accuracy for one in self.points)
         step = self._step(1.0 - least)
-        return max(0.0, int(least / step) * step)
+        return Axes.inside(self.rect(), RIM, up=(max(0.0, int(least / step) * step), 1.0))
 
     @staticmethod
     def _step(span: float) -> float:

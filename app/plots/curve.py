@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look import theme
@@ -16,7 +16,7 @@ from app.look.inputs import Slider
 from app.look.labels import label
 from app.look.layout import row
 from app.look.widgets import set_role
-from app.plots.chart import Chart, color_curve
+from app.plots.chart import ChartWidget, color_curve
 from app.plots.figure import Numbers
 from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
@@ -52,7 +52,7 @@ class CurvePlot(StepsPlot):
         self._train, self._validation = Series(self.smoothing), Series()
         self.follow_theme()
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         if self.kind == "accuracy":
             chart.set_bounds(self.lowest, 1.0)
         self._raw_curve, self._train_curve = chart.add_curve(smooth=False), chart.add_curve()
@@ -209,7 +209,6 @@ class CurveControls(QWidget):
         plot.lowest_changed.connect(self._say_range)
         self.unit.setToolTip(self.tr("Instead of where the data lie"))
         self.unit.toggled.connect(self._unit_toggled)
-        caption: QLabel = label(self.tr("Smoothing"), "muted")
         self.smoothing = Slider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
         self.smoothing.setValue(round(plot.smoothing * 100))
@@ -217,7 +216,7 @@ class CurveControls(QWidget):
         self.smoothing.setAccessibleName(self.tr("Smoothing"))
         self.smoothing.setToolTip(self.tr("How much of the past the smooth line keeps"))
         self.smoothing.valueChanged.connect(self._smoothing_changed)
-        caption.setBuddy(self.smoothing)
+        caption = label(self.tr("Smoothing"), "muted", buddy=self.smoothing)
         row(self.log, self.unit, "stretch", caption, self.smoothing, parent=self)
         self.log.setVisible(plot.kind == "loss")
         self.unit.setVisible(plot.kind == "accuracy")

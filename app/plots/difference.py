@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -25,13 +24,10 @@ class DifferencePlot(Figure):
 
     wanted_size = (280, 64)
     least_size = (160, 64)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._value: float | None = None
-        self._interval: tuple[float, float] | None = None
-        self._seeds: tuple[float, ...] = ()
-        self._sides = ("", "")
+    _value: float | None = None
+    _interval: tuple[float, float] | None = None
+    _seeds: tuple[float, ...] = ()
+    _sides = ("", "")
 
     def set_difference(
         self,

@@ -8,17 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea
 
 from app import words
 from app.look import theme
+from app.look.columns import CUT_RIGHT, RIGHT
 from app.plots.figure import Numbers
-from app.plots.member_column import BLANK, OTHER_SIDE, SEEN_BAG, SEEN_FILL, Labels, MemberColumn, WordEntry
+from app.plots.member_column import (
+    BLANK,
+    OTHER_SIDE,
+    SEEN_BAG,
+    SEEN_FILL,
+    FamilyLabels,
+    MemberColumn,
+    WordEntry,
+)
 from app.plots.pointed import PointedFigure, cell_after
 from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
+from app.plots.strokes import paint_chip, paint_edge, write
 
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
@@ -30,6 +41,8 @@ CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 46, 27, 26, 27
 TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
 SMALL, SMALLER = 12, 11  # px of fonts
 TOP = 6
+WRAPPED = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+_write = partial(write, cut=CUT_RIGHT)
 
 
 @dataclass(slots=True)
@@ -50,17 +63,14 @@ class FamilyColumns(PointedFigure):
 
     entry_chosen = Signal(str)
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.columns: tuple[MemberColumn, ...] = ()
-        self.labels = Labels()
-        self.hint = ""
-        self._rows = _Rows()
-        self._shift = 0  # px that the columns have moved to the left
-        self._sentence = -1  # whose marks are ringed in all planes
-        theme.on_theme_change(self, self.update)
+    columns: tuple[MemberColumn, ...] = ()
+    labels = FamilyLabels()
+    hint = ""
+    _rows = _Rows()
+    _shift = 0  # px that the columns have moved to the left
+    _sentence = -1  # whose marks are ringed in all planes
 
-    def set_columns(self, columns: Sequence[MemberColumn], labels: Labels) -> None:
+    def set_columns(self, columns: Sequence[MemberColumn], labels: FamilyLabels) -> None:
         """Show members, the oldest first."""
         self.columns, self.labels = tuple(columns), labels
         self._lay_out()
@@ -328,21 +338,8 @@ class FamilyColumns(PointedFigure):
                 paint_plane(painter, plane, room, scale_of(column.planes), pointed)
             self._paint_rest(painter, column, x, width)
         if self.current is not None and not self._saving:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("text"), 1.5))
-            painter.drawRoundedRect(self.rect_of(self.current).adjusted(1, 1, -1, -1), 4, 4)
+            paint_edge(painter, self.rect_of(self.current).adjusted(1, 1, -1, -1), width=1.5, radius=4)
         self._paint_left(painter)
-
-    def _text(self, painter: QPainter, room: QRectF, text: str, color: str, **font: object) -> None:
-        """Paint one line, as much of it as fits."""
-        size, bold = font.get("size", theme.UI_SIZE), bool(font.get("bold", False))
-        right = bool(font.get("right", False))
-        made = theme.ui_font(int(size), bold)  # type: ignore[call-overload]
-        painter.setFont(made)
-        painter.setPen(theme.current().color(color))
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        cut = QFontMetricsF(made).elidedText(text, Qt.TextElideMode.ElideRight, room.width() + 1)
-        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, cut)
 
     def _paint_captions(self, painter: QPainter) -> None:
         begin = 0
@@ -350,33 +347,24 @@ class FamilyColumns(PointedFigure):
             end = begin
             while end < len(self.columns) and self.columns[end].caption == self.columns[begin].caption:
                 end += 1
-            room = QRectF(
-                self.left_of(begin) + self.pad,
-                2,
-                (end - begin) * self.column_width - 2 * self.pad,
-                CAPTION - 8,
-            )
+            width = (end - begin) * self.column_width - 2 * self.pad
+            room = QRectF(self.left_of(begin) + self.pad, 2, width, CAPTION - 8)
             said = self.columns[begin].caption.upper()
-            self._text(painter, room, said, "muted", size=10 if self.is_narrow else 11, bold=True)
+            _write(painter, room, said, "muted", size=10 if self.is_narrow else 11, bold=True)
             painter.setPen(QPen(theme.current().color("muted"), 1))
             painter.drawLine(room.bottomLeft(), room.bottomRight())
             begin = end
 
     def _paint_head(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         top = self._rows.tops["head"]
-        self._text(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=14, bold=True)
-        self._text(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=SMALL)
+        _write(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=14, bold=True)
+        _write(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=SMALL)
         if "seen" not in self._rows.tops:
             return
         top = self._rows.tops["seen"]
         self._paint_blocks(painter, column, x, top + 6, width)
-        self._text(
-            painter,
-            QRectF(x, top + 26, width + self.pad - 2, 18),
-            column.seen,
-            "text",
-            size=10 if self.is_narrow else 11,
-        )
+        room = QRectF(x, top + 26, width + self.pad - 2, 18)
+        _write(painter, room, column.seen, size=10 if self.is_narrow else 11)
 
     def _paint_blocks(
         self, painter: QPainter, column: MemberColumn, x: float, y: float, width: float
@@ -389,20 +377,13 @@ class FamilyColumns(PointedFigure):
             if kind == SEEN_BAG:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(color)
-                size = min(9.0, block.width())
-                painter.drawEllipse(
-                    QRectF(block.center().x() - size / 2, block.center().y() - size / 2, size, size)
-                )
+                half = min(9.0, block.width()) / 2
+                painter.drawEllipse(block.center(), half, half)
             elif kind in (SEEN_FILL, OTHER_SIDE):
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(color)
-                painter.drawRoundedRect(block, 2, 2)
+                paint_chip(painter, block, color.name(), radius=2)
             else:
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(
-                    QPen(colors.color("text" if kind == BLANK else "muted"), 1.6 if kind == BLANK else 1)
-                )
-                painter.drawRoundedRect(block.adjusted(0.8, 0.8, -0.8, -0.8), 2, 2)
+                ink, wide = ("text", 1.6) if kind == BLANK else ("muted", 1.0)
+                paint_edge(painter, block.adjusted(0.8, 0.8, -0.8, -0.8), ink, wide, 2)
             x += block.width() + gap
 
     def _value(self, column: MemberColumn, entry: WordEntry) -> str:
@@ -415,11 +396,8 @@ class FamilyColumns(PointedFigure):
     ) -> None:
         colors = theme.current()
         if column.text and self.labels.says[0]:
-            self._wrapped(
-                painter,
-                QRectF(x, self._rows.tops["says"] + TOP, width, self._rows.heights["says"]),
-                column.text,
-            )
+            room = QRectF(x, self._rows.tops["says"] + TOP, width, self._rows.heights["says"])
+            self._wrapped(painter, room, column.text)
         for row, entry in enumerate(column.entries):
             place = self.rect_of((row, number))
             value = self._value(column, entry)
@@ -431,16 +409,14 @@ class FamilyColumns(PointedFigure):
                 begin += 14
             beside = 0.0 if self.is_narrow else value_width + 4
             line = QRectF(begin, place.top(), x + width - begin - beside, 18)
-            self._text(painter, line, entry.word, "text", size=SMALL, bold=entry.is_answer)
+            _write(painter, line, entry.word, "text", size=SMALL, bold=entry.is_answer)
             below = 13 if self.is_narrow else 0
             right = QRectF(x + width - value_width, place.top() + below, value_width, 18)
             color = "text" if entry.is_answer else "muted"
-            self._text(painter, right, value, color, size=SMALL, bold=entry.is_answer, right=True)
+            _write(painter, right, value, color, size=SMALL, bold=entry.is_answer, side=RIGHT)
             long = width - NARROW_VALUE if self.is_narrow else width
             track = QRectF(x, place.top() + 19, long, 5)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("line"))
-            painter.drawRoundedRect(track, 2.5, 2.5)
+            paint_chip(painter, track, colors.line, radius=2.5)
             share = min(1.0, max(0.0, entry.value))
             bar = QRectF(track.left(), track.top(), max(2.0, long * share), 5)
             ink = colors.color("fine" if entry.is_answer else "accent")
@@ -455,33 +431,30 @@ class FamilyColumns(PointedFigure):
     def _wrapped(
         self, painter: QPainter, room: QRectF, text: str, color: str = "text", size: int = SMALL
     ) -> None:
-        painter.setFont(theme.ui_font(size))
-        painter.setPen(theme.current().color(color))
-        painter.drawText(room, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop, text)
+        write(painter, room, text, color, size=size, side=WRAPPED)
 
     def _paint_rest(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         tops, heights = self._rows.tops, self._rows.heights
         if "rank" in tops:
             room = QRectF(x, tops["rank"], width, heights["rank"])
-            self._text(
-                painter, room, column.rank, "fine" if column.is_first else "text", size=SMALL, bold=True
-            )
+            ink = "fine" if column.is_first else "text"
+            _write(painter, room, column.rank, ink, size=SMALL, bold=True)
         for name, text in (("cannot", column.cannot), ("shown", column.shown)):
             if name in tops:
                 self._wrapped(painter, QRectF(x, tops[name] + TOP, width, heights[name]), text)
         for number, cell in enumerate(column.scores[: len(self.labels.scores)]):
             room = QRectF(x, tops[f"score{number}"], width, heights[f"score{number}"])
             if not cell.text:
-                self._text(painter, room, self.labels.unable, "muted", size=SMALL, right=True)
+                _write(painter, room, self.labels.unable, "muted", size=SMALL, side=RIGHT)
                 continue
             if not cell.interval:
-                self._text(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, right=True)
+                _write(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, side=RIGHT)
                 continue
             value = QRectF(x, room.top() + 2, width, 18)
-            self._text(painter, value, cell.text, "text", bold=cell.is_best, right=True)
+            _write(painter, value, cell.text, "text", bold=cell.is_best, side=RIGHT)
             below = QRectF(x - self.pad, room.top() + 18, width + self.pad, 15)
             size = 10 if self.is_narrow else SMALLER
-            self._text(painter, below, cell.interval, "muted", size=size, right=True)
+            _write(painter, below, cell.interval, "muted", size=size, side=RIGHT)
 
     def _paint_left(self, painter: QPainter) -> None:
         colors, tops, shift = theme.current(), self._rows.tops, self._shift
@@ -494,25 +467,25 @@ class FamilyColumns(PointedFigure):
         for name, (said, below) in (("seen", self.labels.seen), ("says", self.labels.says)):
             if name in tops and said:
                 top = tops[name] + (0 if name == "seen" else TOP)
-                self._text(painter, QRectF(shift, top + 2, self.left - 8, 18), said, "text", bold=True)
-                self._text(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=SMALL)
+                _write(painter, QRectF(shift, top + 2, self.left - 8, 18), said, "text", bold=True)
+                _write(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=SMALL)
         if self.labels.note:
             room = QRectF(shift, tops["head"] + 21, self.left - 6, 18)
-            self._text(painter, room, self.labels.note, "muted", size=10 if self.is_narrow else 11)
+            _write(painter, room, self.labels.note, "muted", size=10 if self.is_narrow else 11)
         for number, said in enumerate(self.labels.legend):
             if said:
                 self._paint_legend(painter, number, said)
         labels = self.labels
         for name, said in (("rank", labels.rank), ("cannot", labels.cannot), ("shown", labels.shown)):
             if name in tops:
-                self._text(painter, QRectF(shift, tops[name], self.left - 8, RANK), said, "text", bold=True)
+                _write(painter, QRectF(shift, tops[name], self.left - 8, RANK), said, "text", bold=True)
         for number, said in enumerate(labels.planes):
             top = tops[f"plane{number}"] + TOP
-            self._text(painter, QRectF(shift, top, self.left - 8, 18), said, "text", bold=not number)
+            _write(painter, QRectF(shift, top, self.left - 8, 18), said, "text", bold=not number)
             for group, name in enumerate(labels.groups if not number else ()):
                 paint_mark(painter, QPointF(shift + 6, top + 28 + 17 * group), group)
                 room = QRectF(shift + 16, top + 20 + 17 * group, self.left - 24, 17)
-                self._text(painter, room, name, "muted", size=SMALL)
+                _write(painter, room, name, "muted", size=SMALL)
         for number, (said, below) in enumerate(self.labels.scores):
             top = tops[f"score{number}"]
             if self._is_tall(said, below):
@@ -521,15 +494,10 @@ class FamilyColumns(PointedFigure):
                 room = QRectF(shift, top + 4 + high, self.left - 8, rest)
                 self._wrapped(painter, room, below, "muted", SMALLER)
                 continue
-            self._text(painter, QRectF(shift, top, self.left - 8, SCORE), said, "text", size=SMALL)
+            _write(painter, QRectF(shift, top, self.left - 8, SCORE), said, "text", size=SMALL)
             wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-            self._text(
-                painter,
-                QRectF(shift + wide, top, max(0.0, self.left - 8 - wide), SCORE),
-                below,
-                "muted",
-                size=11,
-            )
+            beside = QRectF(shift + wide, top, max(0.0, self.left - 8 - wide), SCORE)
+            _write(painter, beside, below, "muted", size=SMALLER)
 
     def _paint_legend(self, painter: QPainter, number: int, said: str) -> None:
         colors = theme.current()
@@ -538,4 +506,4 @@ class FamilyColumns(PointedFigure):
         painter.setPen(QPen(ink, 1.2) if number else Qt.PenStyle.NoPen)
         painter.setBrush(colors.color("card") if number else ink)
         painter.drawRoundedRect(bar, 3, 3)
-        self._text(painter, QRectF(self._shift + 25, top - 1, self.left - 33, 18), said, "muted", size=SMALL)
+        _write(painter, QRectF(self._shift + 25, top - 1, self.left - 33, 18), said, "muted", size=SMALL)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 
 from app import words
@@ -21,6 +21,7 @@ from app.look.inputs import ToolButton
 from app.look.widgets import set_role
 from app.plots.figure_files import KINDS, SCREEN_DPI, file_stem, picture_bytes, write_file
 from app.plots.save_dialog import SaveDialog
+from app.plots.strokes import paint_edge
 from engine.errors import UserError
 from engine.text.table import write_csv
 
@@ -183,9 +184,7 @@ class Figure(QWidget):
             painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
         if self.hasFocus() and not self._saving:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(theme.current().color("focus"), 2))
-            painter.drawRoundedRect(QRectF(self.ring_room()).adjusted(1, 1, -1, -1), 5, 5)
+            paint_edge(painter, QRectF(self.ring_room()).adjusted(1, 1, -1, -1), "focus", 2, 5)
 
     def ring_room(self) -> QRect:
         """Return what the focus ring goes round."""
@@ -240,9 +239,8 @@ def caption_text(figure: Figure) -> str:
 
 def paint_ring(painter: QPainter, rect: QRect | QRectF, width: float = 2) -> None:
     """Paint the mark around the one cell or bar that the keyboard or the mouse is on."""
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(theme.current().color("text"), width))
-    painter.drawRect(QRectF(rect).adjusted(width / 2, width / 2, -width / 2, -width / 2))
+    half = width / 2
+    paint_edge(painter, QRectF(rect).adjusted(half, half, -half, -half), width=width)
 
 
 def ink_on(background: str) -> QColor:

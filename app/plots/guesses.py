@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainte
 
 from app import words
 from app.look import theme
-from app.look.columns import LEFT, RIGHT, WHOLE, Bar, Column, Ink, Value, Words, of, row_itself
+from app.look.columns import LEFT, RIGHT, WHOLE, Bar, Column, Ink, Value, WordsCell, of, row_itself
 from app.plots.columns import ColumnsFigure
 
 ROW = 24
@@ -114,12 +114,12 @@ class GuessesPlot(ColumnsFigure):
             values = self._widest(map(self.value_words, self.rows[: self.num_top]))
         names = min(names, max(40.0, min(0.5 * width, width - values - LEAST - TICK - 3 * GAP)))
 
-        def name(guess: GuessRow) -> Words:
+        def name(guess: GuessRow) -> WordsCell:
             own, is_bold = self._widest([self.value_words(guess)]), bool(guess.mark)
             metrics = QFontMetricsF(theme.ui_font(bold=is_bold))
             room = min(names, max(0.0, width - own - TICK - 8))
             cut = metrics.elidedText(_text(guess), Qt.TextElideMode.ElideRight, room)
-            return Words(cut, is_bold=is_bold, side=LEFT if TICK + names + own + 4 > width else RIGHT)
+            return WordsCell(cut, is_bold=is_bold, side=LEFT if TICK + names + own + 4 > width else RIGHT)
 
         def bar(guess: GuessRow) -> Bar:
             longer = self._widest([self.value_words(guess)]) - values
@@ -156,8 +156,8 @@ def _text(guess: GuessRow) -> str:
     return " ".join(guess.text.split())
 
 
-def _tick(guess: GuessRow) -> Words:
-    return Words("", icon=("check", "fine") if guess.mark == "original" else None)
+def _tick(guess: GuessRow) -> WordsCell:
+    return WordsCell("", icon=("check", "fine") if guess.mark == "original" else None)
 
 
 def _ink(guess: GuessRow) -> Ink:

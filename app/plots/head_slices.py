@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -24,11 +23,8 @@ class HeadSlicesPlot(Figure):
 
     wanted_size = (560, 120)
     least_size = (240, 120)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.found: Arithmetic | None = None
-        self.num_heads = 1
+    found: Arithmetic | None = None
+    num_heads = 1
 
     def set_heads(self, found: Arithmetic | None, num_heads: int) -> None:
         """Show a model's attention cut into `num_heads`, which share out its width evenly."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.plots import token_labels
@@ -21,7 +20,7 @@ from app.plots.cell_grid import CellGrid
 from app.plots.figure import paint_ring
 from app.plots.layered import dashed_pen, paint_label, paint_levels, paint_scale, whole_pixels
 from app.plots.shown_figure import ShownFigure, spans
-from app.plots.strokes import CENTER, level_line, upright_line, write
+from app.plots.strokes import CENTER, level_line, paint_edge, upright_line, write
 from app.plots.token_labels import LabelPlan
 from engine.inspect.attention.views import MatrixView
 
@@ -49,11 +48,8 @@ class HeatmapPlot(ShownFigure):
 
     wanted_size = (560, 520)
     least_size = (240, 220)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._picture: Picture | None = None
-        self._frame: Frame | None = None
+    _picture: Picture | None = None
+    _frame: Frame | None = None
 
     def set_picture(self, picture: Picture | None, shown: MatrixView | None) -> None:
         """Show a matrix.
@@ -149,9 +145,7 @@ class HeatmapPlot(ShownFigure):
         frame = self.frame()
         area = whole_pixels(painter, frame.area)
         paint_levels(painter, area, self._picture.levels, self._picture.is_signed)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.drawRect(area.adjusted(-0.5, -0.5, 0.5, 0.5))
+        paint_edge(painter, area.adjusted(-0.5, -0.5, 0.5, 0.5), "line")
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_rows(painter, frame)
         self._paint_columns(painter, frame)
@@ -251,17 +245,13 @@ class HeatmapPlot(ShownFigure):
         (row, column), area = self.current, self.frame().area
         hair = QColor(theme.current().text)
         hair.setAlphaF(0.55)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
         if row >= 0:
             place = self.cell_rect(row, 0)
-            painter.setPen(QPen(hair, 1))
-            painter.drawRect(QRectF(area.left(), place.top(), area.width(), place.height()))
+            paint_edge(painter, QRectF(area.left(), place.top(), area.width(), place.height()), hair)
             self._paint_row_chip(painter, row)
         if column >= 0:
             place = self.cell_rect(0, column)
-            painter.setPen(QPen(hair, 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(place.left(), area.top(), place.width(), area.height()))
+            paint_edge(painter, QRectF(place.left(), area.top(), place.width(), area.height()), hair)
             self._paint_column_chip(painter, column)
         if row >= 0 and column >= 0:
             cell = self.cell_rect(row, column)

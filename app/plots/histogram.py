@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import (
-    QBrush,
-    QColor,
-    QFontMetricsF,
-    QKeyEvent,
-    QPainter,
-    QPen,
-)
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -141,11 +134,10 @@ class HistogramPlot(PointedFigure):
         first, last = float(self._edges[0]), float(self._edges[-1])
         beside = max(0.0, LEAST_BARS * float(self._edges[1] - first) - (last - first)) / 2
         up = 0.0, float(self._counts.max())
-        height = max(1.0, self.height() - TOP - BOTTOM)
         written = QFontMetricsF(theme.ui_font(AXIS_SIZE)).horizontalAdvance
-        left = 9 + max(written(said) for _, said in self._ticks(up, height / 32))
-        width = max(1.0, self.width() - left - RIGHT)
-        return Axes(QRectF(left, TOP, width, height), (first - beside, last + beside), up)
+        left = 9 + max(written(said) for _, said in self._ticks(up, (self.height() - TOP - BOTTOM) / 32))
+        rim = (left, TOP, RIGHT, BOTTOM)
+        return Axes.inside(self.rect(), rim, (first - beside, last + beside), up)
 
     def _ticks(self, ends: tuple[float, float], most: float) -> list[tuple[float, str]]:
         return [(value, words.number(value)) for value in round_ticks(*ends, max(2.0, most), 1)]
@@ -197,10 +189,10 @@ class HistogramPlot(PointedFigure):
             line = bar.right()
             if self._maximum is not None and self._edges[index + 1] - 1 > self._maximum:
                 line = max(bar.left(), min(bar.right(), axes.x_of(self._maximum + 1)))
-            painter.fillRect(
-                QRectF(bar.left(), bar.top(), line - bar.left(), bar.height()), QColor(colors.accent)
-            )
-            cut = QRectF(line, bar.top(), bar.right() - line, bar.height())
+            whole, cut = QRectF(bar), QRectF(bar)
+            whole.setRight(line)
+            cut.setLeft(line)
+            painter.fillRect(whole, QColor(colors.accent))
             painter.fillRect(cut, QColor(theme.mix(colors.card, colors.b, 0.85)))
             painter.fillRect(cut, hatch)
         painter.setPen(colors.color("muted"))

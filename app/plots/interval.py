@@ -18,14 +18,14 @@ MARGIN = 10  # px at both ends
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class IntervalScale:
     """What the pictures of all rows share. low, high: the values at the ends."""
 
     low: float
     high: float
 
     @classmethod
-    def over(cls, values: Iterable[float], least: float = LEAST_SPAN) -> Scale:
+    def over(cls, values: Iterable[float], least: float = LEAST_SPAN) -> IntervalScale:
         """Return a scale on which all values lie, with a little room."""
         found = list(values)
         low, high = min(found, default=0.0), max(found, default=1.0)
@@ -45,7 +45,7 @@ class Scale:
 def paint_interval(
     painter: QPainter,
     area: QRectF,
-    scale: Scale,
+    scale: IntervalScale,
     mean: float,
     interval: tuple[float, float] | None,
     values: Sequence[float],

@@ -98,9 +98,8 @@ class LayerLinesPlot(PointedFigure):
 
     @property
     def _axes(self) -> Axes:
-        width = self.width() - LEFT - self._names_width - RIGHT
-        area = QRectF(LEFT, TOP, max(1.0, width), max(1.0, self.height() - TOP - BOTTOM))
-        return Axes(area, (-0.25, self.num_layers - 0.75), self._limits())
+        rim = (LEFT, TOP, self._names_width + RIGHT, BOTTOM)
+        return Axes.inside(self.rect(), rim, (-0.25, self.num_layers - 0.75), self._limits())
 
     @property
     def _names_width(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
@@ -29,7 +29,7 @@ from app.look.columns import RIGHT
 from app.look.zoom import zoom_of
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.pointed import PointedFigure
-from app.plots.strokes import write
+from app.plots.strokes import CENTER, paint_chip, paint_edge, write
 
 FINE = 1024  # pixels along a side of an image in a file that can be enlarged, at least
 SCALE_WIDTH, SCALE_HEIGHT = 96.0, 8.0
@@ -148,9 +148,7 @@ def paint_scale(painter: QPainter, right: float, middle: float, picture: Picture
     levels = np.arange(1 if picture.is_signed else 0, 256, dtype=np.uint8)[None, :]
     bar = whole_pixels(painter, bar)
     paint_levels(painter, bar, levels, picture.is_signed)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(theme.current().color("line"), 1))
-    painter.drawRect(bar)
+    paint_edge(painter, bar, "line")
     width = metrics.horizontalAdvance(low) + 2.0
     left = bar.left() - 6 - width
     write(painter, QRectF(left, top, width, height), low, "muted", size=SMALL, side=RIGHT)
@@ -169,13 +167,10 @@ def value_words(value: float, signed: bool = False) -> str:
 
 
 def paint_label(painter: QPainter, rect: QRectF, text: str, fill: str, ink: str = "text") -> None:
-    """Paint a word on a rounded ground, over whatever is there."""
-    colors = theme.current()
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(fill))
-    painter.drawRoundedRect(rect, 4, 4)
-    painter.setPen(colors.color(ink))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+    """Paint a word on a rounded ground, over whatever is there, in the painter's font."""
+    paint_chip(painter, rect, fill)
+    painter.setPen(theme.current().color(ink))
+    painter.drawText(rect, CENTER, text)
 
 
 def dashed_pen() -> QPen:
@@ -183,8 +178,3 @@ def dashed_pen() -> QPen:
     pen = QPen(theme.current().color("text"), 1, Qt.PenStyle.CustomDashLine)
     pen.setDashPattern([3, 3])
     return pen
-
-
-def line_at(painter: QPainter, x1: float, y1: float, x2: float, y2: float) -> None:
-    """Draw a straight line."""
-    painter.drawLine(QPointF(x1, y1), QPointF(x2, y2))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -31,7 +30,7 @@ LEAST_TOP = 0.01  # a probability below which the line is not stretched to the f
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class LayerGuesses:
     """A layer's answer. guesses: (word, probability), the likeliest first.
 
     probability, rank: of the word that is followed; None where there is none.
@@ -48,19 +47,13 @@ class LayersPlot(RowsFigure):
     row_height = ROW
     head = HEAD
     least_size = (260, HEAD + 3 * ROW)
+    layers: tuple[LayerGuesses, ...] = ()
+    word = ""
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.layers: tuple[Layer, ...] = ()
-        self.word = ""
-
-    def set_layers(self, layers: Sequence[Layer], word: str = "") -> None:
+    def set_layers(self, layers: Sequence[LayerGuesses], word: str = "") -> None:
         """Show the answers of the embeddings, then of each layer."""
         self.layers, self.word, self.is_dim = tuple(layers), word, False
-        self.set_content_height(self.content_height)
-        if self.current is not None and self.current >= len(self.layers):
-            self.forget()
-        self.describe()
+        self.rows_grown()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -150,7 +143,9 @@ class LayersPlot(RowsFigure):
             over = QRectF(line.left() - 6, 0, self.canvas().width() - line.left() + 2, HEAD)
             write(painter, over, said, "muted", size=11, bold=True)
 
-    def _paint_row(self, painter: QPainter, number: int, layer: Layer, cells: QRectF, count: int) -> None:
+    def _paint_row(
+        self, painter: QPainter, number: int, layer: LayerGuesses, cells: QRectF, count: int
+    ) -> None:
         top, is_last = HEAD + ROW * number, number == len(self.layers) - 1
         name, ink = QRectF(4, top, NAME - 8, ROW), "text" if is_last else "muted"
         write(painter, name, self.name_of(number), ink, bold=is_last)
@@ -190,7 +185,7 @@ class LayersPlot(RowsFigure):
         paint_dots(painter, points, colors.color("fine"), 4.5, 1.5)
 
 
-def _value_words(layer: Layer) -> str:
+def _value_words(layer: LayerGuesses) -> str:
     template = words.translate("LayersPlot", "{share} · rank {rank}")
     return template.format(
         share=words.probability(layer.probability or 0.0), rank=words.number(layer.rank or 0)

@@ -8,10 +8,9 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
-from app.plots.chart import Chart
+from app.plots.chart import ChartWidget
 from app.plots.lines import LinesPlot
 
 LEAST_TOP = 0.01  # a probability below which lines are not stretched to the full height
@@ -21,12 +20,9 @@ class LearnedPlot(LinesPlot):
     """A line a word, a cursor at the step whose weights answer. A click or Enter chooses another step."""
 
     step_chosen = Signal(int)
+    cursor_step: int | None = None
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.cursor_step: int | None = None
-
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         super().begin(chart)
         self._cursor = chart.add_line()
         chart.scene().sigMouseClicked.connect(self._clicked)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.plots.chart import Chart, color_curve
+from app.plots.chart import ChartWidget, color_curve
 from app.plots.figure import Numbers
 from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
@@ -28,7 +28,7 @@ class LinesPlot(StepsPlot):
         self._said: dict[str, str] = {}
         self.follow_theme()
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         chart.set_bounds(0.0, 1.0)
         chart.set_percent()
 

@@ -30,7 +30,7 @@ _SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (  # corners within a cir
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class PointClasses:
     """numbers: (E,) the class of each point, OTHER for none of `names`. other: what those are called."""
 
     title: str
@@ -38,19 +38,19 @@ class Classes:
     numbers: np.ndarray
     other: str = ""
 
-    def at(self, places: np.ndarray) -> Classes:
+    def at(self, places: np.ndarray) -> PointClasses:
         """Return the same of some of the points."""
         return replace(self, numbers=self.numbers[places])
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class PointValues:
     """values: (E,) float, NaN where a cell is no number."""
 
     title: str
     values: np.ndarray
 
-    def at(self, places: np.ndarray) -> Values:
+    def at(self, places: np.ndarray) -> PointValues:
         """Return the same of some of the points."""
         return replace(self, values=self.values[places])
 
@@ -65,7 +65,7 @@ class Values:
         return np.where(np.isnan(self.values), OTHER, np.round(np.nan_to_num(scaled))).astype(np.int64)
 
 
-Coloring = Classes | Values
+Coloring = PointClasses | PointValues
 
 
 def coloring_of(title: str, cells: Sequence[str], other: str) -> Coloring:
@@ -77,13 +77,13 @@ def coloring_of(title: str, cells: Sequence[str], other: str) -> Coloring:
     counts = Counter(cell for cell in stripped if cell)
     values = np.array([_number(cell) for cell in stripped], np.float64)
     if len(counts) > FEW_VALUES and np.isfinite(values).sum() == sum(counts.values()):
-        return Values(title, values)
+        return PointValues(title, values)
     names = [name for name, _count in counts.most_common(MOST_CLASSES)]
     if len(counts) <= MOST_CLASSES:
         names.sort(key=lambda name: (np.isnan(_number(name)), np.nan_to_num(_number(name)), name))
     places = {name: place for place, name in enumerate(names)}
     numbers = np.array([places.get(cell, OTHER) for cell in stripped], np.int64)
-    return Classes(title, tuple(names), numbers, other)
+    return PointClasses(title, tuple(names), numbers, other)
 
 
 def class_color(number: int) -> QColor:

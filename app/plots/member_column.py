@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.plots.sense_planes import Dot
+from app.plots.sense_planes import SenseDot
 
 SEEN_FILL, SEEN_BAG, UNSEEN, OTHER_SIDE, BLANK = "fill", "bag", "unseen", "other", "blank"
 
@@ -19,7 +19,7 @@ class WordEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreCell:
+class MemberScore:
     """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
 
     text: str
@@ -46,12 +46,12 @@ class MemberColumn:
     is_first: bool = False
     cannot: str = ""
     shown: str = ""
-    scores: tuple[ScoreCell, ...] = ()
-    planes: tuple[tuple[Dot, ...], ...] = ()
+    scores: tuple[MemberScore, ...] = ()
+    planes: tuple[tuple[SenseDot, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class FamilyLabels:
     """The words at the left, each with a smaller line below; "" leaves a row out. scores: a pair each.
     planes: of each layer; groups: of each kind of mark in them.
     """

@@ -12,18 +12,16 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
 from app.look.columns import RIGHT
-from app.look.labels import fitting
 from app.plots.attention_image import MosaicPicture, Picture, colored, shrink
 from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, paint_ring
-from app.plots.layered import LayeredFigure, colors_of, image_over, line_at, paint_scale, value_words
+from app.plots.layered import LayeredFigure, colors_of, image_over, paint_scale, value_words
 from app.plots.pointed import cell_after
-from app.plots.strokes import CENTER, write
+from app.plots.strokes import CENTER, paint_edge, write, write_parts
 
 EDGE = 8.0
 FOOT = 30.0
@@ -45,16 +43,13 @@ class MosaicPlot(LayeredFigure):
     head_added = Signal(int, int)  # one more or one less to be averaged
     wanted_size = (430, 450)
     least_size = (240, 240)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._picture: MosaicPicture | None = None
-        self._figures: np.ndarray | None = None
-        self._figure_name = ""
-        self._chosen: tuple[Head, ...] = ()
-        self._off: frozenset[Head] = frozenset()
-        self._order: tuple[Head, ...] = ()
-        self.is_sorted = False
+    _picture: MosaicPicture | None = None
+    _figures: np.ndarray | None = None
+    _figure_name = ""
+    _chosen: tuple[Head, ...] = ()
+    _off: frozenset[Head] = frozenset()
+    _order: tuple[Head, ...] = ()
+    is_sorted = False
 
     def set_mosaic(
         self, picture: MosaicPicture | None, *, figures: np.ndarray | None = None, figure_name: str = ""
@@ -210,10 +205,8 @@ class MosaicPlot(LayeredFigure):
             self._paint_each(painter)
         else:
             self._paint_whole(painter)
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
         for head in self._order:
-            painter.drawRect(self.tile_rect(*head).adjusted(-0.5, -0.5, 0.5, 0.5))
+            paint_edge(painter, self.tile_rect(*head).adjusted(-0.5, -0.5, 0.5, 0.5), "line")
 
     def _paint_each(self, painter: QPainter) -> None:
         """Paint all tiles out of one image, in which they stand under each other."""
@@ -290,7 +283,7 @@ class MosaicPlot(LayeredFigure):
                 place = self.tile_rect(*head)
                 painter.fillRect(place, veil)
                 painter.setPen(QPen(theme.current().color("text"), 1.4))
-                line_at(painter, place.left(), place.bottom(), place.right(), place.top())
+                painter.drawLine(place.bottomLeft(), place.topRight())
 
     def _paint_names(self, painter: QPainter) -> None:
         """Name the tiles of a given order, where there is room."""
@@ -307,10 +300,8 @@ class MosaicPlot(LayeredFigure):
             write(painter, corner, name, size=10, side=CENTER)
 
     def _paint_choice(self, painter: QPainter, tile: QRectF, *, is_first: bool) -> None:
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("accent"), 2.6 if is_first else 1.2))
-        out = 1.8 if is_first else 1.4
-        painter.drawRoundedRect(tile.adjusted(-out, -out, out, out), 2, 2)
+        wide, out = (2.6, 1.8) if is_first else (1.2, 1.4)
+        paint_edge(painter, tile.adjusted(-out, -out, out, out), "accent", wide, 2)
 
     def paint_moving(self, painter: QPainter) -> None:
         if self.current:
@@ -319,8 +310,7 @@ class MosaicPlot(LayeredFigure):
 
     def _paint_readout(self, painter: QPainter) -> None:
         place = QRectF(EDGE + 2, self.height() - FOOT, max(0.0, self._scale_left - EDGE - 18), FOOT)
-        text = fitting(self._readout(), QFontMetricsF(theme.ui_font(12)), place.width())
-        write(painter, place, text, "text" if self.current else "muted", size=12)
+        write_parts(painter, place, self._readout(), "text" if self.current else "muted", size=12)
 
 
 def _adds(event: QMouseEvent | QKeyEvent) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -48,11 +47,8 @@ class ParametersPlot(PointedFigure):
 
     nothing = ""
     part_chosen = Signal(str)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.found: Arithmetic | None = None
-        self.chosen = ""
+    found: Arithmetic | None = None
+    chosen = ""
 
     def set_arithmetic(self, found: Arithmetic | None) -> None:
         """Show where a model's weights are; the part that was chosen stays so where there is one."""

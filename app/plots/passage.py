@@ -14,22 +14,22 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from app import words
 from app.look import theme
 from app.plots.figure import Numbers
-from app.plots.strokes import CENTER, level_line
-from app.plots.word_flow import FlowWord, WordFlow, WordLook
+from app.plots.strokes import CENTER, level_line, paint_edge
+from app.plots.word_flow import ChipStyle, TextWord, WordsFigure
 
 LINE, CHIP = 26, 23
 ANSWER, RIGHT = "answer", "right"
 
 
 @dataclass(frozen=True, slots=True)
-class ShadedWord(FlowWord):
+class ShadedWord(TextWord):
     """value: 0 to 1. marks: ANSWER and RIGHT, where a word belongs to the given or to the right answer."""
 
     value: float = 0.0
     marks: frozenset[str] = frozenset()
 
 
-class PassagePlot(WordFlow[ShadedWord]):
+class PassagePlot(WordsFigure[ShadedWord]):
     """The words of a passage."""
 
     line, chip, most_lines = LINE, CHIP, 9
@@ -81,11 +81,11 @@ class PassagePlot(WordFlow[ShadedWord]):
     def is_bold(self, index: int) -> bool:
         return ANSWER in self.words[index].marks
 
-    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+    def look_of(self, index: int, is_hovered: bool) -> ChipStyle:
         value, colors = self.words[index].value, theme.current()
         if value <= 0.005:
-            return WordLook()
-        return WordLook(theme.mix(colors.card, colors.accent, 0.06 + 0.74 * min(1.0, value)))
+            return ChipStyle()
+        return ChipStyle(theme.mix(colors.card, colors.accent, 0.06 + 0.74 * min(1.0, value)))
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         super().paint_word(painter, room, index, is_hovered)
@@ -96,6 +96,4 @@ class PassagePlot(WordFlow[ShadedWord]):
                 painter.setPen(QPen(QColor(color), 2, style))
                 level_line(painter, room.left(), room.right() + 2, room.bottom() + 2 * place)
         if is_hovered:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("text"), 1))
-            painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+            paint_edge(painter, room.adjusted(0.5, 0.5, -0.5, -0.5), radius=3)

@@ -6,7 +6,8 @@ model's own has a frame and no ground. Under the pieces may stand those of a sec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -18,7 +19,6 @@ from PySide6.QtGui import (
     QPainter,
     QPainterPath,
 )
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -51,13 +51,10 @@ class PiecesPlot(ScrolledFigure):
     hovered = Signal(int)  # the row of the piece under the pointer, -1 for none
     wanted_size = (480, 180)
     least_size = (200, 84)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.columns: tuple[WordColumn, ...] = ()
-        self.has_beside = False
-        self._placed: list[PlacedColumn] = []
-        self._of_row: dict[int, tuple[PlacedColumn, int]] = {}  # row -> where its piece stands
+    columns: tuple[WordColumn, ...] = ()
+    has_beside = False
+    _placed: Sequence[PlacedColumn] = ()
+    _of_row: Mapping[int, tuple[PlacedColumn, int]] = MappingProxyType({})  # row -> where its piece stands
 
     @property
     def is_empty(self) -> bool:

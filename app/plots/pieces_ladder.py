@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import CUT_MIDDLE
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
+from app.plots.strokes import CENTER, write
 from app.plots.token_labels import is_right_to_left
 from engine.text.trace import LONGEST, TracedWord
 
@@ -130,43 +132,33 @@ class LadderPlot(ScrolledFigure):
         return size, edges
 
     def _paint_word(self, painter: QPainter, word: TracedWord, size: int, edges: list[float]) -> None:
-        painter.setFont(theme.ui_font(size, bold=True))
-        painter.setPen(theme.current().color("text"))
-        metrics = QFontMetricsF(painter.font())
+        wide = QFontMetricsF(theme.ui_font(size, bold=True)).horizontalAdvance(word.text)
         whole = QRectF(min(edges), 0, max(edges) - min(edges), STEP)
-        if metrics.horizontalAdvance(word.text) > whole.width() + 2:
-            shown = metrics.elidedText(word.text, Qt.TextElideMode.ElideMiddle, whole.width())
-            painter.drawText(whole, Qt.AlignmentFlag.AlignVCenter, shown)
+        if wide > whole.width() + 2:
+            write(painter, whole, word.text, size=size, bold=True, cut=CUT_MIDDLE)
             return
         for letter, one, other in zip(word.text, edges, edges[1:], strict=False):
             room = QRectF(min(one, other) - 3, 0, abs(other - one) + 6, STEP)
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, letter)
+            write(painter, room, letter, size=size, bold=True, side=CENTER)
 
     def _paint_try(self, painter: QPainter, one: _Try, top: float, size: int, edges: list[float]) -> None:
         colors = theme.current()
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         first, last = sorted((edges[one.start], edges[one.stop]))
         bar = QRectF(first + 1, top, last - first - 2, BAR)
         if one.kind == "more":
-            painter.setFont(theme.ui_font(11))
-            painter.setPen(colors.color("muted"))
             said = self.tr("… {count} more, each a character shorter").format(count=words.number(one.count))
-            painter.drawText(QRectF(first + 2, top, self.canvas().width(), BAR), left, said)
+            write(painter, QRectF(first + 2, top, self.canvas().width(), BAR), said, "muted", size=11)
             return
         hit, fail = one.kind == "hit", one.kind == "fail"
         frame = colors.accent if hit else colors.wrong if fail else colors.line
-        style = Qt.PenStyle.DashLine if fail else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(QColor(frame), 1.2, style))
+        painter.setPen(QPen(QColor(frame), 1.2, Qt.PenStyle.DashLine if fail else Qt.PenStyle.SolidLine))
         painter.setBrush(QColor(colors.accent_soft if hit else colors.card))
         painter.drawRoundedRect(bar, 4, 4)
-        painter.setFont(theme.ui_font(size))
-        metrics = QFontMetricsF(painter.font())
-        room = max(bar.width() - 4, 6)
+        metrics, room = QFontMetricsF(theme.ui_font(size)), max(bar.width() - 4, 6)
         is_whole = metrics.horizontalAdvance(one.text) <= room or not one.text.startswith(CONTINUES)
         shown = one.text if is_whole else one.text.removeprefix(CONTINUES)
-        shown = metrics.elidedText(shown, Qt.TextElideMode.ElideMiddle, room)
-        painter.setPen(colors.color("text" if hit else "wrong" if fail else "muted"))
-        painter.drawText(bar, Qt.AlignmentFlag.AlignCenter, shown)
+        ink = "text" if hit else "wrong" if fail else "muted"
+        write(painter, bar, metrics.elidedText(shown, CUT_MIDDLE, room), ink, size=size, side=CENTER)
         self._paint_side(painter, one, bar if is_whole else self._paint_hashes(painter, bar, edges))
 
     def _paint_hashes(self, painter: QPainter, bar: QRectF, edges: list[float]) -> QRectF:
@@ -174,7 +166,7 @@ class LadderPlot(ScrolledFigure):
         wide = QFontMetricsF(painter.font()).horizontalAdvance(CONTINUES) + 2
         is_turned = edges[-1] < edges[0]
         place = QRectF(bar.right() + 1 if is_turned else bar.left() - wide, bar.top(), wide, BAR)
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, CONTINUES)
+        painter.drawText(place, CENTER, CONTINUES)
         return bar.united(place)
 
     def _paint_side(self, painter: QPainter, one: _Try, bar: QRectF) -> None:
@@ -185,13 +177,9 @@ class LadderPlot(ScrolledFigure):
         theme.icon(name, ink).paint(painter, mark.toRect())
         if one.kind == "miss":
             return
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(theme.current().color(ink))
-        said = str(one.id)
-        if one.kind == "fail":
-            said = self.tr("so [UNK] {id}").format(id=self.unknown_id)
+        unknown = self.tr("so [UNK] {id}").format(id=self.unknown_id)
         place = QRectF(mark.right() + 5, bar.top(), SIDE, BAR)
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
+        write(painter, place, unknown if one.kind == "fail" else str(one.id), ink, size=12)
 
 
 def _tries(word: TracedWord) -> list[_Try]:

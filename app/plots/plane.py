@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
 from app.plots.axes import AXIS_SIZE, Axes, axis_ticks
@@ -36,17 +35,14 @@ class PlanePlot(PointedFigure):
     is_door = False
     wanted_size = (320, 240)
     least_size = (180, 120)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._points = np.zeros((0, 2))
-        self._said: Sequence[str] = ()
-        self._names = ("", "")
-        self._ranges = ((0.0, 1.0), (0.0, 1.0))
-        self._line: tuple[QPointF, QPointF] | None = None
-        self._order: list[int] = []  # of the points by x
-        self._is_joined = False
-        self._special = -1
+    _points = np.zeros((0, 2))
+    _said: Sequence[str] = ()
+    _names = ("", "")
+    _ranges = ((0.0, 1.0), (0.0, 1.0))
+    _line: tuple[QPointF, QPointF] | None = None
+    _order: Sequence[int] = ()  # of the points by x
+    _is_joined = False
+    _special = -1
 
     def set_points(
         self,

@@ -200,10 +200,10 @@ class DoorsFigure(PointedFigure):
     chosen = Signal(int)
     wanted_size = (360, 170)
     least_size = (180, 90)
+    marked = -1  # the place of the group whose texts are shown; -1: none
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.marked = -1  # the place of the group whose texts are shown; -1: none
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def set_marked(self, place: int) -> None:

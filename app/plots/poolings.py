@@ -14,6 +14,7 @@ from app.look import theme
 from app.look.columns import CUT_MIDDLE, Bar, Column, figures, of, row_itself
 from app.plots.columns import ColumnsFigure
 from app.plots.figure import Numbers
+from app.plots.strokes import paint_chip
 
 EDGE, GAP = 8.0, 12.0
 FIGURE, SHARE = 46.0, 54.0  # px of a column without a bar, and of the figure beside one
@@ -146,9 +147,7 @@ class PoolingsPlot(ColumnsFigure):
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:
         if place == self.current and not self._saving:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.current().color("hover"))
-            painter.drawRoundedRect(room, 4, 4)
+            paint_chip(painter, room, theme.current().hover)
 
     def paint_mark(self, painter: QPainter) -> None:
         """Paint no ring: the row that is marked has a ground."""

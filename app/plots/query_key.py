@@ -24,8 +24,8 @@ from app.plots.figure import Figure, Numbers
 from app.plots.layered import paint_label, paint_levels, value_words, whole_pixels
 from app.plots.scrolled import RowsFigure
 from app.plots.shown_figure import isolated
-from app.plots.strokes import level_line, upright_line, write
-from engine.inspect.attention.weights import Detail
+from app.plots.strokes import level_line, upright_line, write, write_parts
+from engine.inspect.attention.weights import HeadAttention
 
 ROW, STRIPES, BAR = 22, 14, 10  # px
 HEADER = 52  # captions and the query
@@ -49,27 +49,20 @@ class QueryKeyPlot(RowsFigure):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self.detail: Detail | None = None
-        self.is_sorted = False
-        self.order: list[int] = []  # the rows: places of tokens
+        self.detail: HeadAttention | None = None
         self._colors: dict[str, Picture] = {}
         # header and footer stay in view, so scrolling moves them over the rows
         self._scroll.verticalScrollBar().valueChanged.connect(self.canvas().update)
 
     @property
     def num_rows(self) -> int:
-        return len(self.order)
+        return 0 if self.detail is None else len(self.detail.weights)
 
-    def set_detail(self, detail: Detail | None) -> None:
+    def set_detail(self, detail: HeadAttention | None) -> None:
         """Show a token's query and all keys (`engine.inspect.attention.weights.detail`), or nothing."""
         self.detail = detail
         self._colors = {} if detail is None else _colors_of(detail)
-        self._lay_out()
-
-    def set_sorted(self, is_sorted: bool) -> None:
-        """Show the largest weights first, or the tokens as they stand in the text."""
-        self.is_sorted = is_sorted
-        self._lay_out()
+        self.rows_changed()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -87,14 +80,10 @@ class QueryKeyPlot(RowsFigure):
         query = [float(f"{value:.6g}") for value in detail.query.tolist()]
         empty = [""] * size
         rows.append([detail.place, f"query of {detail.tokens[detail.place]}", "", "", *query, *empty, *empty])
-        for place in self.order:
+        for place, token in enumerate(detail.tokens):
             parts = (detail.keys[place], detail.products[place], detail.values[place])
-            figures = (
-                detail.scores[place],
-                detail.weights[place],
-                *(x for part in parts for x in part.tolist()),
-            )
-            rows.append([place, detail.tokens[place], *(float(f"{float(value):.6g}") for value in figures)])
+            figures = (detail.scores[place], detail.weights[place], *np.concatenate(parts).tolist())
+            rows.append([place, token, *(float(f"{float(value):.6g}") for value in figures)])
         output = [float(f"{value:.6g}") for value in detail.output.tolist()]
         rows.append([detail.place, "output = sum of weight x value", "", "", *empty, *empty, *output])
         return rows
@@ -103,7 +92,7 @@ class QueryKeyPlot(RowsFigure):
         """Return the way from query to output in numbers, for the marked token or the strongest."""
         assert self.detail is not None
         detail, size = self.detail, len(self.detail.query)
-        place = int(detail.weights.argmax()) if self.current is None else self.order[self.current]
+        place = int(detail.weights.argmax()) if self.current is None else self.current
         product, score = float(detail.products[place].sum()), float(detail.scores[place])
         powers = np.exp(detail.scores.astype(np.float64))
         first = self.tr("“{key}”: score = q · k / √{size} = {product} / {root} = {score}").format(
@@ -128,12 +117,12 @@ class QueryKeyPlot(RowsFigure):
     def row_words(self, row: int) -> str:
         """Return a row in words: "bank → river   score 2.1   weight 0.31"."""
         assert self.detail is not None
-        detail, place = self.detail, self.order[row]
+        detail = self.detail
         return self.tr("{query} → {key}   score {score}   weight {weight}").format(
             query=isolated(detail.tokens[detail.place]),
-            key=isolated(detail.tokens[place]),
-            score=value_words(float(detail.scores[place]), True),
-            weight=value_words(float(detail.weights[place])),
+            key=isolated(detail.tokens[row]),
+            score=value_words(float(detail.scores[row]), True),
+            weight=value_words(float(detail.weights[row])),
         )
 
     def words_of(self, target: int) -> str:
@@ -143,13 +132,13 @@ class QueryKeyPlot(RowsFigure):
         return ""  # the footer says it
 
     def current_changed(self) -> None:
-        self.key_hovered.emit(-1 if self.current is None else self.order[self.current])
+        self.key_hovered.emit(-1 if self.current is None else self.current)
 
     def can_choose(self, target: int) -> bool:
         return True
 
     def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
-        self.key_chosen.emit(self.order[target])
+        self.key_chosen.emit(target)
 
     def target_at(self, at: QPointF) -> int | None:
         is_on_rows = self._scrolled() + HEADER <= at.y() < self._foot()
@@ -162,18 +151,10 @@ class QueryKeyPlot(RowsFigure):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         Figure.focusOutEvent(self, event)  # the working stays, to be saved with the picture
 
-    def _lay_out(self) -> None:
-        self.order = []
-        if self.detail is not None:
-            weights = self.detail.weights
-            by_weight = np.argsort(-weights, kind="stable").tolist()
-            self.order = by_weight if self.is_sorted else list(range(len(weights)))
-        self.rows_changed()
-
     @property
     def content_height(self) -> int:
         """How high header, rows and footer are together."""
-        return self.top_of(self.num_rows) + 6 + FOOTER if self.order else 0
+        return self.top_of(self.num_rows) + 6 + FOOTER if self.num_rows else 0
 
     def columns(self) -> dict[str, QRectF]:
         """Return where each column lies, from left to right; only x and width count."""
@@ -197,7 +178,7 @@ class QueryKeyPlot(RowsFigure):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         columns = self.columns()
         for row, room in self.rows_in(area):
-            self._paint_row(painter, columns, int(room.top()), self.order[row])
+            self._paint_row(painter, columns, int(room.top()), row)
         self.paint_mark(painter)
         self._paint_header(painter, columns, 0.0 if self._saving else float(self._scrolled()))
         self._paint_footer(painter, columns, self._foot())
@@ -215,11 +196,10 @@ class QueryKeyPlot(RowsFigure):
         painter.fillRect(QRectF(0, top, self.canvas().width(), FOOTER), colors.color("card"))
         painter.setPen(QPen(colors.color("line"), 1))
         level_line(painter, EDGE, self.canvas().width() - EDGE, top + 1)
-        metrics, left = QFontMetricsF(theme.ui_font(12)), columns["name"].left()
+        left = columns["name"].left()
         for number, line in enumerate(self.working()):
             right = columns["value"].left() - 6 if number == 2 else self.canvas().width() - EDGE
-            place = QRectF(left, top + 4 + LINE * number, right - left, LINE)
-            write(painter, place, fitting(line, metrics, place.width()), size=12)
+            write_parts(painter, QRectF(left, top + 4 + LINE * number, right - left, LINE), line, size=12)
         self._paint_stripes(
             painter, columns["value"], top + 4 + 2 * LINE - (ROW - LINE) / 2, self._colors["output"], 0
         )
@@ -309,7 +289,7 @@ class QueryKeyPlot(RowsFigure):
         paint_levels(painter, whole_pixels(painter, area), picture.levels[place : place + 1], is_signed=True)
 
 
-def _colors_of(detail: Detail) -> dict[str, Picture]:
+def _colors_of(detail: HeadAttention) -> dict[str, Picture]:
     """Return numbers as colours; query and keys share a scale, and so do values and output."""
     top = float(max(np.abs(detail.query).max(initial=0.0), np.abs(detail.keys).max(initial=0.0)))
     most = float(np.abs(detail.values).max(initial=0.0))  # a mean of values is not beyond them

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.columns import CUT_RIGHT, LEFT, RIGHT, Bar
 from app.plots.figure import Numbers
 from app.plots.scrolled import RowsFigure
+from app.plots.strokes import level_line, paint_line, write
 from engine.events import Reading
 
 ROW = 45
@@ -83,10 +85,7 @@ class ReadingsPlot(RowsFigure):
             line = self.lines.setdefault(reading.sentence, _Line(reading))
             line.add(step, reading)
         self._shown = tuple(dict.fromkeys(reading.sentence for reading in readings))
-        self.set_content_height(self.content_height)
-        if self.current is not None and self.current >= self.num_rows:
-            self.forget()
-        self.describe()
+        self.rows_grown()
 
     def clear(self) -> None:
         """Forget all readings."""
@@ -145,7 +144,7 @@ class ReadingsPlot(RowsFigure):
         self.paint_mark(painter)
 
     def _paint_row(self, painter: QPainter, room: QRectF, place: int, line: _Line) -> None:
-        y, colors, width, left = room.top(), theme.current(), room.width(), 18.0
+        y, width, left = room.top(), room.width(), 18.0
         curve = CURVE_WIDTH if width > NARROW else CURVE_WIDTH / 2
         right = width - 6.0 - curve - VALUE_WIDTH - 12
         self._paint_curve(painter, QRectF(right + 12, y + 6, curve, ROW - 14), line, place)
@@ -156,23 +155,21 @@ class ReadingsPlot(RowsFigure):
         self._paint_sentence(painter, QRectF(left, y + 2, right - left, 20), line.reading)
         self._paint_guesses(painter, QRectF(left, y + 22, right - left, CHIP), line.reading)
         if place < self.num_rows - 1:
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.drawLine(QPointF(4, y + ROW - 0.5), QPointF(width - 4, y + ROW - 0.5))
+            painter.setPen(QPen(theme.current().color("line"), 1))
+            level_line(painter, 4, width - 4, y + ROW - 0.5)
 
     def _paint_sentence(self, painter: QPainter, room: QRectF, reading: Reading) -> None:
-        colors = theme.current()
         before, gap, after = split_gap(" ".join(reading.sentence.split()))
         x = room.left()
         gap = "[MASK]" if gap == "MASK" else gap
+        painter.setPen(theme.current().color("text"))
         for text, bold in ((before, False), (gap, True), (after, False)):
             font = theme.ui_font(bold=bold)
             font.setUnderline(bold)
             painter.setFont(font)
-            metrics = QFontMetricsF(font)
-            left = max(0.0, room.right() - x)
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, left)
-            painter.setPen(colors.color("text"))
-            painter.drawText(QRectF(x, room.top(), left + 2, room.height()), _middle(), shown)
+            metrics, left = QFontMetricsF(font), max(0.0, room.right() - x)
+            shown = metrics.elidedText(text, CUT_RIGHT, left)
+            painter.drawText(QRectF(x, room.top(), left + 2, room.height()), LEFT, shown)
             x += metrics.horizontalAdvance(shown)
 
     def _paint_guesses(self, painter: QPainter, room: QRectF, reading: Reading) -> None:
@@ -187,28 +184,19 @@ class ReadingsPlot(RowsFigure):
 
     def _chip_width(self, word: str, value: float) -> float:
         plain, small = QFontMetricsF(theme.ui_font(12, bold=True)), QFontMetricsF(theme.ui_font(11))
-        said = _value_words(value)
+        said = words.probability(value)
         return plain.horizontalAdvance(_short(word)) + small.horizontalAdvance(said) + 20
 
     def _paint_chip(self, painter: QPainter, chip: QRectF, word: str, value: float, is_right: bool) -> None:
         """Paint a guess on a bar as long as it is probable; the right one in its colour, with a tick."""
-        colors = theme.current()
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("hover"))
-        painter.drawRoundedRect(chip, 4, 4)
-        painter.setBrush(colors.color("accent_soft"))
-        painter.drawRoundedRect(QRectF(chip.left(), chip.top(), max(3.0, chip.width() * value), CHIP), 4, 4)
-        font = theme.ui_font(12, bold=is_right)
+        Bar(value, "accent_soft", "hover", CHIP, 4.0, 3.0).paint(painter, chip)
+        font, inner = theme.ui_font(12, bold=is_right), chip.adjusted(7, 0, -6, 0)
+        font.setUnderline(is_right)
         painter.setFont(font)
-        painter.setPen(colors.color("text"))
-        if is_right:
-            font.setUnderline(True)
-            painter.setFont(font)
-        inner = chip.adjusted(7, 0, -6, 0)
-        painter.drawText(inner, _middle(), _short(word))
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(colors.color("text" if is_right else "muted"))
-        painter.drawText(inner, _middle("right"), _value_words(value))
+        painter.setPen(theme.current().color("text"))
+        painter.drawText(inner, LEFT, _short(word))
+        ink = "text" if is_right else "muted"
+        write(painter, inner, words.probability(value), ink, size=11, side=RIGHT)
 
     def _paint_curve(self, painter: QPainter, room: QRectF, line: _Line, place: int) -> None:
         values = np.array([np.nan if p.probability is None else p.probability for p in line.past])
@@ -220,37 +208,22 @@ class ReadingsPlot(RowsFigure):
         x = room.left() + room.width() * (steps - steps[0]) / span
         y = room.bottom() - room.height() * np.clip(values / top, 0, 1)
         painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.drawLine(room.bottomLeft(), room.bottomRight())
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(theme.category(place)), 1.8))
+        level_line(painter, room.left(), room.right(), room.bottom())
         keep = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(int))
-        painter.drawPolyline([QPointF(a, b) for a, b in zip(x[keep], y[keep], strict=True) if b == b])
+        points = [QPointF(a, b) for a, b in zip(x[keep], y[keep], strict=True) if b == b]
+        paint_line(painter, points, QColor(theme.category(place)), 1.8)
 
     def _paint_value(self, painter: QPainter, room: QRectF, line: _Line) -> None:
-        reading, colors = line.reading, theme.current()
+        reading = line.reading
         if reading.probability is None:
             return
-        painter.setFont(theme.ui_font(bold=True))
-        painter.setPen(colors.color("text"))
-        painter.drawText(
-            room.adjusted(0, 4, 0, -ROW / 2), _middle("right"), _value_words(reading.probability)
-        )
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(colors.color("fine" if reading.rank == 1 else "muted"))
-        said = self.tr("first guess") if reading.rank == 1 else ""
+        above, below = room.adjusted(0, 4, 0, -ROW / 2), room.adjusted(0, ROW / 2 - 2, 0, -4)
+        write(painter, above, words.probability(reading.probability), bold=True, side=RIGHT)
+        ink, said = ("fine", self.tr("first guess")) if reading.rank == 1 else ("muted", "")
         if reading.rank is not None and reading.rank > 1:
             said = self.tr("guess {rank}").format(rank=words.number(reading.rank))
-        painter.drawText(room.adjusted(0, ROW / 2 - 2, 0, -4), _middle("right"), said)
-
-
-def _value_words(value: float) -> str:
-    return words.probability(value)
+        write(painter, below, said, ink, size=11, side=RIGHT)
 
 
 def _short(word: str) -> str:
     return words.shorten(word, 24)
-
-
-def _middle(side: str = "left") -> Qt.AlignmentFlag:
-    sides = {"left": Qt.AlignmentFlag.AlignLeft, "right": Qt.AlignmentFlag.AlignRight}
-    return sides[side] | Qt.AlignmentFlag.AlignVCenter

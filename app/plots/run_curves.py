@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.plots.axes import spread
-from app.plots.chart import Chart, color_curve
+from app.plots.chart import ChartWidget, color_curve
 from app.plots.figure import Numbers
 from app.plots.series import Series, table_by_step
 from app.plots.steps import StepsPlot
@@ -58,7 +58,7 @@ class RunCurvesPlot(StepsPlot):
         self._metric = ""
         self.follow_theme()
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         chart.add_drawing(self._paint_names)
 
     def set_lines(self, lines: Sequence[RunLine], metric: str) -> None:

@@ -65,7 +65,7 @@ class SaveDialog(QDialog):
         ):
             self.kind.addItem(text, suffix)
         width = DoubleSpinBox(minimum=10, maximum=2000, decimals=1, value=screen, suffix=self.tr(" mm"))
-        self.width_mm = named(width, "save_width")
+        self.width_mm = tidy_spin(named(width, "save_width"))
         self.preset = named(ComboBox(), "save_preset")
         for text, preset in (
             (self.tr("As on screen"), screen),
@@ -75,9 +75,7 @@ class SaveDialog(QDialog):
         ):
             self.preset.addItem(text, preset)
         dots = SpinBox(minimum=50, maximum=1200, value=DEFAULT_DPI, suffix=self.tr(" dots an inch"))
-        self.dpi = named(dots, "save_dpi")
-        for spin in (self.width_mm, self.dpi):
-            tidy_spin(spin)
+        self.dpi = tidy_spin(named(dots, "save_dpi"))
 
     def _lay_out(self) -> None:
         self.numbers = named(QCheckBox(self.tr("Its numbers beside it, as a table (.csv)")), "save_numbers")

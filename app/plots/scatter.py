@@ -10,18 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QPen, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look import theme
 from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure
-from app.plots.marks import Classes, Coloring, Values
+from app.plots.marks import Coloring, PointClasses, PointValues
 from app.plots.pointed import ARROWS
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
-from app.plots.strokes import CENTER, write
+from app.plots.strokes import CENTER, paint_edge, write
 
 EDGE = 10.0
 FOOT = 20.0  # px, the line under the points
@@ -237,7 +236,7 @@ class ScatterPlot(LayeredFigure):
 
     def _entries(self) -> list[LegendEntry]:
         coloring = self._coloring
-        if not isinstance(coloring, Classes):
+        if not isinstance(coloring, PointClasses):
             return []
         counts = np.bincount(coloring.numbers + 1, minlength=len(coloring.names) + 1)
         entries = [
@@ -251,7 +250,7 @@ class ScatterPlot(LayeredFigure):
     def _area(self) -> QRectF:
         """Return where the points lie."""
         rows = len(legend_rows(self._entries(), self.width() - 2 * EDGE))
-        if isinstance(self._coloring, Values):
+        if isinstance(self._coloring, PointValues):
             rows = 1
         top = EDGE + rows * LEGEND_ROW
         left = EDGE + (16.0 if self._side else 0.0)
@@ -287,7 +286,7 @@ class ScatterPlot(LayeredFigure):
 
     def _value_of(self, place: int) -> str:
         coloring = self._coloring
-        if isinstance(coloring, Values):
+        if isinstance(coloring, PointValues):
             value = coloring.values[place]
             return "–" if np.isnan(value) else f"{value:g}"
         if coloring is None:
@@ -301,9 +300,7 @@ class ScatterPlot(LayeredFigure):
         paint_legend(
             painter, self._coloring, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0)
         )
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(area, 4, 4)
+        paint_edge(painter, area, "line", radius=4)
         painter.save()
         painter.setClipRect(area)
         self._paint_points(painter, area)
@@ -312,10 +309,10 @@ class ScatterPlot(LayeredFigure):
 
     def _paint_points(self, painter: QPainter, area: QRectF) -> None:
         coloring, radius = self._coloring, self._radius
-        is_shade = isinstance(coloring, Values)
+        is_shade = isinstance(coloring, PointValues)
         numbers = np.zeros(len(self._points), np.int64)
         if coloring is not None:
-            numbers = coloring.shades() if isinstance(coloring, Values) else coloring.numbers
+            numbers = coloring.shades() if isinstance(coloring, PointValues) else coloring.numbers
         pixels = self._pixels()
         low = np.array([area.left() - 8, area.top() - 8])
         seen = ((pixels >= low) & (pixels <= (area.right() + 8, area.bottom() + 8))).all(1)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 
 from app.look import theme
 from app.plots import marks
-from app.plots.marks import Coloring, Values
+from app.plots.marks import Coloring, PointValues
 from app.plots.strokes import write
 
 ROW = 18.0
@@ -48,7 +48,7 @@ def paint_legend(
 ) -> None:
     """Paint a legend from the room's top left corner on."""
     metrics = QFontMetricsF(theme.ui_font(SIZE))
-    if isinstance(coloring, Values):
+    if isinstance(coloring, PointValues):
         _paint_ramp(painter, metrics, coloring, room)
     for row, line in enumerate(legend_rows(entries, room.width())):
         for x, entry in line:
@@ -59,7 +59,7 @@ def paint_legend(
             write(painter, place, text, size=SIZE)
 
 
-def _paint_ramp(painter: QPainter, metrics: QFontMetricsF, coloring: Values, room: QRectF) -> None:
+def _paint_ramp(painter: QPainter, metrics: QFontMetricsF, coloring: PointValues, room: QRectF) -> None:
     low, high = (f"{value:g}" for value in coloring.limits)
     title = metrics.elidedText(coloring.title, Qt.TextElideMode.ElideMiddle, WIDEST)
     x, middle = room.left(), room.top() + ROW / 2

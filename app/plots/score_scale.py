@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -41,10 +40,8 @@ class ScoreLine:
 class ScoreScalePlot(PointedFigure):
     """A line a score. A target is a line's place."""
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.lines: tuple[ScoreLine, ...] = ()
-        self._as_share = True
+    lines: tuple[ScoreLine, ...] = ()
+    _as_share = True
 
     def set_lines(self, lines: Sequence[ScoreLine], *, as_share: bool = True) -> None:
         """Show scores, the one that matters first. Args: as_share: in per cent; a correlation is no share."""

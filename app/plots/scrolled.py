@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.look import theme
 from app.look.layout import Margins, column
 from app.look.widgets import set_role
 from app.plots.pointed import PointedFigure, Target, row_after
+from app.plots.strokes import paint_edge
 
 
 class ScrolledFigure(PointedFigure):
@@ -92,6 +93,13 @@ class RowsFigure(ScrolledFigure):
         self.set_content_height(self.content_height)
         self.forget()
 
+    def rows_grown(self) -> None:
+        """Show the rows as they are now; a row that is still there stays marked."""
+        self.set_content_height(self.content_height)
+        if self.current is not None and self.current >= self.num_rows:
+            self.forget()
+        self.describe()
+
     def rect_of(self, target: int) -> QRectF:
         return QRectF(0, self.top_of(target), self._canvas.width(), self.row_height)
 
@@ -113,9 +121,7 @@ class RowsFigure(ScrolledFigure):
         """Paint the ring around the row that is marked; a saved picture has none."""
         if self.current is not None and not self._saving:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(theme.current().color("text"), 1.5))
-            painter.drawRoundedRect(self.rect_of(self.current).adjusted(1, 1, -1, -1), 4, 4)
+            paint_edge(painter, self.rect_of(self.current).adjusted(1, 1, -1, -1), width=1.5, radius=4)
 
 
 class _Canvas(QWidget):

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from app.look import theme
+from app.plots.strokes import paint_edge
 
 RADIUS = 4.0
 REACH = 8.0  # px; a mark nearer to the pointer than this is under it
@@ -21,7 +22,7 @@ LEAST_SCALE = 0.02  # of unit vectors: what is nearer is drawn as one point
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class SenseDot:
     """One sentence in one layer. x, y: of states of length 1. group: its sense. said: the sentence."""
 
     x: float
@@ -30,7 +31,7 @@ class Dot:
     said: str
 
 
-Planes = Sequence[Sequence[Dot]]  # a layer each
+Planes = Sequence[Sequence[SenseDot]]  # a layer each
 
 
 def scale_of(planes: Planes) -> float:
@@ -38,13 +39,13 @@ def scale_of(planes: Planes) -> float:
     return max([LEAST_SCALE, *(max(abs(dot.x), abs(dot.y)) for plane in planes for dot in plane)])
 
 
-def place_of(dot: Dot, room: QRectF, scale: float) -> QPointF:
+def place_of(dot: SenseDot, room: QRectF, scale: float) -> QPointF:
     """Return where a mark stands."""
     half = min(room.width(), room.height()) / 2 - RADIUS - 3
     return room.center() + QPointF(dot.x, -dot.y) * (half / scale)
 
 
-def dot_at(at: QPointF, plane: Sequence[Dot], room: QRectF, scale: float) -> int:
+def dot_at(at: QPointF, plane: Sequence[SenseDot], room: QRectF, scale: float) -> int:
     """Return which mark lies at a place; -1 for none."""
     away = [(place_of(dot, room, scale) - at).manhattanLength() for dot in plane]
     nearest = min(range(len(away)), key=lambda number: away[number], default=-1)
@@ -52,13 +53,11 @@ def dot_at(at: QPointF, plane: Sequence[Dot], room: QRectF, scale: float) -> int
 
 
 def paint_plane(
-    painter: QPainter, plane: Sequence[Dot], room: QRectF, scale: float, pointed: int = -1
+    painter: QPainter, plane: Sequence[SenseDot], room: QRectF, scale: float, pointed: int = -1
 ) -> None:
     """Paint one layer. Args: pointed: the sentence that is marked, -1 for none."""
     colors = theme.current()
-    painter.setPen(QPen(colors.color("line"), 1))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawRoundedRect(room, 4, 4)
+    paint_edge(painter, room, "line", radius=4)
     if all(abs(dot.x) + abs(dot.y) < ONE_POINT for dot in plane):  # of no sense: one vector for all
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.color("muted"))

@@ -11,13 +11,13 @@ from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
-from app.look import theme
+from app.look.columns import CUT_RIGHT, LEFT
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, value_words
 from app.plots.pointed import WALKS, cell_after
+from app.plots.strokes import write
 from engine.inspect.attention.views import MatrixView
 
 NONE = (-1, -1)
@@ -25,7 +25,7 @@ TELLING = 0.0005  # weights below it are not worth a word
 LEAP = 10  # cells that an arrow key with Shift moves
 
 
-class Names:
+class TokenNames:
     """How the tokens of a matrix are called: by themselves, with their place where they stand twice."""
 
     def __init__(self, shown: MatrixView) -> None:
@@ -61,12 +61,9 @@ class ShownFigure(LayeredFigure):
     nothing = NONE
     hovered = Signal(int, int)  # row, column; -1 where the pointer names none
     locked = Signal(int)  # row, -1 when let go
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.shown: MatrixView | None = None
-        self.names: Names | None = None
-        self.locked_row = -1
+    shown: MatrixView | None = None
+    names: TokenNames | None = None
+    locked_row = -1
 
     @property
     def is_empty(self) -> bool:
@@ -75,17 +72,9 @@ class ShownFigure(LayeredFigure):
     def set_shown(self, shown: MatrixView | None) -> None:
         """Take another matrix; hovered and locked stay where the labels are the same."""
         old, self.shown = self.shown, shown
-        self.names = Names(shown) if shown is not None else None
-        same = (
-            old is not None
-            and shown is not None
-            and (old.row_labels, old.column_labels)
-            == (
-                shown.row_labels,
-                shown.column_labels,
-            )
-        )
-        if not same:
+        self.names = TokenNames(shown) if shown is not None else None
+        before, now = (one and (one.row_labels, one.column_labels) for one in (old, shown))
+        if before is None or before != now:
             self.locked_row = -1
             self._hovered = self._walked = NONE
         self.describe()
@@ -96,13 +85,6 @@ class ShownFigure(LayeredFigure):
         row = row if self.shown is not None and 0 <= row < len(self.shown.row_labels) else -1
         if row != self.locked_row:
             self.locked_row = row
-            self.describe()
-            self.update()
-
-    def set_hovered(self, row: int, column: int) -> None:
-        """Show a cell as if the pointer were on it, (-1, -1) for none, without a signal."""
-        if (row, column) != self.current:
-            self._hovered, self._walked = (row, column), NONE
             self.describe()
             self.update()
 
@@ -170,12 +152,8 @@ class ShownFigure(LayeredFigure):
 
     def paint_readout(self, painter: QPainter, place: QRectF) -> None:
         """Paint the line under the picture."""
-        painter.setFont(theme.ui_font(12))
-        painter.setPen(theme.current().color("text" if self.current != NONE else "muted"))
-        metrics = QFontMetricsF(painter.font())
-        text = metrics.elidedText(self.readout(), Qt.TextElideMode.ElideRight, place.width())
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
-        painter.drawText(place, left | Qt.AlignmentFlag.AlignVCenter, text)
+        ink, side = "muted" if self.current == NONE else "text", LEFT | Qt.AlignmentFlag.AlignAbsolute
+        write(painter, place, self.readout(), ink, size=12, side=side, cut=CUT_RIGHT)
 
     def can_choose(self, target: tuple[int, int]) -> bool:
         return True

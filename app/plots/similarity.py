@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -23,10 +22,10 @@ from app.plots.attention_image import Picture, compose
 from app.plots.cell_grid import CellGrid
 from app.plots.figure import Numbers, ink_on, paint_ring
 from app.plots.layered import LayeredFigure, level_color, paint_levels, paint_scale, whole_pixels
-from app.plots.marks import Classes
+from app.plots.marks import PointClasses
 from app.plots.pointed import cell_after
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
-from app.plots.strokes import CENTER, level_line, upright_line, write
+from app.plots.strokes import CENTER, level_line, paint_edge, upright_line, write
 
 EDGE = 8.0
 FOOT = 26.0  # the scale
@@ -61,16 +60,13 @@ class SimilarityPlot(LayeredFigure):
     chosen = Signal(int, int)  # clicked, or Enter: places in the order that is shown
     wanted_size = (520, 440)
     least_size = (220, 180)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self._picture: Picture | None = None
-        self._values = np.zeros((0, 0), np.float32)
-        self._texts: Sequence[str] = ()
-        self._classes: Classes | None = None
+    _picture: Picture | None = None
+    _values = np.zeros((0, 0), np.float32)
+    _texts: Sequence[str] = ()
+    _classes: PointClasses | None = None
 
     def set_matrix(
-        self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: Classes | None = None
+        self, picture: Picture, values: np.ndarray, texts: Sequence[str], classes: PointClasses | None = None
     ) -> None:
         """Show (E, E) cosines of E texts. Args: picture: `picture_of` the values. classes: of the texts."""
         assert values.shape == (len(texts), len(texts)) == picture.levels.shape
@@ -159,9 +155,7 @@ class SimilarityPlot(LayeredFigure):
         area = grid.area
         paint_legend(painter, None, self._entries(), QRectF(EDGE, EDGE - 4, self.width() - 2 * EDGE, 0))
         paint_levels(painter, area, self._picture.levels)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("line"), 1))
-        painter.drawRect(area)
+        paint_edge(painter, area, "line")
         self._paint_classes(painter, grid)
         self._paint_labels(painter, grid)
         self._paint_figures(painter)

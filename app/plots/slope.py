@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
@@ -30,14 +29,11 @@ class SlopePlot(PointedFigure):
 
     wanted_size = (380, 260)
     least_size = (220, 160)
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.variants: tuple[str, ...] = ()
-        self.targets: tuple[str, ...] = ()
-        self.values = np.zeros((0, 0))  # (variants, targets)
-        self.in_percent = True
-        self.locked: int | None = None
+    variants: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    values = np.zeros((0, 0))  # (variants, targets)
+    in_percent = True
+    locked: int | None = None
 
     def set_values(
         self, variants: Sequence[str], targets: Sequence[str], values: np.ndarray, *, in_percent: bool

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
 
 from app.look import theme
-from app.look.labels import fitting
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure
-from app.plots.strokes import CENTER, level_line, upright_line, write
+from app.plots.strokes import CENTER, level_line, upright_line, write, write_parts
 
 CAPTION, LINES, CHIP = 18.0, 9.0, 25.0  # px: from the top
 PAD, GAP, GROUP = 4.0, 2.0, 8.0
@@ -44,11 +42,8 @@ class StepChips(PointedFigure):
     step_chosen = Signal(int)
     wanted_size = (600, int(CAPTION + LINES + CHIP + 2))
     least_size = (320, int(CAPTION + LINES + CHIP + 2))
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        self.chips: tuple[StepChip, ...] = ()
-        self.place = 0
-        super().__init__(title, parent)
+    chips: tuple[StepChip, ...] = ()
+    place = 0
 
     @property
     def is_empty(self) -> bool:
@@ -166,7 +161,6 @@ class StepChips(PointedFigure):
         painter.drawPolygon(QPolygonF(tip))
 
     def _paint_groups(self, painter: QPainter, rects: list[QRectF]) -> None:
-        metrics = QFontMetricsF(theme.ui_font(11, bold=True))
         starts = [i for i in range(len(rects)) if i == 0 or self.chips[i].group != self.chips[i - 1].group]
         for place, after in zip(starts, [*starts[1:], len(rects)], strict=True):
             right = min(rects[after].left() - 4 if after < len(rects) else math.inf, float(self.width()))
@@ -174,8 +168,7 @@ class StepChips(PointedFigure):
             if right <= left:
                 continue
             room = QRectF(left, 0, right - left, CAPTION - 2)
-            shown = fitting(self.chips[place].group.upper(), metrics, room.width())
-            write(painter, room, shown, "muted", size=11, bold=True)
+            write_parts(painter, room, self.chips[place].group.upper(), "muted", size=11, bold=True)
 
     def _paint_more(self, painter: QPainter, rects: list[QRectF]) -> None:
         """Show at which end there is more than is seen."""

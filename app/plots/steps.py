@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import theme
 from app.look.labels import label
 from app.look.layout import column
-from app.plots.chart import Chart, Legend
+from app.plots.chart import ChartWidget, Legend
 from app.plots.figure import Figure
 from app.plots.series import Series
 
@@ -36,7 +36,7 @@ class StepsPlot(Figure):
         self.is_log = False
         self._late = False  # whether something has come while nobody saw it
         self._hovered: float | None = None
-        self._made: Chart | None = None
+        self._made: ChartWidget | None = None
         self._legend = Legend(self.tr("step"))
         self._legend.hide()
         self._bubble = label("", "bubble", parent=self)
@@ -52,10 +52,10 @@ class StepsPlot(Figure):
         return self._made is not None
 
     @property
-    def _chart(self) -> Chart:
+    def _chart(self) -> ChartWidget:
         """The chart, made when it is first needed: it takes longer to make than most pages without it."""
         if self._made is None:
-            self._made = chart = Chart(self)
+            self._made = chart = ChartWidget(self)
             self._cross = chart.add_line()
             chart.scene().sigMouseMoved.connect(self._mouse_moved)
             chart.viewport().installEventFilter(self)
@@ -65,7 +65,7 @@ class StepsPlot(Figure):
             self.restyle()
         return self._made
 
-    def begin(self, chart: Chart) -> None:
+    def begin(self, chart: ChartWidget) -> None:
         """Give a new chart its bounds and its curves."""
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class StepsPlot(Figure):
 
     def follow_theme(self) -> None:
         """Restyle now and whenever the colours change; called once a child class is whole."""
-        theme.on_theme_change(self, self._restyle)
+        theme.on_theme_change(self, self.restyle)
 
     @property
     def num_points(self) -> int:
@@ -181,9 +181,6 @@ class StepsPlot(Figure):
             self.flush()
         else:
             self._late = True
-
-    def _restyle(self) -> None:
-        self.restyle()
 
     def _mouse_moved(self, position: QPointF) -> None:
         self.hover_at(self._chart.step_at(position) if not self.is_empty else None)

@@ -9,8 +9,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import theme
 from app.look.columns import LEFT, color_of
+from app.look.labels import fitting
 
 CENTER = Qt.AlignmentFlag.AlignCenter
+ABSOLUTE = Qt.AlignmentFlag.AlignAbsolute  # with LEFT or RIGHT: there in any script
 
 
 def write(
@@ -36,6 +38,21 @@ def write(
     painter.drawText(room, side, text)
 
 
+def write_parts(
+    painter: QPainter,
+    room: QRectF,
+    text: str,
+    ink: str | QColor = "text",
+    *,
+    size: int = theme.UI_SIZE,
+    bold: bool = False,
+    side: Qt.AlignmentFlag = LEFT,
+) -> None:
+    """Write of words with " · " between as many as fit into a room."""
+    shown = fitting(text, QFontMetricsF(theme.ui_font(size, bold=bold)), room.width())
+    write(painter, room, shown, ink, size=size, bold=bold, side=side)
+
+
 def level_line(painter: QPainter, left: float, right: float, y: float) -> None:
     """Draw a line from side to side, in the painter's pen."""
     painter.drawLine(QPointF(left, y), QPointF(right, y))
@@ -58,6 +75,20 @@ def upright_span(painter: QPainter, x: float, low: float, high: float, cap: floa
     upright_line(painter, x, low, high)
     for y in (low, high):
         level_line(painter, x - cap, x + cap, y)
+
+
+def paint_edge(
+    painter: QPainter,
+    room: QRectF,
+    ink: str | QColor = "text",
+    width: float = 1.0,
+    radius: float = 0.0,
+    style: Qt.PenStyle = Qt.PenStyle.SolidLine,
+) -> None:
+    """Draw a line around a room, in its corners so round."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(color_of(ink), width, style))
+    painter.drawRoundedRect(room, radius, radius)
 
 
 def paint_dots(

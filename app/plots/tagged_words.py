@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from app import words
 from app.look import theme
 from app.look.columns import LEFT
 from app.plots.figure import Numbers
-from app.plots.strokes import CENTER, write
-from app.plots.word_flow import SPACE, FlowWord, WordFlow
+from app.plots.strokes import CENTER, paint_edge, write
+from app.plots.word_flow import SPACE, TextWord, WordsFigure
 
 PAD = 2.0
 WORD, LANE, BETWEEN = 20, 15, 6  # px: of a word, of the names above or below it, between two lines
@@ -29,7 +28,7 @@ TRUE, PREDICTED = "true", "predicted"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TaggedStretch:
     """Characters start to stop - 1 of a text, with their type. note: more to say of it."""
 
     start: int
@@ -50,23 +49,20 @@ class TagMark:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggedWord(FlowWord):
+class TaggedWord(TextWord):
     """A word, its part in what is true and in what was predicted."""
 
     true: TagMark | None = None
     predicted: TagMark | None = None
 
 
-class TaggedWordsPlot(WordFlow[TaggedWord]):
+class TaggedWordsPlot(WordsFigure[TaggedWord]):
     """The words of a text. A type has one colour, by its place among all types."""
 
     line, chip, most_lines = WORD + BETWEEN, WORD, 6
     pad = PAD
-
-    def __init__(self, title: str = "", *, most_lines: int = 0, parent: QWidget | None = None) -> None:
-        super().__init__(title, most_lines=most_lines, parent=parent)
-        self.types: tuple[str, ...] = ()
-        self._above = self._below = 0
+    types: tuple[str, ...] = ()
+    _above = _below = 0  # px of the names
 
     def set_text(self, tagged: Sequence[TaggedWord], types: Sequence[str], lanes: Sequence[str]) -> None:
         """Show a text. Args: types: all there are. lanes: TRUE, PREDICTED or both."""
@@ -158,9 +154,7 @@ class TaggedWordsPlot(WordFlow[TaggedWord]):
         if one.predicted is not None and self._below:
             self._paint_mark(painter, room, index, one.predicted, is_above=False)
         if is_hovered:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colors.color("text"), 1))
-            painter.drawRect(middle.adjusted(0.5, 0.5, -0.5, -0.5))
+            paint_edge(painter, middle.adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _paint_mark(
         self, painter: QPainter, room: QRectF, index: int, mark: TagMark, *, is_above: bool
@@ -185,7 +179,7 @@ class TaggedWordsPlot(WordFlow[TaggedWord]):
 
 
 def tagged_words(
-    text: str, true: Sequence[Stretch] = (), predicted: Sequence[Stretch] = ()
+    text: str, true: Sequence[TaggedStretch] = (), predicted: Sequence[TaggedStretch] = ()
 ) -> list[TaggedWord]:
     """Cut a text into words to draw: at white space, at Chinese characters, at the ends of stretches."""
     cuts = {end for one in (*true, *predicted) for end in (one.start, one.stop)}
@@ -210,7 +204,7 @@ def tagged_words(
     ]
 
 
-def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]) -> list[TagMark | None]:
+def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[TaggedStretch]) -> list[TagMark | None]:
     found: list[TagMark | None] = [None] * len(pieces)
     place = 0
     for one in sorted(stretches, key=lambda each: each.start):

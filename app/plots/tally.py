@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 
 from app import words
 from app.look import theme
-from app.look.columns import CUT_PARTS, Column, Words, of, row_itself
+from app.look.columns import CUT_PARTS, Column, WordsCell, of, row_itself
 from app.plots.columns import ColumnsFigure
 from app.plots.figure import Numbers
 
@@ -86,14 +86,14 @@ class TallyPlot(ColumnsFigure):
         painter.drawLine(room.bottomLeft(), room.bottomRight())
 
 
-def _yours(one: PlayedRound) -> Words:
+def _yours(one: PlayedRound) -> WordsCell:
     return _judged(one.yours or "–", one.is_yours_right)
 
 
-def _models(one: PlayedRound) -> Words:
+def _models(one: PlayedRound) -> WordsCell:
     return _judged(f"{one.model} · {words.probability(one.shares[0])}", one.is_model_right)
 
 
-def _judged(said: str, is_right: bool) -> Words:
+def _judged(said: str, is_right: bool) -> WordsCell:
     icon = ("fine", "fine") if is_right else ("close", "muted")
-    return Words(said, "text" if is_right else "muted", size=SMALL, cut=CUT_PARTS, icon=icon)
+    return WordsCell(said, "text" if is_right else "muted", size=SMALL, cut=CUT_PARTS, icon=icon)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from app.look import theme
 from app.look.inputs import PressedByEnter
 from app.look.labels import tip
+from app.plots.strokes import paint_line
 
 HEIGHT = 74
 MOST_POINTS = 120
@@ -86,6 +87,4 @@ class Tile(PressedByEnter, QAbstractButton):
         y = room.bottom() - room.height() * (values - low) / ((high - low) or 1.0)
         colors = theme.current()
         color = colors.accent if self.isChecked() else theme.mix(colors.card, colors.accent, 0.7)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(color), 1.4))
-        painter.drawPolyline([QPointF(a, b) for a, b in zip(x, y, strict=True)])
+        paint_line(painter, [QPointF(a, b) for a, b in zip(x, y, strict=True)], QColor(color), 1.4)

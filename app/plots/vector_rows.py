@@ -8,19 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from app import words
 from app.look import theme
-from app.look.labels import fitting
+from app.look.columns import LEFT, RIGHT
 from app.plots.attention_image import Picture, cells_of, compose
 from app.plots.figure import Numbers
-from app.plots.layered import LayeredFigure, line_at, paint_levels, value_words, whole_pixels
+from app.plots.layered import LayeredFigure, paint_levels, value_words, whole_pixels
 from app.plots.shown_figure import isolated
+from app.plots.strokes import (
+    ABSOLUTE,
+    CENTER,
+    level_line,
+    paint_chip,
+    paint_edge,
+    upright_line,
+    write,
+    write_parts,
+)  # fmt: skip
 
 TEXT, STRIPES, BAR, SHARE, NUMBER = "text", "stripes", "bar", "share", "number"
 LEAST_ROW, USUAL_ROW, MOST_ROW = 17.0, 30.0, 44.0  # px
@@ -38,7 +49,7 @@ Target = tuple[int, int, int]  # row, column, number; -1 where it names none
 
 
 @dataclass(frozen=True, slots=True)
-class RowHead:
+class VectorRowHeader:
     """A row: what it is called, and what a click on it names. key: -1 of the row of all others."""
 
     text: str
@@ -78,7 +89,7 @@ class VectorColumn:
 class VectorPicture:
     """All of a step. frame: column -> number. legend: what the colours stand for."""
 
-    rows: tuple[RowHead, ...] = ()
+    rows: tuple[VectorRowHeader, ...] = ()
     columns: tuple[VectorColumn, ...] = ()
     frame: Mapping[int, int] = field(default_factory=dict)
     framed_row: int = -1
@@ -95,11 +106,9 @@ class VectorRows(LayeredFigure):
     row_chosen = Signal(int)  # the row's key
     room_changed = Signal()  # for another count of rows
 
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        self.picture = VectorPicture()
-        self._colors: dict[int, Picture] = {}
-        super().__init__(title, parent)
-        self._most = 0
+    picture = VectorPicture()
+    _colors: Mapping[int, Picture] = MappingProxyType({})
+    _most = 0
 
     @property
     def is_empty(self) -> bool:
@@ -157,8 +166,9 @@ class VectorRows(LayeredFigure):
         """Return how much larger all is where rows have much room, so that it is read from afar."""
         return min(MOST_ZOOM, max(1.0, self._row_height() / USUAL_ROW))
 
-    def _font(self, size: int, bold: bool = False) -> QFont:
-        return theme.ui_font(round(size * self._zoom()), bold=bold)
+    def _size(self, size: int) -> int:
+        """Return how large words of a size are now, px."""
+        return round(size * self._zoom())
 
     def _row_height(self) -> float:
         rows = max(1, len(self.picture.rows))
@@ -181,7 +191,7 @@ class VectorRows(LayeredFigure):
     def columns(self) -> list[QRectF]:
         """Return where each column lies; only x and width count."""
         columns = self.picture.columns
-        metrics = QFontMetricsF(self._font(13, bold=True))
+        metrics = QFontMetricsF(theme.ui_font(self._size(13), bold=True))
         names = max((metrics.horizontalAdvance(row.text) for row in self.picture.rows), default=0.0) + 12
         has_stripes = any(column.kind == STRIPES for column in columns)
         left = EDGE + min(names, self.width() * (0.2 if has_stripes else 0.36))
@@ -301,56 +311,41 @@ class VectorRows(LayeredFigure):
         if not self.picture.rows:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.current().color("text"), 1.6))
         for column, number in self.picture.frame.items():
             top, last = self.rect_of((0, column, number)), self._end()
             has_foot = self.picture.columns[column].foot is not None
             high = (last + FOOT - 6 if has_foot else last) - top.top()
-            painter.drawRoundedRect(QRectF(top.left() - 1.5, top.top(), top.width() + 3, high), 2, 2)
+            frame = QRectF(top.left() - 1.5, top.top(), top.width() + 3, high)
+            paint_edge(painter, frame, width=1.6, radius=2)
         if self.picture.framed_row >= 0:
             rect = self._row_rect(self.picture.framed_row).adjusted(1, 1, -2, -1)
-            painter.drawRoundedRect(rect, 3, 3)
+            paint_edge(painter, rect, width=1.6, radius=3)
 
     def paint_moving(self, painter: QPainter) -> None:
         if self.current != NOTHING and self.can_choose(self.current):
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(theme.current().color("muted"), 1))
-            painter.drawRoundedRect(self.rect_of(self.current).adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+            edge = self.rect_of(self.current).adjusted(0.5, 0.5, -0.5, -0.5)
+            paint_edge(painter, edge, "muted", radius=2)
 
     def _paint_heads(self, painter: QPainter, columns: list[QRectF]) -> None:
-        colors = theme.current()
         for place, (column, room) in enumerate(zip(self.picture.columns, columns, strict=True)):
             ahead = columns[place + 1].left() if place + 1 < len(columns) else self.width()
             width = max(room.width(), ahead - room.left() - 4)
-            for text, size, bold, ink, top in (
-                (column.title, 13, True, "text", TOP),
-                (column.hint, 11, False, "muted", TOP + 17),
-            ):
-                painter.setFont(theme.ui_font(size, bold=bold))
-                painter.setPen(colors.color(ink))
-                shown = fitting(text, QFontMetricsF(painter.font()), width)
-                painter.drawText(
-                    QRectF(room.left(), top, width + 2, 17), Qt.AlignmentFlag.AlignVCenter, shown
-                )
-            if column.sign:
-                painter.setFont(theme.ui_font(13))
-                painter.setPen(colors.color("text"))
-                centre = QRectF(room.left() - SIGN, TOP + 8, SIGN, 18)
-                painter.drawText(centre, Qt.AlignmentFlag.AlignCenter, column.sign)
-        painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, EDGE, HEAD - 2, self.width() - EDGE, HEAD - 2)
+            title, hint = (QRectF(room.left(), top, width, 17) for top in (TOP, TOP + 17))
+            write_parts(painter, title, column.title, bold=True)
+            write_parts(painter, hint, column.hint, "muted", size=11)
+            centre = QRectF(room.left() - SIGN, TOP + 8, SIGN, 18)
+            write(painter, centre, column.sign, side=CENTER)
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        level_line(painter, EDGE, self.width() - EDGE, HEAD - 2)
 
     def _paint_row(self, painter: QPainter, columns: list[QRectF], row: int) -> None:
-        colors, head, room = theme.current(), self.picture.rows[row], self._row_rect(row)
+        head, room = self.picture.rows[row], self._row_rect(row)
         if head.is_chosen:
-            painter.fillRect(room, colors.color("hover"))
-        painter.setFont(self._font(13 if room.height() > 16 else 11, bold=head.is_chosen))
-        painter.setPen(colors.color("muted" if head.is_quiet else "text"))
+            painter.fillRect(room, theme.current().color("hover"))
+        size, ink = self._size(13 if room.height() > 16 else 11), "muted" if head.is_quiet else "text"
         width = (columns[0].left() if columns else self.width()) - EDGE - 8
-        shown = fitting(head.text, QFontMetricsF(painter.font()), width)
-        side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
-        painter.drawText(QRectF(EDGE + 2, room.top(), width + 2, room.height()), side, shown)
+        name = QRectF(EDGE + 2, room.top(), width, room.height())
+        write_parts(painter, name, head.text, ink, size=size, bold=head.is_chosen, side=LEFT | ABSOLUTE)
         for place, (column, area) in enumerate(zip(self.picture.columns, columns, strict=True)):
             cell = QRectF(area.left(), room.top(), area.width(), room.height())
             self._paint_cell(painter, cell, place, column, row)
@@ -378,11 +373,8 @@ class VectorRows(LayeredFigure):
     def _paint_words(
         self, painter: QPainter, cell: QRectF, text: str, is_strong: bool = False, is_right: bool = False
     ) -> None:
-        painter.setFont(self._font(12, bold=is_strong))
-        painter.setPen(theme.current().color("text"))
-        side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
-        shown = fitting(text, QFontMetricsF(painter.font()), cell.width())
-        painter.drawText(cell, side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter, shown)
+        side = (RIGHT if is_right else LEFT) | ABSOLUTE
+        write_parts(painter, cell, text, size=self._size(12), bold=is_strong, side=side)
 
     def _paint_stripes(
         self, painter: QPainter, cell: QRectF, levels: np.ndarray, column: VectorColumn
@@ -395,19 +387,17 @@ class VectorRows(LayeredFigure):
         painter.setOpacity(0.3 if column.is_off else 1.0)
         paint_levels(painter, area, levels, is_signed=True)
         painter.setOpacity(1.0)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        style = Qt.PenStyle.DashLine if column.is_off else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(colors.color("b" if column.is_off else "line"), 1, style))
-        painter.drawRect(area)
+        ink, style = ("b", Qt.PenStyle.DashLine) if column.is_off else ("line", Qt.PenStyle.SolidLine)
+        paint_edge(painter, area, ink, style=style)
         for part in range(1, column.parts):
             x = area.left() + area.width() * part / column.parts
             painter.setPen(QPen(colors.color("card"), 2))
-            line_at(painter, x, area.top(), x, area.bottom())
+            upright_line(painter, x, area.top(), area.bottom())
         if column.part >= 0:
             width = area.width() / column.parts
             painter.setPen(QPen(colors.color("accent"), 2))
             left = area.left() + width * column.part
-            line_at(painter, left, area.bottom() + 2, left + width, area.bottom() + 2)
+            level_line(painter, left, left + width, area.bottom() + 2)
 
     def _paint_bar(self, painter: QPainter, cell: QRectF, value: float, column: VectorColumn) -> None:
         colors = theme.current()
@@ -421,19 +411,15 @@ class VectorRows(LayeredFigure):
         bar = QRectF(min(zero, end), cell.center().y() - 4, max(1.0, abs(end - zero)), 8)
         painter.fillRect(bar, colors.color("muted"))
         painter.setPen(QPen(colors.color("line"), 1))
-        line_at(painter, zero, cell.top(), zero, cell.bottom())
+        upright_line(painter, zero, cell.top(), cell.bottom())
         self._paint_words(painter, cell, value_words(value), is_right=True)
 
     def _paint_share(self, painter: QPainter, cell: QRectF, value: float, is_strong: bool) -> None:
         colors = theme.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        figure = FIGURE * self._zoom()
-        room = QRectF(cell.left(), cell.center().y() - 4, max(8.0, cell.width() - figure), 8)
-        painter.setBrush(colors.color("line"))
-        painter.drawRoundedRect(room, 4, 4)
-        painter.setBrush(colors.color("accent"))
-        painter.drawRoundedRect(QRectF(room.left(), room.top(), max(3.0, room.width() * value), 8), 4, 4)
+        room = QRectF(cell.left(), cell.center().y() - 4, max(8.0, cell.width() - FIGURE * self._zoom()), 8)
+        paint_chip(painter, room, colors.line)
+        paint_chip(painter, QRectF(room.topLeft(), QSizeF(max(3.0, room.width() * value), 8)), colors.accent)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         said = value_words(value) if value >= 0.001 or value == 0 else words.decimal(value, 4)
         self._paint_words(painter, cell, said, is_strong or value >= 0.145, is_right=True)
@@ -442,7 +428,7 @@ class VectorRows(LayeredFigure):
         self, painter: QPainter, columns: list[QRectF], place: int, column: VectorColumn
     ) -> None:
         """Paint what stands over the rows and, below a line, what they add up to."""
-        room, colors = columns[place], theme.current()
+        room = columns[place]
         before = columns[0].left() if place == 0 else room.left() - SIGN / 2
         for values, said, top, height in (
             (column.over, column.over_words, HEAD, OVER),
@@ -456,36 +442,25 @@ class VectorRows(LayeredFigure):
                 self._paint_stripes(painter, cell, picture.levels, VectorColumn(column.title))
             else:
                 self._paint_words(painter, cell, value_words(float(values)), True, is_right=True)
-            painter.setFont(theme.ui_font(12, bold=True))
-            painter.setPen(colors.color("text"))
-            label = QRectF(EDGE, top, before - EDGE - 4, height)
-            shown = fitting(said, QFontMetricsF(painter.font()), label.width())
-            painter.drawText(label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, shown)
+            beside = QRectF(EDGE, top, before - EDGE - 4, height)
+            write_parts(painter, beside, said, size=12, bold=True, side=RIGHT)
         if column.foot is not None:
-            painter.setPen(QPen(colors.color("text"), 1.4))
-            y = self._end() + 1
-            line_at(painter, room.left() - SIGN / 2 - 4, y, room.right(), y)
+            painter.setPen(QPen(theme.current().color("text"), 1.4))
+            level_line(painter, room.left() - SIGN / 2 - 4, room.right(), self._end() + 1)
 
     def _paint_legend(self, painter: QPainter) -> None:
-        colors, middle = theme.current(), self.height() - LEGEND / 2
-        painter.setFont(theme.ui_font(11))
-        painter.setPen(colors.color("muted"))
-        metrics = QFontMetricsF(painter.font())
-        count = metrics.horizontalAdvance(self.picture.count) + 4
+        middle, quiet = self.height() - LEGEND / 2, partial(write, ink="muted", size=11)
+        count = QFontMetricsF(theme.ui_font(11)).horizontalAdvance(self.picture.count) + 4
         right = QRectF(self.width() - EDGE - count, middle - 9, count, 18)
-        painter.drawText(
-            right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.picture.count
-        )
+        quiet(painter, right, self.picture.count, side=RIGHT)
         if not self.picture.legend:
             return
         bar = whole_pixels(painter, QRectF(EDGE + 12, middle - 4, 84, 8))
         paint_levels(painter, bar, np.arange(1, 256, dtype=np.uint8)[None, :], is_signed=True)
-        painter.setPen(colors.color("muted"))
-        painter.drawText(QRectF(EDGE, middle - 9, 12, 18), Qt.AlignmentFlag.AlignVCenter, "−")
-        painter.drawText(QRectF(bar.right() + 4, middle - 9, 12, 18), Qt.AlignmentFlag.AlignVCenter, "+")
+        quiet(painter, QRectF(EDGE, middle - 9, 12, 18), "−")
+        quiet(painter, QRectF(bar.right() + 4, middle - 9, 12, 18), "+")
         room = QRectF(bar.right() + 22, middle - 9, right.left() - bar.right() - 30, 18)
-        shown = fitting(self.picture.legend, metrics, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+        write_parts(painter, room, self.picture.legend, "muted", size=11)
 
 
 def _count(column: VectorColumn) -> int:

@@ -15,7 +15,7 @@ from app import words
 from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.strokes import write
-from app.plots.word_flow import FlowWord, WordFlow, WordLook
+from app.plots.word_flow import ChipStyle, TextWord, WordsFigure
 from engine.text.vocabulary import MASK
 
 PAD = 8.0
@@ -23,7 +23,7 @@ BADGE = 12.0  # px for a gap's number
 
 
 @dataclass(frozen=True, slots=True)
-class MaskableWord(FlowWord):
+class MaskableWord(TextWord):
     """gap: the number of the gap a word is hidden in, 0 while it is seen.
 
     is_special: it cannot be hidden, as [CLS].
@@ -38,7 +38,7 @@ class MaskableWord(FlowWord):
         return self.gap > 0 and self.text == MASK
 
 
-class WordChips(WordFlow[MaskableWord]):
+class WordChips(WordsFigure[MaskableWord]):
     """The words of A, then those of B; `word_chosen` tells which is to be hidden or brought back."""
 
     pad = PAD
@@ -87,15 +87,15 @@ class WordChips(WordFlow[MaskableWord]):
             return width + _badge(chip.gap)
         return width - (0 if len(chip.text) > 1 else 4)
 
-    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+    def look_of(self, index: int, is_hovered: bool) -> ChipStyle:
         chip, colors = self.words[index], theme.current()
         strong, soft = (colors.b, colors.b_soft) if chip.segment else (colors.accent, colors.accent_soft)
         if chip.is_special:
-            return WordLook(colors.card, colors.line, colors.muted)
+            return ChipStyle(colors.card, colors.line, colors.muted)
         if chip.gap:
-            return WordLook(strong, strong, colors.on_accent)
+            return ChipStyle(strong, strong, colors.on_accent)
         ground = theme.mix(colors.card, soft, 0.75)
-        return WordLook(ground, strong if is_hovered else ground, colors.text)
+        return ChipStyle(ground, strong if is_hovered else ground, colors.text)
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         gap, look = self.words[index].gap, self.look_of(index, is_hovered)

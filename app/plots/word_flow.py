@@ -21,7 +21,7 @@ from app.plots.strokes import CENTER, paint_chip, write
 from app.plots.token_labels import is_right_to_left
 from app.words import shorten
 
-Word = TypeVar("Word", bound="FlowWord")
+Word = TypeVar("Word", bound="TextWord")
 
 SPACE, CLOSE, JOINED = 5.0, 3.0, 1.0  # px between words: in general, in scripts without spaces, joined
 LONGEST = 40  # characters of a word that are shown
@@ -30,7 +30,7 @@ _CLOSE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 @dataclass(frozen=True, slots=True)
-class FlowWord:
+class TextWord:
     """A word of a text, or a piece. segment: 0 for A, 1 for B.
 
     joined: it follows the one before it without white space. note: more to say of it under the pointer.
@@ -43,7 +43,7 @@ class FlowWord:
 
 
 @dataclass(frozen=True, slots=True)
-class WordLook:
+class ChipStyle:
     """How a word's chip is painted. ground, edge: colours, "" for none. ink: "" for one that can be read."""
 
     ground: str = ""
@@ -53,7 +53,7 @@ class WordLook:
     is_dashed: bool = False
 
 
-class WordFlow(ScrolledFigure, Generic[Word]):
+class WordsFigure(ScrolledFigure, Generic[Word]):
     """Base of the pictures of a text: a chip a word, B on a line of its own. A target is a word's index.
 
     The ring around a word is seen while the picture has the keyboard; its place stays for the next time.
@@ -83,9 +83,9 @@ class WordFlow(ScrolledFigure, Generic[Word]):
         """Whether a word is written in bold."""
         return False
 
-    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+    def look_of(self, index: int, is_hovered: bool) -> ChipStyle:
         """Return how a word's chip is painted."""
-        return WordLook()
+        return ChipStyle()
 
     def word_width(self, index: int) -> float:
         """Return how wide a word's chip is."""
@@ -99,7 +99,7 @@ class WordFlow(ScrolledFigure, Generic[Word]):
         ink = QColor(look.ink) if look.ink else ink_on(look.ground or theme.current().card)
         write(painter, room, self.shown(index), ink, bold=self.is_bold(index), side=self.side)
 
-    def paint_ground(self, painter: QPainter, room: QRectF, look: WordLook) -> None:
+    def paint_ground(self, painter: QPainter, room: QRectF, look: ChipStyle) -> None:
         """Paint what lies behind a word."""
         if look.ground:
             width = look.edge_width

@@ -16,21 +16,21 @@ from PySide6.QtWidgets import QWidget
 from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.strokes import CENTER, write
-from app.plots.word_flow import FlowWord, WordFlow, WordLook
+from app.plots.word_flow import ChipStyle, TextWord, WordsFigure
 
 CHIP = 24
 UNDER = 15  # px for the number
 
 
 @dataclass(frozen=True, slots=True)
-class RatedWord(FlowWord):
+class RatedWord(TextWord):
     """A word and its number; NaN: it has none. said: the number as it is written under the word."""
 
     value: float = math.nan
     said: str = ""
 
 
-class WordStrip(WordFlow[RatedWord]):
+class WordStrip(WordsFigure[RatedWord]):
     """The words of a text, or of A and B. Signed numbers: accent above 0, B's colour below.
 
     Args: what: the number's name, as a column of the saved table. scale: the number that has the full colour;
@@ -89,9 +89,9 @@ class WordStrip(WordFlow[RatedWord]):
         under = QFontMetricsF(theme.ui_font(11)).horizontalAdvance(self.words[index].said)
         return max(super().word_width(index), under + 2)
 
-    def look_of(self, index: int, is_hovered: bool) -> WordLook:
+    def look_of(self, index: int, is_hovered: bool) -> ChipStyle:
         ground = self.ground_of(index)
-        return WordLook(ground, theme.current().text if is_hovered else ground)
+        return ChipStyle(ground, theme.current().text if is_hovered else ground)
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         painter.setOpacity(0.55 if self.is_dim and not self._saving else 1.0)

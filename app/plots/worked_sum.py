@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import fitting
+from app.look.columns import LEFT, RIGHT
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure
-from app.plots.strokes import CENTER, level_line, write
+from app.plots.strokes import ABSOLUTE, CENTER, level_line, write, write_parts
 
 LINE, ROOMY, MOST_LINE = 19.0, 23.0, 27.0  # px
 EDGE = 3.0
@@ -31,7 +30,7 @@ SHARES = (0.30, 0.24, 0.22, 0.24)  # of the width: name, left, right, value
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Sum:
+class WorkedTerms:
     """A sum to be shown. names, terms: (N,), in the order they are shown; left, right: (N,), their factors.
 
     heads: over left, right and value. starts: terms that are always shown first, such as a bias. ends: what
@@ -57,17 +56,14 @@ class WorkedSum(PointedFigure):
 
     nothing = -1
     term_chosen = Signal(int)  # its place in the sum
-
-    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
-        self.sum = Sum()
-        self._order: list[int] = []  # the terms that are shown
-        super().__init__(title, parent)
+    sum = WorkedTerms()
+    _order: Sequence[int] = ()  # the terms that are shown
 
     @property
     def is_empty(self) -> bool:
         return not (self.sum.terms or self.sum.ends or self.sum.starts)
 
-    def set_sum(self, shown: Sum) -> None:
+    def set_sum(self, shown: WorkedTerms) -> None:
         """Show a sum."""
         self.sum = shown
         self._choose_terms()
@@ -76,7 +72,7 @@ class WorkedSum(PointedFigure):
 
     def clear(self) -> None:
         """Show nothing."""
-        self.set_sum(Sum())
+        self.set_sum(WorkedTerms())
 
     def _choose_terms(self) -> None:
         terms = np.abs(np.array(self.sum.terms, np.float64))
@@ -255,10 +251,8 @@ class WorkedSum(PointedFigure):
         left = EDGE
         for column, (text, share) in enumerate(zip(line, shares, strict=True)):
             room = QRectF(left, top, width * share - (10 if column == 1 else 2), height)
-            side = Qt.AlignmentFlag.AlignLeft if column == 0 else Qt.AlignmentFlag.AlignRight
-            flags = side | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
-            shade, shown = "muted" if column in (1, 2) and row else ink, fitting(text, metrics, room.width())
-            write(painter, room, shown, shade, size=size, bold=is_strong, side=flags)
+            shade, side = "muted" if column in (1, 2) and row else ink, RIGHT if column else LEFT
+            write_parts(painter, room, text, shade, size=size, bold=is_strong, side=side | ABSOLUTE)
             left += width * share
         if has_sign and line[1] and line[2]:
             room = QRectF(EDGE + width * (shares[0] + shares[1]) - 8, top, 12, height)

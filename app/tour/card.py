@@ -34,12 +34,11 @@ class TourCard(QFrame):
         self.count = label("", "muted", name="tour_count")
         leave = self.tr("Leave the tour (Esc)")
         self.leave_button = button(self.tr("Leave"), "link", name="tour_leave", tool_tip=leave)
-        self.back_button = button(self.tr("Back"), name="tour_back")
+        self.back_button = button(self.tr("Back"), name="tour_back", call=self.back_wanted)
         keys = self.tr("Enter or the right arrow key")
         self.next_button = button(self.tr("Next"), "primary", name="tour_next", tool_tip=keys)
         self.next_button.setMinimumWidth(WAY_ON)
         self.leave_button.clicked.connect(self.leave_wanted)
-        self.back_button.clicked.connect(self.back_wanted)
         self.next_button.clicked.connect(self.next_wanted)
         self._column = column(
             row((self.title, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12),

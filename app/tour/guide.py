@@ -86,7 +86,7 @@ class Guide(QWidget):
         self._action: Generator[Wait, None, None] | None = None
         self._wait: Wait | None = None
         self._lit: QWidget | None = None
-        self._hole: QRect | None = None
+        self.lit: QRect | None = None  # what is not dimmed; None where the step is about nothing on screen
         self._has_to_reveal = False  # once the pages have found their places
         self._before: QWidget | None = None  # what had the keyboard
         self.card = TourCard(self)
@@ -134,11 +134,6 @@ class Guide(QWidget):
     def has_ended(self) -> bool:
         """Whether it was left, or came to its end."""
         return self.index >= len(self.steps)
-
-    @property
-    def lit(self) -> QRect | None:
-        """What is not dimmed, in the window's pixels; None where the step is about nothing on screen."""
-        return self._hole
 
     def start(self) -> None:
         """Begin with the first step, in the place of any other tour of this window."""
@@ -265,8 +260,8 @@ class Guide(QWidget):
         clear = self._named(self.step.clear)
         at = place(hole, self.card.size(), self.rect(), self._seen(clear) if clear is not None else None)
         is_whole = self.mask().boundingRect() == self.rect()  # all of the window as it is now
-        if (hole, at) != (self._hole, self.card.pos()) or not is_whole:
-            self._hole = hole
+        if (hole, at) != (self.lit, self.card.pos()) or not is_whole:
+            self.lit = hole
             self.card.move(at)
             self._cut()
             self.update()
@@ -284,8 +279,8 @@ class Guide(QWidget):
     def _cut(self) -> None:
         """Leave the inside of what is lit to the mouse."""
         region = QRegion(self.rect())
-        if self._hole is not None:
-            region -= QRegion(self._hole.adjusted(GAP, GAP, -GAP, -GAP))  # inside the ring's soft edges
+        if self.lit is not None:
+            region -= QRegion(self.lit.adjusted(GAP, GAP, -GAP, -GAP))  # inside the ring's soft edges
             region += QRegion(self.card.geometry())
         self.setMask(region)
 
@@ -297,10 +292,10 @@ class Guide(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         path = QPainterPath()
         path.addRect(QRectF(self.rect()))
-        if self._hole is None:
+        if self.lit is None:
             painter.fillPath(path, ink)
         else:
-            ring = QRectF(self._hole.adjusted(-GAP, -GAP, GAP, GAP) & self.rect())
+            ring = QRectF(self.lit.adjusted(-GAP, -GAP, GAP, GAP) & self.rect())
             hole = QPainterPath()
             hole.addRoundedRect(ring, RADIUS, RADIUS)
             painter.fillPath(path - hole, ink)

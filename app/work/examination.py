@@ -8,7 +8,7 @@ from pathlib import Path
 from app.work.tables import ModelInfo
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, NewFinding
-from engine.doctor.learned import LearnedRun, learned_by
+from engine.doctor.learned import LearnedRows, learned_by
 from engine.doctor.part import TablePart, part_name, reading_part
 from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.durable import check_writable
@@ -53,7 +53,7 @@ def examine(
     return tuple(found), tuple(parts)
 
 
-def _last_learned(table: Table, runs_root: Path) -> Steps[LearnedRun | None]:
+def _last_learned(table: Table, runs_root: Path) -> Steps[LearnedRows | None]:
     """Return how learning went in the newest run over a table that has kept it."""
     for name in sorted(run_folders(runs_root), reverse=True):
         if (runs_root / name / DYNAMICS).is_file():

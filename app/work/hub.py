@@ -25,7 +25,7 @@ from engine.hub.kept import begun_in, discard, place_of
 
 if TYPE_CHECKING:
     from engine.hub.download import downloading
-    from engine.hub.look import Look, SearchHit, looking, searching
+    from engine.hub.look import PublishedModel, SearchHit, looking, searching
 else:
     downloading = later("engine.hub.download", "downloading")
     looking = later("engine.hub.look", "looking")
@@ -42,7 +42,7 @@ class Transfer:
     refusal: why it ended before it was whole; None where it did not, and where a person has cancelled it.
     """
 
-    look: Look
+    look: PublishedModel
     out: Path
     moved: Fetched | None = None
     is_running: bool = True
@@ -126,7 +126,7 @@ class Hub(QObject):
         name: str,
         revision: str,
         *,
-        heard: Callable[[Look], None],
+        heard: Callable[[PublishedModel], None],
         refused: Callable[[BaseException], None],
     ) -> None:
         """Look at a model, through a channel of the view that asks."""
@@ -143,7 +143,7 @@ class Hub(QObject):
         """Return where a model would lie, of a name as it was typed; None where that is no plain name."""
         return place_of(self.root, name) if is_name(name) else None
 
-    def fetch(self, look: Look) -> None:
+    def fetch(self, look: PublishedModel) -> None:
         """Fetch a model that was looked at, or go on with it; nothing while another one comes."""
         if self.is_fetching:
             return

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.settings import AppSettings
 from app.work.library import LibraryContents, ModelLibrary, look
 from app.work.worker import Channel, Workers
-from engine.train.run.runs import RunInfo, default_root
+from engine.train.run.runs import RunState, default_root
 
 
 class KnownRuns(QObject):
@@ -24,8 +24,8 @@ class KnownRuns(QObject):
     ) -> None:
         super().__init__(parent)
         self._settings, self._library, self._workers = settings, library, workers
-        self.found: tuple[RunInfo, ...] = ()  # as they were when they were looked for last
-        self.crashed: tuple[RunInfo, ...] = ()
+        self.found: tuple[RunState, ...] = ()  # as they were when they were looked for last
+        self.crashed: tuple[RunState, ...] = ()
         self._dismissed: set[Path] = set()
         self._asked = Channel(self, workers.quick)
         library.look_wanted.connect(self.find)
@@ -64,7 +64,7 @@ class KnownRuns(QObject):
         self._dismissed.add(path)
         self._set_crashed(tuple(run for run in self.crashed if run.path != path))
 
-    def _set_crashed(self, left: tuple[RunInfo, ...]) -> None:
+    def _set_crashed(self, left: tuple[RunState, ...]) -> None:
         if left != self.crashed:
             self.crashed = left
             self.crashed_changed.emit()

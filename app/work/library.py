@@ -23,7 +23,7 @@ from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.hub.kept import models_in
 from engine.train.run.kept import is_kept
-from engine.train.run.runs import CONFIG, MODEL, RunInfo, list_runs
+from engine.train.run.runs import CONFIG, MODEL, RunState, list_runs
 
 if TYPE_CHECKING:
     from engine.model.info import read_info
@@ -78,7 +78,7 @@ class LibraryContents:
     problem: why the folder for runs cannot be read.
     """
 
-    runs: tuple[RunInfo, ...]
+    runs: tuple[RunState, ...]
     entries: tuple[ModelEntry, ...]
     problem: OSError | None = None
 
@@ -193,7 +193,7 @@ def look(
     runs_root: Path, opened: Iterable[Path], known: Mapping[Path, ModelEntry]
 ) -> Generator[Event, None, LibraryContents]:
     """Find out what lies on this computer. known: what was found before, and need not be read again."""
-    problem, runs, pipelines = None, list[RunInfo](), list[RunInfo]()
+    problem, runs, pipelines = None, list[RunState](), list[RunState]()
     try:
         runs, pipelines = _runs(runs_root)
     except OSError as error:
@@ -247,7 +247,9 @@ def read_folder(path: Path, *, vocabulary_will_do: bool = False) -> ModelEntry:
     return entry
 
 
-def _candidates(runs: Iterable[RunInfo], fetched: Path, opened: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+def _candidates(
+    runs: Iterable[RunState], fetched: Path, opened: Iterable[Path]
+) -> Iterator[tuple[str, Path]]:
     """Give origin and folder of all models there may be."""
     for folder in shipped_models():
         if (folder / "config.json").is_file():
@@ -263,9 +265,9 @@ def _candidates(runs: Iterable[RunInfo], fetched: Path, opened: Iterable[Path]) 
             yield OPENED, folder.absolute()
 
 
-def _runs(root: Path) -> tuple[list[RunInfo], list[RunInfo]]:
+def _runs(root: Path) -> tuple[list[RunState], list[RunState]]:
     """Return the runs under a root, newest first, and those of the pipelines there. Raises: OSError."""
-    runs, pipelines = list_runs(root), list[RunInfo]()
+    runs, pipelines = list_runs(root), list[RunState]()
     folders = sorted(root.iterdir(), reverse=True) if root.is_dir() else []
     for folder in folders:
         if folder.is_dir() and not (folder / CONFIG).is_file():

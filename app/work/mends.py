@@ -19,7 +19,7 @@ from app.work.worker import Channel, Workers
 from engine.errors import DataError
 
 if TYPE_CHECKING:
-    from engine.text.recipe import Recipe, Step, read_recipe
+    from engine.text.recipe import Recipe, RecipeStep, read_recipe
 else:
     read_recipe = later("engine.text.recipe", "read_recipe")
 
@@ -49,26 +49,26 @@ class Mends(QObject):
         self.recipe, self._before = recipe, []
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[RecipeStep, ...]:
         """The mends of the open table."""
         return self.recipe.steps if self.recipe is not None else ()
 
-    def add(self, *steps: Step) -> None:
+    def add(self, *steps: RecipeStep) -> None:
         """Add steps to the recipe."""
         if self.recipe is not None:
             self._change(self.recipe.plus(*steps))
 
-    def take_back(self, step: Step) -> None:
+    def take_back(self, step: RecipeStep) -> None:
         """Take a step out of the recipe."""
         if self.recipe is not None and step in self.recipe.steps:
             self._change(self.recipe.without(self.recipe.steps.index(step)))
 
-    def decide(self, row: int, step: Step | None) -> None:
+    def decide(self, row: int, step: RecipeStep | None) -> None:
         """Say what becomes of one row; None: nothing."""
         if self.recipe is not None:
             self._change(self.recipe.deciding(row, step))
 
-    def decide_all(self, rows: Sequence[int], step: Step | None) -> None:
+    def decide_all(self, rows: Sequence[int], step: RecipeStep | None) -> None:
         """Say what becomes of several rows, in one change; None: nothing."""
         if self.recipe is not None and rows:
             self._change(self.recipe.deciding_all(rows, step))

@@ -15,7 +15,7 @@ from engine.model.model_name import ModelName
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import LoadedModel, ModelSummary, Stamps
-    from engine.train.tasks.rows.predict import Predictor
+    from engine.train.tasks.rows.predict import RowModel
 
 KEPT_BYTES = 640 * 2**20  # of models that stay open beside the newest two
 
@@ -26,7 +26,7 @@ class _Open:
 
     stamps: Stamps
     subject: LoadedModel
-    predictor: Predictor | None = None
+    predictor: RowModel | None = None
 
 
 class OpenModels:
@@ -39,7 +39,7 @@ class OpenModels:
         """Return a model for looking inside; slow the first time. Raises: ModelError, DataError."""
         return self._opened(folder).subject
 
-    def predictor(self, folder: ModelName | Path | str) -> Predictor:
+    def predictor(self, folder: ModelName | Path | str) -> RowModel:
         """Return a model for predicting; slow the first time. Raises: ModelError if it is no classifier."""
         opened = self._opened(folder)
         if opened.predictor is None:

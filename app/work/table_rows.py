@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.example_rows import Keys, distinct
-from engine.text.examples import Examples
+from engine.text.examples import ExampleTable
 
 Rows = npt.NDArray[np.int64]
 
@@ -31,7 +31,7 @@ class DoubtfulRows:
     lone: Rows
 
 
-def _alone(found: Examples, labels: np.ndarray) -> np.ndarray:
+def _alone(found: ExampleTable, labels: np.ndarray) -> np.ndarray:
     """Return (E,) bool: whether a row has a label that no other row carries."""
     if found.values is None:
         return np.asarray(np.bincount(labels)[labels] == 1)
@@ -41,7 +41,7 @@ def _alone(found: Examples, labels: np.ndarray) -> np.ndarray:
     return np.asarray(sets[:, sets.sum(0) == 1].any(1))
 
 
-def doubtful_rows(found: Examples, keys: Keys) -> DoubtfulRows:
+def doubtful_rows(found: ExampleTable, keys: Keys) -> DoubtfulRows:
     """Return the rows that repeat, contradict one another, or stand alone with their label.
 
     Args: keys: (E,) equal where the texts are.

@@ -21,7 +21,7 @@ from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
-from engine.text.examples import Examples, LabelRules, doubt_about_header
+from engine.text.examples import ExampleTable, LabelSettings, doubt_about_header
 from engine.text.inside_texts import labels_inside
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
@@ -203,7 +203,7 @@ def summary(
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     reading = of_rows(kind).reading
     roles = reading.with_label(table, roles.only(reading.roles))
-    rules = LabelRules(None, merge_labels, whole_labels, max_labels)
+    rules = LabelSettings(None, merge_labels, whole_labels, max_labels)
     finding = partial(reading.finding, rules=rules)
     found, refusal = yield from _examples(finding, table, roles)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
@@ -269,8 +269,8 @@ def _folder_model(model: str) -> ModelInfo:
 
 
 def _examples(
-    finding: Callable[[Table, Roles], Steps[Examples]], table: Table, roles: Roles
-) -> Steps[tuple[Examples, Sentence | None]]:
+    finding: Callable[[Table, Roles], Steps[ExampleTable]], table: Table, roles: Roles
+) -> Steps[tuple[ExampleTable, Sentence | None]]:
     """Return what can be used and, where nothing can be learned from it, why; then labels are left aside."""
     refusal: Sentence | None = None
     for tried in (roles, roles.with_columns(label="")):
@@ -278,16 +278,16 @@ def _examples(
             return (yield from finding(table, tried)), refusal
         except DataError as error:
             refusal = refusal or error.sentence
-    return Examples(ExampleRows.of([]), (), ()), refusal
+    return ExampleTable(ExampleRows.of([]), (), ()), refusal
 
 
-def _lacking(table: Table, found: Examples) -> tuple[BadLine, ...]:
+def _lacking(table: Table, found: ExampleTable) -> tuple[BadLine, ...]:
     """Return the rows that lack something, without those that a recipe leaves out."""
     left_out = set(table.lines[list(table.left_out)].tolist())
     return tuple(bad for bad in found.reported if bad.line not in left_out)
 
 
-def _counts(found: Examples) -> np.ndarray:
+def _counts(found: ExampleTable) -> np.ndarray:
     """Return (C,), in how many rows each label stands."""
     if not found.labels:
         return np.zeros(0, np.int64)
@@ -297,12 +297,12 @@ def _counts(found: Examples) -> np.ndarray:
     return np.bincount(targets[targets >= 0], minlength=len(found.labels))
 
 
-def _numbers(found: Examples) -> np.ndarray | None:
+def _numbers(found: ExampleTable) -> np.ndarray | None:
     """Return (E,) where the labels are numbers."""
     return None if found.values is None or found.values.ndim > 1 else found.targets(found.examples)
 
 
-def _count_leaking(found: Examples, reading: RowReading, together: np.ndarray | None) -> Steps[int]:
+def _count_leaking(found: ExampleTable, reading: RowReading, together: np.ndarray | None) -> Steps[int]:
     """Return the validation rows whose text is in training too, when split as the defaults do."""
     if not found.labels and found.values is None:
         return 0

@@ -15,7 +15,7 @@ from engine.errors import Sentence, marked
 from engine.events import Progress, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.table import BadLine
-from engine.train.tasks.kind import Opened
+from engine.train.tasks.kind import OpenedFile
 from engine.train.tasks.known import TASKS, guess_task
 
 
@@ -25,7 +25,7 @@ class TaskFile:
 
     task: str
     reason: Sentence | None
-    content: Opened
+    content: OpenedFile
     max_length: int  # WordPieces of an example, where a person asks for no other length
 
     @property

@@ -34,8 +34,8 @@ class Filter:
     ANSWER: true and predicted label, -1 for any. RIGHT: 1 or 0. CONFIDENCE, LENGTH: from and to, both taken.
     WORD: the word. COLUMN: name and value. LABEL: one of several, true or answered.
     DIFFER: ANY, where two models answer differently; ONE, FIRST or SECOND, which alone is right. MARK: what
-    `Marks` of engine/train/scored.py says. OFF: INSIDE or OUTSIDE, from and to, of numbers: predicted less
-    true. PLACE: of one text among all.
+    `MarkColumns` of engine/train/scored.py says. OFF: INSIDE or OUTSIDE, from and to, of numbers: predicted
+    less true. PLACE: of one text among all.
     """
 
     kind: str = limited(choices=tuple(_VALUES))

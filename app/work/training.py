@@ -19,9 +19,8 @@ from app.work.training_state import TrainingState
 from engine.errors import RunError, marked
 from engine.events import Event, Progress, Step
 from engine.runs.turn import in_turn
-from engine.settings.comparison import ComparisonConfig
 from engine.settings.family import FamilyConfig
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import ComparisonConfig, FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import new_run_dir, read_config
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from app.lectures.lecture import Lecture, ModelMark, Scene, write_lecture
+from app.lectures.lecture import Lecture, Scene, SceneModel, write_lecture
 from assets.models.make import MODEL, MODELS, TINY, TUNED, tuning
 from engine.events import result_of
 from engine.inspect.anatomy.vectors import trace
@@ -23,7 +23,7 @@ from engine.inspect.attention.weights import look
 from engine.inspect.attribution.gradients import attribute
 from engine.inspect.attribution.target import LABELS, Target
 from engine.inspect.embeddings import poolings
-from engine.inspect.embeddings.vectors import Pooling, embed
+from engine.inspect.embeddings.vectors import PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
 from engine.text.examples import finding_examples
@@ -47,10 +47,10 @@ class Models:
     before: LoadedModel
     after: LoadedModel
 
-    def marks(self, *, of_after: bool = False, beside: str = "") -> dict[str, ModelMark]:
+    def marks(self, *, of_after: bool = False, beside: str = "") -> dict[str, SceneModel]:
         """Return what a scene names. Args: of_after: which is looked into. beside: the other's role."""
         both = [
-            ModelMark(name, one.fingerprint) for name, one in ((BEFORE, self.before), (AFTER, self.after))
+            SceneModel(name, one.fingerprint) for name, one in ((BEFORE, self.before), (AFTER, self.after))
         ]
         named = {"model": both[of_after]}
         return named | ({beside: both[not of_after]} if beside else {})
@@ -235,7 +235,7 @@ def reviews() -> list[tuple[str, str]]:
 def shift(models: Models, rows: Sequence[tuple[str, str]]) -> poolings.Shift:
     """Return how often the nearest review is of the same label, before and after."""
     texts, labels = [text for _label, text in rows], [label for label, _text in rows]
-    pooling, names = Pooling("cls", LAYER), sorted(set(labels))
+    pooling, names = PoolingConfig("cls", LAYER), sorted(set(labels))
     both = []
     for subject in (models.before, models.after):
         found = result_of(embed(subject, texts, [pooling], max_length=LONGEST))

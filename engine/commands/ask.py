@@ -6,15 +6,13 @@ import argparse
 import sys
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from engine.commands.screen import print_json, show
+from engine.commands.screen import answered, print_json, show
 from engine.durable import check_writable
-from engine.events import Event, Finished, Steps
+from engine.events import Finished
 from engine.questions.at_hand import ModelsAtHand
 from engine.questions.question import Question
-
-Found = TypeVar("Found")
 
 
 def add_question(commands: Any, kind: type[Question[Any]]) -> None:
@@ -44,17 +42,3 @@ def ask(question: Question[Any]) -> int:
     if outs and question.is_done_told:
         return show(iter([Finished(path=outs[0], seconds=0.0)]))
     return code
-
-
-def answered(task: Steps[Found], notes: list[Event] | None = None) -> tuple[int, Found | None]:
-    """Run a task that returns an answer, telling its progress; collect what it found and noted, as `show`.
-
-    Returns: the exit code, and the answer unless it was stopped.
-    """
-    found: list[Found] = []
-
-    def collect() -> Steps[None]:
-        found.append((yield from task))
-
-    code = show(collect(), notes)
-    return code, found[0] if found else None

@@ -23,30 +23,32 @@ from engine.commands.convert import add_convert_command
 from engine.commands.doctor import add_doctor_command
 from engine.commands.download import add_download_command
 from engine.commands.export import add_export_command
-from engine.commands.family import add_family_commands, run_family
+from engine.commands.family import add_family_commands
 from engine.commands.language import (
     add_language_commands,
+    add_settings,
+    flags_given,
     follow,
+    help_of,
     is_follower,
-    run_pipeline,
     settings_given,
+    settings_help,
     train,
 )
 from engine.commands.runs import add_run_commands
-from engine.commands.screen import print_json, show
+from engine.commands.screen import print_json, run_series
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
-from engine.questions.compare import CompareModels
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.compare import ComparisonQuestion
+from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import flag_of, flag_words
-from engine.questions.how_read import HOW_READ, HowRead, add_how_read
+from engine.questions.how_read import HOW_READ, ReadSettings, add_how_read
 from engine.questions.known import LOOKING_INSIDE
-from engine.questions.predict import PredictFile
+from engine.questions.predict import PredictionQuestion
 from engine.questions.scores import scores_document
-from engine.questions.tokenize import Tokenize
+from engine.questions.tokenize import TokenizeQuestion
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
-from engine.settings.setting import settings_of
 from engine.text.roles import ROLE_NAMES
 
 FINETUNE_FLAGS = (
@@ -124,7 +126,7 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     values, defaults = values_of(config), values_of(FineTuneConfig())
     words = ["python", "-m", "engine", "finetune"]
     words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
-    words += HowRead.of(values).words()
+    words += ReadSettings.of(values).words()
     for name, value in values.items():
         if name not in (*FINETUNE_FLAGS, *HOW_READ) and value != defaults[name]:
             words += ["--set", f"{name}={value}"]
@@ -169,11 +171,13 @@ def _trained_document(found: Sequence[Event], run_dir: Path) -> dict[str, Any]:
 
 
 def _compare_ways(options: argparse.Namespace) -> int:
-    from engine.train.comparison import compare
+    from engine.train import comparison
 
     folder = Path(options.run_dir).absolute()
-    task = _with_columns(_config_given(options), lambda config: compare(config, folder, options.seeds))
-    return _run_comparison(task, folder)
+    task = _with_columns(
+        _config_given(options), lambda config: comparison.compare(config, folder, options.seeds)
+    )
+    return run_series(task, folder, comparison.SETTINGS, comparison.REPORT, comparison.table)
 
 
 def _with_columns(
@@ -186,26 +190,10 @@ def _with_columns(
     yield from work(replace(config, data=data))
 
 
-def _run_comparison(task: Iterator[Event], folder: Path) -> int:
-    """Run a comparison and, at its end, print its table on stdout. Returns: the exit code."""
-    from engine.train.comparison import is_comparison, read_report, table
-
-    code = show(task)
-    if code == 0:
-        print("\n".join(table(read_report(folder))))
-    elif is_comparison(folder):
-        command = shlex.join(["python", "-m", "engine", "resume", str(folder)])
-        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
-    return code
-
-
 def _config_given(options: argparse.Namespace) -> FineTuneConfig:
     """Return the settings of a fine-tuning that a command line gives, paths absolute. Raises: ConfigError."""
     values = settings_given(options)
-    for name in (*FINETUNE_FLAGS, *HOW_READ):
-        given = getattr(options, name)
-        if given is not None:
-            values[name] = given
+    values |= flags_given(options, (*FINETUNE_FLAGS, *HOW_READ))
     config = with_values(FineTuneConfig(), values)
     places = {name: value for name, value in values_of(config).items() if name in PATHS and value}
     if config.model.model.startswith("new:"):
@@ -214,17 +202,19 @@ def _config_given(options: argparse.Namespace) -> FineTuneConfig:
 
 
 def _resume(options: argparse.Namespace) -> int:
+    from engine.family import card
     from engine.family import train as family
-    from engine.train import comparison, pipeline, resume
+    from engine.train import comparison, gains, pipeline, resume
 
     run_dir = Path(options.run_dir).absolute()
-    if pipeline.is_pipeline(run_dir):
-        return run_pipeline(pipeline.resume(run_dir), run_dir)
-    if comparison.is_comparison(run_dir):
-        return _run_comparison(comparison.resume(run_dir), run_dir)
-    for folder in (run_dir, run_dir.parent):  # a member goes on with the whole family
-        if family.is_family(folder):
-            return run_family(family.resume(folder), folder)
+    for folder, kind, table in (
+        (run_dir, pipeline, gains.table),
+        (run_dir, comparison, comparison.table),
+        (run_dir, family, card.table),
+        (run_dir.parent, family, card.table),  # a member goes on with the whole family
+    ):
+        if (folder / kind.SETTINGS).is_file():
+            return run_series(kind.resume(folder), folder, kind.SETTINGS, kind.REPORT, table)
     task = resume.resume(run_dir)
     return follow(task) if is_follower() else train(task, run_dir)
 
@@ -232,7 +222,7 @@ def _resume(options: argparse.Namespace) -> int:
 def _predict(options: argparse.Namespace) -> int:
     from engine.commands.stream import stream
 
-    question = PredictFile.given_by(options)
+    question = PredictionQuestion.given_by(options)
     if not question.stream:
         return ask(question)
     question.check()
@@ -260,8 +250,8 @@ def _parser() -> argparse.ArgumentParser:
     for kind in LOOKING_INSIDE:
         add_question(commands, kind)
     add_run_commands(commands)
-    add_question(commands, EvaluateFile)
-    add_question(commands, CompareModels)
+    add_question(commands, EvaluationQuestion)
+    add_question(commands, ComparisonQuestion)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)
@@ -270,9 +260,9 @@ def _parser() -> argparse.ArgumentParser:
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")
     resume.set_defaults(run=_resume)
-    add_question(commands, PredictFile)
-    commands.choices[PredictFile.name].set_defaults(run=_predict)
-    add_question(commands, Tokenize)
+    add_question(commands, PredictionQuestion)
+    commands.choices[PredictionQuestion.name].set_defaults(run=_predict)
+    add_question(commands, TokenizeQuestion)
     add_convert_command(commands)
     add_download_command(commands)
     return parser
@@ -298,33 +288,12 @@ def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.Ar
         name,
         help=words,
         description="A task or columns that nobody names are guessed, and the guess is told.",
-        epilog=_settings_help(),
+        epilog=settings_help(FineTuneConfig(), (*FINETUNE_FLAGS, *HOW_READ)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for flag in FINETUNE_FLAGS:
-        command.add_argument(f"--{flag.replace('_', '-')}", help=_help(flag))
-    command.add_argument("--config", type=Path, help="a TOML file with settings")
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
-    )
+        command.add_argument(f"--{flag.replace('_', '-')}", help=help_of(flag, FineTuneConfig()))
+    add_settings(command)
     add_how_read(command)
     command.set_defaults(run=run)
     return command
-
-
-def _help(name: str) -> str:
-    for group in vars(FineTuneConfig()).values():
-        if name in settings_of(group):
-            return settings_of(group)[name].help.replace("%", "%%")
-    raise KeyError(name)
-
-
-def _settings_help() -> str:
-    lines = ["settings for --set and --config, with their defaults:"]
-    defaults = values_of(FineTuneConfig())
-    for group in vars(FineTuneConfig()).values():
-        for name, about in settings_of(group).items():
-            if name not in (*FINETUNE_FLAGS, *HOW_READ):
-                value = about.auto if defaults[name] in (None, "") else defaults[name]
-                lines.append(f"  {name}={value}  {about.help}")
-    return "\n".join(lines)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.commands.ask import answered
+from engine.commands.screen import answered
 
 
 def add_convert_command(commands: Any) -> None:

@@ -17,12 +17,14 @@ from engine.commands.screen import print_json, show
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
+from engine.questions.how_read import ReadSettings
+from engine.shipped import model_shipped
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
-    from engine.doctor.learned import LearnedRun
+    from engine.doctor.learned import LearnedRows
     from engine.doctor.part import TablePart
-    from engine.text.recipe import Recipe, Step
+    from engine.text.recipe import Recipe, RecipeStep
     from engine.text.table import Table
     from engine.text.wordpiece import WordPiece
 
@@ -79,12 +81,11 @@ def add_doctor_command(commands: Any) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    found: list[Finding] = []
-    return show(_examined(options, found))
+    return show(_examined(options))
 
 
-def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Event]:
-    """Examine, tell and mend; the findings are gathered in `found`."""
+def _examined(options: argparse.Namespace) -> Iterator[Event]:
+    """Examine, tell and mend."""
     import time
 
     from engine.doctor.examine import examining, in_order
@@ -108,6 +109,7 @@ def _examined(options: argparse.Namespace, found: list[Finding]) -> Iterator[Eve
         from engine.doctor.suspected import suspecting
 
         rounds.append(suspecting(parts[0], model, options.max_length, closely=options.closely))
+    found: list[Finding] = []
     for one in rounds:
         for event in one:
             if isinstance(event, NewFinding):
@@ -149,8 +151,7 @@ def _part(
     from engine.text.roles import Roles, joined_names
     from engine.text.table import reading_table
 
-    how = {name: getattr(options, name) or "" for name in ("encoding", "separator", "quoting", "header")}
-    table: Table = yield from reading_table(path, **how)
+    table: Table = yield from reading_table(path, **ReadSettings.of(options).named())
     if recipe is not None:
         table = recipe.applied(table) if is_first else recipe.merged(table)
     if options.text:
@@ -165,14 +166,7 @@ def _part(
     return (yield from reading_part(name, table, roles.with_columns(label=label)))
 
 
-def starter() -> Path | None:
-    """Return the model that ships beside the engine, None in a build without it."""
-    root = Path(__file__).parents[2]
-    places = (root / "assets" / "models" / "starter", root / "app" / "assets" / "models" / "starter")
-    return next((place for place in places if (place / "config.json").is_file()), None)
-
-
-def _learned(run_dir: Path, table: Table) -> LearnedRun:
+def _learned(run_dir: Path, table: Table) -> LearnedRows:
     """Return how learning went in a run. Raises: DataError where that cannot be told of this file."""
     from engine.doctor.learned import learned_by
 
@@ -196,7 +190,7 @@ def _model(options: argparse.Namespace) -> tuple[Path | None, WordPiece | None]:
         return None, None
     if options.model:
         return Path(options.model), WordPiece.from_folder(Path(options.model))
-    return starter(), None
+    return model_shipped("starter"), None
 
 
 def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> Recipe:
@@ -211,7 +205,7 @@ def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> R
     return recipe
 
 
-def _steps(finding: Finding, how: str) -> list[Step]:
+def _steps(finding: Finding, how: str) -> list[RecipeStep]:
     """Return a finding's mends. Args: how: as they are, together, or from which likeness on."""
     from engine.text.recipe import TOGETHER
 

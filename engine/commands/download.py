@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.commands.screen import show
-from engine.events import Event, Steps
+from engine.commands.screen import answered, show
 from engine.hub.asked import TRANSPORTS, HubSettings
 
 if TYPE_CHECKING:
-    from engine.hub.look import Look
+    from engine.hub.look import PublishedModel
 
 
 def add_download_command(commands: Any) -> None:
@@ -45,25 +43,18 @@ def _download(options: argparse.Namespace) -> int:
         offline=options.offline,
         send_token=options.send_token,
     )
-    found: list[Look] = []
-
-    def looked() -> Steps[None]:
-        found.append((yield from looking(options.name, options.revision, settings, options.out)))
-
-    code = show(looked())
-    if code or not found:
+    code, look = answered(looking(options.name, options.revision, settings, options.out))
+    if code or look is None:
         return code
-    look = found[0]
     if look.problem is not None and not options.look:
         raise look.problem
     print("\n".join(look_lines(look)))
     if options.look:
         return 0
-    steps: Iterator[Event] = downloading(look.name, options.out, settings=settings, look=look)
-    return show(steps)
+    return show(downloading(look.name, options.out, settings=settings, look=look))
 
 
-def look_lines(look: Look) -> list[str]:
+def look_lines(look: PublishedModel) -> list[str]:
     """Return what a published model is, for a terminal."""
     from engine.model.inventory import PARTS
 

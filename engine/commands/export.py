@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.commands.screen import show
+from engine.commands.screen import answered
 from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.export.targets.known import TARGETS
-from engine.export.targets.target import ExportedTarget, ExportTarget
+from engine.export.targets.target import ExportTarget
 from engine.questions.flags import flag_of
 from engine.questions.how_read import data_config
 from engine.text.roles import ROLE_NAMES
@@ -65,14 +65,9 @@ def _export(options: argparse.Namespace) -> int:
 
 def _told(target: type[ExportTarget], options: argparse.Namespace) -> int:
     """Do one export and tell on stdout what it came to; return the exit code."""
-    found: list[ExportedTarget] = []
-
-    def collecting() -> Steps[None]:
-        data = data_config(options) if options.data else None
-        found.append((yield from target.given_by(options, data).writing()))
-
-    code = show(collecting())
-    for one in found:
+    data = data_config(options) if options.data else None
+    code, one = answered(target.given_by(options, data).writing())
+    if one is not None:
         print(f"{one.path}: {' '.join(map(str, one.said))}")
     return code
 
@@ -82,16 +77,14 @@ def _int8(options: argparse.Namespace) -> int:
     from engine.export.int8 import quantizing
     from engine.export.tried import texts_for
 
-    found: list[Small] = []
-
-    def measuring() -> Steps[None]:
+    def measuring() -> Steps[Small]:
         data = data_config(options) if options.data else None
         texts = yield from texts_for(options.model, data)
         measured = data if _is_labelled(options) else None
-        found.append((yield from quantizing(options.model, options.onnx, texts, measured)))
+        return (yield from quantizing(options.model, options.onnx, texts, measured))
 
-    code = show(measuring())
-    for small in found:
+    code, small = answered(measuring())
+    if small is not None:
         print(*small.said, sep="\n")
         if options.keep or _is_wanted():
             print(f"Kept: {small.keep()}")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.commands.screen import print_json, show
-from engine.events import Event, result_of
+from engine.commands.language import help_of, settings_given
+from engine.commands.screen import print_json, run_series, show
+from engine.events import result_of
 from engine.family.questions.known import OPTIONS, question_of
 from engine.family.questions.task import labelled
 from engine.settings.config import with_values
 from engine.settings.family import MEMBERS, FamilyConfig
-from engine.settings.setting import settings_of
 
 CARD = "card.md"
 
@@ -25,8 +23,8 @@ def add_family_commands(commands: Any) -> None:
     family = commands.add_parser(
         "family", help="train a family of language models on one text, from n-grams to BERT"
     )
-    family.add_argument("--text", nargs="+", required=True, help=_help("text"))
-    family.add_argument("--members", default=",".join(MEMBERS), help=_help("members"))
+    family.add_argument("--text", nargs="+", required=True, help=help_of("text", FamilyConfig()))
+    family.add_argument("--members", default=",".join(MEMBERS), help=help_of("members", FamilyConfig()))
     family.add_argument("--minutes", help="for all members together; each has an equal share")
     family.add_argument("--out", required=True, type=Path, help="a folder; one begun is gone on with")
     family.add_argument(
@@ -67,8 +65,7 @@ def _add_card(commands: Any) -> None:
 
 
 def _card(options: argparse.Namespace) -> int:
-    from engine.family.cards import examine_family
-    from engine.family.exam import ExamQuestions
+    from engine.family.exam import ExamQuestions, examine_family
 
     table, roles = None, None
     if options.task is not None:
@@ -113,38 +110,18 @@ def _add_ask(commands: Any) -> None:
     ask.set_defaults(run=_ask)
 
 
-def _help(name: str) -> str:
-    groups = vars(FamilyConfig()).values()
-    return next(
-        settings_of(group)[name].help.replace("%", "%%") for group in groups if name in settings_of(group)
-    )
-
-
 def _family(options: argparse.Namespace) -> int:
-    from engine.commands.language import settings_given
-    from engine.family.train import train_family
+    from engine.family.card import table
+    from engine.family.train import REPORT, SETTINGS, train_family
 
     options.config = None
     values = {**settings_given(options), "text": "\n".join(options.text), "members": options.members}
     if options.minutes is not None:
         values["minutes"] = options.minutes
-    code = run_family(train_family(with_values(FamilyConfig(), values), options.out), options.out)
+    task = train_family(with_values(FamilyConfig(), values), options.out)
+    code = run_series(task, options.out, SETTINGS, REPORT, table)
     if code == 0 and options.pack is not None:
         _write_packed(options.out, options.pack)
-    return code
-
-
-def run_family(task: Iterator[Event], folder: Path) -> int:
-    """Train a family and, at its end, print its table on stdout. Returns: the exit code."""
-    from engine.family.card import table
-    from engine.family.train import is_family, read_report
-
-    code = show(task)
-    if code == 0:
-        print("\n".join(table(read_report(folder))))
-    elif is_family(folder):
-        command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
-        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
     return code
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import signal
-import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from engine.commands.screen import show
+from engine.commands.screen import run_series, show, tell_kept
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.settings.config import from_toml, values_of, with_values
@@ -52,29 +50,30 @@ def add_language_commands(commands: Any) -> None:
     _add_pretrain(commands)
     _add_pipeline(commands)
     vocab = commands.add_parser("vocab", help="learn a WordPiece vocabulary from text")
-    vocab.add_argument("--text", nargs="+", required=True, help=_help("text"))
-    vocab.add_argument("--size", type=int, default=8192, help=_help("vocab_size"))
+    vocab.add_argument("--text", nargs="+", required=True, help=help_of("text", PretrainConfig()))
+    vocab.add_argument("--size", type=int, default=8192, help=help_of("vocab_size", PretrainConfig()))
     vocab.add_argument("--cased", action="store_true", help="keep capital letters")
     vocab.add_argument("--out", required=True, type=Path, help="the vocab.txt to write")
     vocab.set_defaults(run=_vocab)
 
 
 def _add_pretrain(commands: Any) -> None:
+    config = PretrainConfig()
     pretrain = commands.add_parser(
         "pretrain",
         help="train a language model from plain text",
-        epilog=_settings_help(PretrainConfig(), (*FLAGS, "text", "pins")),
+        epilog=settings_help(config, (*FLAGS, "text", "pins")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    pretrain.add_argument("--text", nargs="+", help=_help("text"))
-    for name in ("vocab", "vocab_size", "model", "minutes", "steps", "tokens"):
-        pretrain.add_argument(f"--{name.replace('_', '-')}", help=_help(name))
+    pretrain.add_argument("--text", nargs="+", help=help_of("text", config))
+    for name in FLAGS:
+        pretrain.add_argument(f"--{name.replace('_', '-')}", help=help_of(name, config))
     pretrain.add_argument("--size", help="a new model's size: tiny, mini, small, medium, base, large, 6x384")
     pretrain.add_argument("--pin", action="append", help="a sentence to watch, its word in [brackets]")
     pretrain.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
-    _add_settings(pretrain)
+    add_settings(pretrain)
     pretrain.set_defaults(run=_pretrain)
 
 
@@ -83,21 +82,22 @@ def _add_pipeline(commands: Any) -> None:
     pipeline = commands.add_parser(
         "pipeline",
         help="pretrain further on domain text, then on task text, fine-tune after each, show the gains",
-        epilog=_settings_help(config, (*PIPELINE_FLAGS, "domain_text", "task_text")),
+        epilog=settings_help(config, (*PIPELINE_FLAGS, "domain_text", "task_text")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for name in ("domain_text", "task_text"):
-        pipeline.add_argument(f"--{name.replace('_', '-')}", nargs="+", help=_help(name, config))
+        pipeline.add_argument(f"--{name.replace('_', '-')}", nargs="+", help=help_of(name, config))
     for name in PIPELINE_FLAGS:
-        pipeline.add_argument(f"--{name.replace('_', '-')}", help=_help(name, config))
+        pipeline.add_argument(f"--{name.replace('_', '-')}", help=help_of(name, config))
     pipeline.add_argument(
         "--run", "--run-dir", dest="run_dir", required=True, help="a folder; one begun is gone on with"
     )
-    _add_settings(pipeline)
+    add_settings(pipeline)
     pipeline.set_defaults(run=_pipeline)
 
 
-def _add_settings(command: argparse.ArgumentParser) -> None:
+def add_settings(command: argparse.ArgumentParser) -> None:
+    """Let a command read settings by name, of a file or one by one."""
     command.add_argument("--config", type=Path, help="a TOML file with settings")
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable"
@@ -111,9 +111,7 @@ def config_from(options: argparse.Namespace) -> PretrainConfig:
         raise UserError(marked("engine", "Give --size for a new model, or --model to train one further."))
     if options.size:
         values["model"] = f"new:{options.size}"
-    for name in FLAGS:
-        if getattr(options, name) is not None:
-            values[name] = getattr(options, name)
+    values |= flags_given(options, FLAGS)
     for name, lines in (("text", options.text), ("pins", options.pin)):
         if lines:
             values[name] = "\n".join(lines)
@@ -123,9 +121,7 @@ def config_from(options: argparse.Namespace) -> PretrainConfig:
 def pipeline_config_from(options: argparse.Namespace) -> PipelineConfig:
     """Return the settings that a command line gives. Raises: ConfigError."""
     values = settings_given(options)
-    for name in PIPELINE_FLAGS:
-        if getattr(options, name) is not None:
-            values[name] = getattr(options, name)
+    values |= flags_given(options, PIPELINE_FLAGS)
     for name in ("domain_text", "task_text"):
         if getattr(options, name):
             values[name] = "\n".join(getattr(options, name))
@@ -146,6 +142,11 @@ def settings_given(options: argparse.Namespace) -> dict[str, Any]:
     return values
 
 
+def flags_given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the settings that have flags of their own, those that are given."""
+    return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+
+
 def _pretrain(options: argparse.Namespace) -> int:
     from engine.train.pretrain import pretrain
 
@@ -164,18 +165,12 @@ def train(task: Iterator[Event], run_dir: Path, found: list[Event] | None = None
     try:
         code = show(_watched(task, is_begun), found)
     except UserError:
-        if is_begun:
-            _say_how_to_go_on(run_dir)
+        if is_begun and (run_dir / "config.toml").is_file():
+            tell_kept(run_dir)
         raise
-    if code:
-        _say_how_to_go_on(run_dir)
+    if code and (run_dir / "config.toml").is_file():
+        tell_kept(run_dir)
     return code
-
-
-def _say_how_to_go_on(run_dir: Path) -> None:
-    if (run_dir / "config.toml").is_file():
-        command = shlex.join(["python", "-m", "engine", "resume", str(run_dir)])
-        print(f"Kept in {run_dir}. Go on with: {command}", file=sys.stderr)
 
 
 def _watched(task: Iterator[Event], is_begun: list[bool]) -> Generator[Event, None, None]:
@@ -189,23 +184,11 @@ def _watched(task: Iterator[Event], is_begun: list[bool]) -> Generator[Event, No
 
 
 def _pipeline(options: argparse.Namespace) -> int:
-    from engine.train.pipeline import pipeline
-
-    return run_pipeline(pipeline(pipeline_config_from(options), Path(options.run_dir)), Path(options.run_dir))
-
-
-def run_pipeline(task: Iterator[Event], folder: Path) -> int:
-    """Run a pipeline and, at its end, print its table on stdout. Returns: the exit code."""
     from engine.train.gains import table
-    from engine.train.pipeline import REPORT, is_pipeline
+    from engine.train.pipeline import REPORT, SETTINGS, pipeline
 
-    code = show(task)
-    if code == 0:
-        print("\n".join(table(json.loads((folder / REPORT).read_text(encoding="utf-8")))))
-    elif is_pipeline(folder):
-        command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
-        print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
-    return code
+    folder = Path(options.run_dir)
+    return run_series(pipeline(pipeline_config_from(options), folder), folder, SETTINGS, REPORT, table)
 
 
 def is_follower() -> bool:
@@ -248,14 +231,14 @@ def _vocab(options: argparse.Namespace) -> int:
     return show(work())
 
 
-def _help(name: str, config: Any = None) -> str:
-    for group in vars(config or PretrainConfig()).values():
-        if name in settings_of(group):
-            return settings_of(group)[name].help.replace("%", "%%")
-    raise KeyError(name)
+def help_of(name: str, config: Any) -> str:
+    """Return what `--help` says of a setting of a config."""
+    groups = map(settings_of, vars(config).values())
+    return next(group[name].help.replace("%", "%%") for group in groups if name in group)
 
 
-def _settings_help(config: Any, flags: Sequence[str]) -> str:
+def settings_help(config: Any, flags: Sequence[str]) -> str:
+    """Return what `--help` says of all settings of a config that have no flag of their own."""
     lines = ["settings for --set and --config, with their defaults:"]
     defaults = values_of(config)
     for group in vars(config).values():

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.commands.screen import print_json, show
 from engine.errors import UserError, marked
-from engine.events import result_of
+from engine.events import Event, result_of
 from engine.questions.writing import aligned, percent
 from engine.runs import queue, sweep
 from engine.runs.facts import RunFacts, document_of
@@ -21,7 +21,7 @@ from engine.runs.index import index_of
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import AnyConfig, default_root, read_config
+from engine.train.run.runs import CONFIG, AnyConfig, default_root, read_config
 
 
 def add_run_commands(commands: Any) -> None:
@@ -116,11 +116,21 @@ def _queue_cancel(options: argparse.Namespace) -> int:
 
 
 def _queue_run(options: argparse.Namespace) -> int:
-    from engine.runs.working import train_job
-
     root = _root(options)
     queue.go_on(root)
-    return show(queue.work(root, train_job, only_own=options.own))
+    return show(queue.work(root, _train_job, only_own=options.own))
+
+
+def _train_job(job: queue.QueueJob, place: Path) -> Iterator[Event]:
+    """Train a job in its run's folder, or go on there. Raises: UserError."""
+    from engine.train.finetune import fine_tune
+    from engine.train.pretrain import pretrain
+    from engine.train.resume import resume
+
+    if (place / CONFIG).is_file():
+        return resume(place)
+    config = job.config
+    return pretrain(config, place) if isinstance(config, PretrainConfig) else fine_tune(config, place)
 
 
 def _queue_stop(options: argparse.Namespace) -> int:

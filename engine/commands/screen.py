@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
+from engine.errors import RunError
 from engine.events import (
     Beat,
     Evaluated,
@@ -24,10 +27,13 @@ from engine.events import (
     Saved,
     Started,
     Step,
+    Steps,
 )
+from engine.files import read_json_object
 from engine.questions.writing import percent
 from engine.train.metrics import mean_interval, wilson_interval
 
+Found = TypeVar("Found")
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
 MOST_LINES = 20  # steps told where there is no terminal
@@ -182,6 +188,42 @@ def show(events: Iterator[Event], found: list[Event] | None = None) -> int:
         finally:
             screen.end()
     return 0
+
+
+def answered(task: Steps[Found]) -> tuple[int, Found | None]:
+    """Run a task that returns an answer, telling its progress.
+
+    Returns: the exit code, and the answer unless it was stopped.
+    """
+    found: list[Found] = []
+
+    def collect() -> Steps[None]:
+        found.append((yield from task))
+
+    code = show(collect())
+    return code, found[0] if found else None
+
+
+def run_series(
+    task: Iterator[Event], folder: Path, settings: str, report: str, table: Callable[[Any], Iterable[str]]
+) -> int:
+    """Do several runs that one folder holds and, at their end, print a table of the report on stdout.
+
+    Args: settings, report: files in the folder: what shows that it was begun, and what is there at the end.
+    Returns: the exit code.
+    """
+    code = show(task)
+    if code == 0:
+        print("\n".join(table(read_json_object(folder / report, kind=RunError))))
+    elif (folder / settings).is_file():
+        tell_kept(folder)
+    return code
+
+
+def tell_kept(folder: Path) -> None:
+    """Tell how to go on with what a folder keeps."""
+    command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
+    print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
 
 
 class _Asked:

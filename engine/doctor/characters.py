@@ -98,7 +98,7 @@ def _other_scripts(part: TablePart, scripts: np.ndarray) -> Iterator[Finding]:
 def _one(kind: str, part: TablePart, places: np.ndarray, **values: Any) -> Iterator[Finding]:
     rows = part.examples.rows[places]
     if len(rows):
-        yield _SAID[kind].of(kind, part.name, rows, **values)
+        yield _SAID[kind].of(kind, part.name, rows, values)
 
 
 _SAID = {

@@ -12,14 +12,15 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from engine.doctor.finding import Finding, Rows
+from engine.doctor.finding import Finding, FindingWords, Rows
 from engine.doctor.near import NearPairs, finding_near
 from engine.doctor.part import TablePart
 from engine.doctor.shingles import Numbers, folded, folded_pair
-from engine.errors import Sentence, marked
+from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.example_rows import ExampleRows, distinct
-from engine.text.recipe import DROP, TOGETHER, Step
+from engine.text.recipe import DROP, TOGETHER, RecipeStep
+from engine.train import data_notes
 
 MOST_PARTNERS = 20  # rows that are named beside one
 _AT_ONCE = 4096
@@ -115,16 +116,10 @@ def _exact(part: TablePart, first: Numbers, rows: Rows) -> Iterator[Finding]:
     again = np.flatnonzero(first != np.arange(len(first)))
     if not len(again):
         return
-    template = marked("engine", "{count:,} rows of {name} repeat a text that stands above them.")
-    if len(again) == 1:
-        template = marked("engine", "One row of {name} repeats a text that stands above it.")
-    yield Finding(
-        kind="exact_duplicates",
-        part=part.name,
-        rows=rows[again],
-        sentence=_said(template, part, len(again)),
-        why=Sentence(_WHY_COPIES),
-        advice=Sentence(_MEND_COPIES),
+    yield _COPIES.of(
+        "exact_duplicates",
+        part.name,
+        rows[again],
         other=part.name,
         partners=_one_each(rows[first[again]]),
         similarity=np.ones(len(again), np.float32),
@@ -148,17 +143,11 @@ def _near(part: TablePart, number: int, texts: TextGroups) -> Iterator[Finding]:
     if not len(found):
         return
     found = found[np.argsort(-alike[found], kind="stable")]
-    template = marked("engine", "{count:,} rows of {name} say nearly the same as a row above them.")
-    if len(found) == 1:
-        template = marked("engine", "One row of {name} says nearly the same as a row above it.")
     labels = part.examples.labels
-    yield Finding(
-        kind="near_duplicates",
-        part=part.name,
-        rows=rows[found],
-        sentence=_said(template, part, len(found)),
-        why=Sentence(_WHY_COPIES),
-        advice=Sentence(_MEND_NEAR),
+    yield _NEAR_COPIES.of(
+        "near_duplicates",
+        part.name,
+        rows[found],
         other=part.name,
         partners=_one_each(rows[twin[found]]),
         similarity=alike[found],
@@ -179,28 +168,16 @@ def _contradicting(part: TablePart, group: Numbers) -> Iterator[Finding]:
     if not len(found):
         return
     found = found[np.argsort(group[found], kind="stable")]
-    count = int(several.sum())
-    template = marked("engine", "{count:,} texts of {name} carry more than one label.")
-    if count == 1:
-        template = marked("engine", "One text of {name} carries more than one label.")
     rows = part.examples.rows[found]
-    yield Finding(
-        kind="contradicting_labels",
-        part=part.name,
-        rows=rows,
-        sentence=_said(template, part, count),
-        why=Sentence(
-            marked(
-                "engine",
-                "Nobody can learn both: a label of each is wrong, or the text does not say it.",
-            )
-        ),
-        advice=Sentence(marked("engine", "Look at the rows and relabel them, or leave them out.")),
-        level="wrong",
+    yield _CONTRADICTING.of(
+        "contradicting_labels",
+        part.name,
+        rows,
+        {"count": int(several.sum())},
         other=part.name,
         partners=_against(group[found], labels[found], rows),
         values={"text": group[found]},
-        mends=(Step(DROP, tuple(rows.tolist()), reason="contradicting_labels"),),
+        mends=(RecipeStep(DROP, tuple(rows.tolist()), reason="contradicting_labels"),),
     )
 
 
@@ -209,27 +186,22 @@ def _leaks(parts: Sequence[TablePart], one: int, other: int, texts: TextGroups) 
     part, apart = parts[one], parts[other]
     places, twins, alike = _shared(texts, one, other)
     is_exact = np.isin(texts.exact[places], texts.exact[texts.of(other)])
-    for kind, found, (many, single, advice), level in (
-        ("leaks", np.flatnonzero(is_exact), _LEAKS, "wrong"),
-        ("near_leaks", np.flatnonzero(~is_exact), _NEAR_LEAKS, "look"),
+    for kind, found, words in (
+        ("leaks", np.flatnonzero(is_exact), _LEAKS),
+        ("near_leaks", np.flatnonzero(~is_exact), _NEAR_LEAKS),
     ):
         if not len(found):
             continue
         rows = part.examples.rows[places[found] - texts.begins[one]]
-        partners = _same_in(texts, other, places[found], twins[found], apart.examples.rows)
-        values = {"count": len(rows), "name": part.name, "other": apart.name}
-        yield Finding(
-            kind=kind,
-            part=part.name,
-            rows=rows,
-            sentence=Sentence(single if len(rows) == 1 else many, values),
-            why=Sentence(_WHY_LEAKS),
-            advice=Sentence(advice),
-            level=level,
+        yield words.of(
+            kind,
+            part.name,
+            rows,
+            {"other": apart.name},
             other=apart.name,
-            partners=partners,
+            partners=_same_in(texts, other, places[found], twins[found], apart.examples.rows),
             similarity=alike[found],
-            mends=(Step(DROP, tuple(rows.tolist()), reason=kind),),
+            mends=(RecipeStep(DROP, tuple(rows.tolist()), reason=kind),),
         )
 
 
@@ -291,31 +263,46 @@ def _beside(rows: Rows, twins: Rows) -> Rows:
     return np.array(list(dict.fromkeys(shown)), np.int64)
 
 
-def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[Step, ...]:
+def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[RecipeStep, ...]:
     """Return what can be done: leave the later ones out, or keep all of a text on one side of the split."""
     members = tuple(np.concatenate((rows, np.unique(twins))).tolist())
     groups = tuple(np.concatenate((twins, np.unique(twins))).tolist())
     return (
-        Step(DROP, tuple(rows.tolist()), reason=reason),
-        Step(TOGETHER, members, groups=groups, reason=reason),
+        RecipeStep(DROP, tuple(rows.tolist()), reason=reason),
+        RecipeStep(TOGETHER, members, groups=groups, reason=reason),
     )
 
 
-def _said(template: str, part: TablePart, count: int) -> Sentence:
-    return Sentence(template, {"count": count, "name": part.name})
-
-
 _WHY_COPIES = marked("engine", "Copies on both sides of a split make scores look too good.")
-_MEND_COPIES = marked("engine", "Leave the later ones out, or keep all of a text on one side.")
+_LOOK_FIRST = marked("engine", "Look first: one word may change what a text says.")
+_COPIES = FindingWords(
+    *data_notes.REPEATED,
+    _WHY_COPIES,
+    marked("engine", "Leave the later ones out, or keep all of a text on one side."),
+)
+_NEAR_COPIES = FindingWords(
+    marked("engine", "{count:,} rows of {name} say nearly the same as a row above them."),
+    marked("engine", "One row of {name} says nearly the same as a row above it."),
+    _WHY_COPIES,
+    _LOOK_FIRST,
+)
+_CONTRADICTING = FindingWords(
+    *data_notes.SEVERAL_LABELS,
+    marked("engine", "Nobody can learn both: a label of each is wrong, or the text does not say it."),
+    marked("engine", "Look at the rows and relabel them, or leave them out."),
+    "wrong",
+)
 _WHY_LEAKS = marked("engine", "What stands in both measures memory, not skill: scores look too good.")
-_LEAKS = (  # of many rows, of one, what can be done
+_LEAKS = FindingWords(
     marked("engine", "{count:,} rows of {name} also stand in {other}, word for word."),
     marked("engine", "One row of {name} also stands in {other}, word for word."),
+    _WHY_LEAKS,
     marked("engine", "Leave these rows out of one of the two."),
+    "wrong",
 )
-_NEAR_LEAKS = (
+_NEAR_LEAKS = FindingWords(
     marked("engine", "{count:,} rows of {name} stand in {other} in nearly the same words."),
     marked("engine", "One row of {name} stands in {other} in nearly the same words."),
+    _WHY_LEAKS,
     marked("engine", "Look first: one word may change what a text says. Then leave out what is the same."),
 )
-_MEND_NEAR = marked("engine", "Look first: one word may change what a text says.")

@@ -13,7 +13,7 @@ from engine.doctor.characters import on_characters
 from engine.doctor.copies import comparing, on_copies
 from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.labels import on_labels
-from engine.doctor.learned import LearnedRun, on_learning
+from engine.doctor.learned import LearnedRows, on_learning
 from engine.doctor.part import TablePart
 from engine.doctor.shift import on_shift
 from engine.doctor.texts import on_texts
@@ -28,7 +28,7 @@ def examining(
     parts: Sequence[TablePart],
     wordpiece: WordPiece | None = None,
     max_length: int = 128,
-    learned: LearnedRun | None = None,
+    learned: LearnedRows | None = None,
 ) -> Iterator[Event]:
     """Tell what is doubtful in the first part, in each of the others, and between any two.
 

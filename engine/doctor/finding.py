@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from engine.errors import Sentence
 from engine.events import Event
-from engine.text.recipe import DROP, Step
+from engine.text.recipe import DROP, RecipeStep
 
 Rows = npt.NDArray[np.int64]
 NO_ROWS: Rows = np.zeros(0, np.int64)
@@ -44,7 +44,7 @@ class Finding:
     values: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
     shown: Rows | None = None
-    mends: tuple[Step, ...] = ()
+    mends: tuple[RecipeStep, ...] = ()
 
     @property
     def twins(self) -> Rows | None:
@@ -56,7 +56,7 @@ class Finding:
         """The rows that a person looks at."""
         return self.rows if self.shown is None else self.shown
 
-    def leaving_out(self, least: float) -> Step | None:
+    def leaving_out(self, least: float) -> RecipeStep | None:
         """Return the mend that leaves out rows so like their partners; None where there is none."""
         drop = next((step for step in self.mends if step.do == DROP), None)
         if drop is None or self.similarity is None:
@@ -75,20 +75,17 @@ class FindingWords:
     level: str = "look"
 
     def of(
-        self, kind: str, part: str, rows: Rows, values: Mapping[str, Any] | None = None, **said: object
+        self, kind: str, part: str, rows: Rows, said: Mapping[str, object] | None = None, **more: Any
     ) -> Finding:
-        """Return the finding. Args: values: more of each row. said: what the sentence names beside them."""
-        template = self.one if len(rows) == 1 else self.many
-        return Finding(
-            kind=kind,
-            part=part,
-            rows=rows,
-            sentence=Sentence(template, {"count": len(rows), "name": part, **said}),
-            why=Sentence(self.why),
-            advice=Sentence(self.advice),
-            level=self.level,
-            values=dict(values or {}),
-        )
+        """Return the finding.
+
+        Args: said: what the sentence names beside the part, such as another count than that of the rows.
+        more: fields of `Finding`.
+        """
+        named = {"count": len(rows), "name": part, **(said or {})}
+        sentence = Sentence(self.one if named["count"] == 1 else self.many, named)
+        fields = {"level": self.level, **more}
+        return Finding(kind, part, rows, sentence, Sentence(self.why), Sentence(self.advice), **fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

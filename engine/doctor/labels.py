@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.doctor.differing import is_exchanged, is_one_edit
-from engine.doctor.finding import Finding, Rows
+from engine.doctor.finding import Finding, FindingWords, Rows
 from engine.doctor.part import TablePart
-from engine.errors import Sentence, marked
+from engine.errors import marked
 from engine.text.labels import MOST_LABELS, nearly_equal, visible
-from engine.text.recipe import MERGE, Step
+from engine.text.recipe import MERGE, RecipeStep
 
 RARE = 5  # rows, below which a label is hardly learned and hardly measured
 UNBALANCED = 10  # times as many rows of the largest label as of the smallest
@@ -98,23 +98,16 @@ def on_similar(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
         kept.setdefault(other, []).append(label)
     pairs = [(label, other) for other, labels in kept.items() for label in labels]
     named = [f"{_shown(label, other)} – {_shown(other, label)}" for label, other in pairs]
-    template = marked("engine", "{count:,} rows of {name} have a label that may be another one: {labels}.")
-    if len(found) == 1:
-        template = marked("engine", "One row of {name} has a label that may be another one: {labels}.")
-    named = [*named[:_MOST_NAMED], *(["…"] if named[_MOST_NAMED:] else [])]
-    yield Finding(
-        kind="similar_labels",
-        part=part.name,
-        rows=found,
-        sentence=Sentence(template, {"count": len(found), "name": part.name, "labels": named}),
-        why=Sentence(
-            marked("engine", "They are learned as different ones, and each takes rows from the other.")
-        ),
-        advice=Sentence(marked("engine", "Merge them, if they are the same.")),
-        level="wrong",
+    yield _SIMILAR.of(
+        "similar_labels",
+        part.name,
+        found,
+        {"labels": _some(named)},
         values={"label": labelled, "meant": [meant[label] for label in labelled]},
         mends=tuple(
-            Step(MERGE, label=other, labels=tuple(labels), column=part.roles.label, reason="similar_labels")
+            RecipeStep(
+                MERGE, label=other, labels=tuple(labels), column=part.roles.label, reason="similar_labels"
+            )
             for other, labels in kept.items()
         ),
     )
@@ -126,31 +119,14 @@ def _shown(label: str, beside: str) -> str:
 
 
 def _missing(part: TablePart) -> Iterator[Finding]:
-    for kind, rows, many, one in (
-        (
-            "missing_texts",
-            part.no_text,
-            marked("engine", "{count:,} rows of {name} have no text."),
-            marked("engine", "One row of {name} has no text."),
-        ),
-        (
-            "missing_labels",
-            part.no_label,
-            marked("engine", "{count:,} rows of {name} have no label."),
-            marked("engine", "One row of {name} has no label."),
-        ),
-    ):
-        if len(rows):
-            yield Finding(
-                kind=kind,
-                part=part.name,
-                rows=rows,
-                sentence=_counted((many, one), part, rows),
-                why=Sentence(
-                    marked("engine", "They are left out of training, and are told of by their lines.")
-                ),
-                advice=Sentence(marked("engine", "Nothing has to be done; or fill them in, in the file.")),
-            )
+    if len(part.no_text):
+        yield _NO_TEXT.of("missing_texts", part.name, part.no_text)
+    if len(part.no_label):
+        yield _NO_LABEL.of("missing_labels", part.name, part.no_label)
+
+
+def _some(labels: list[str]) -> list[str]:
+    return [*labels[:_MOST_NAMED], *(["…"] if labels[_MOST_NAMED:] else [])]
 
 
 def _merged_counts(part: TablePart, meant: dict[str, str]) -> np.ndarray:
@@ -173,20 +149,8 @@ def _rare(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
     found = np.flatnonzero(np.isin(labels, rare))
     found = found[np.argsort(counts[labels[found]], kind="stable")]
     names = [part.names[place] for place in rare[np.argsort(counts[rare], kind="stable")]]
-    template = marked("engine", "{count:,} labels of {name} have fewer than {least} rows: {labels}.")
-    if len(rare) == 1:
-        template = marked("engine", "One label of {name} has fewer than {least} rows: {labels}.")
-    values = {"count": len(rare), "name": part.name, "least": RARE}
-    yield Finding(
-        kind="rare_labels",
-        part=part.name,
-        rows=part.examples.rows[found],
-        sentence=Sentence(
-            template, {**values, "labels": [*names[:_MOST_NAMED], *(["…"] if names[_MOST_NAMED:] else [])]}
-        ),
-        why=Sentence(marked("engine", "So few are hardly learned, and their score is chance.")),
-        advice=Sentence(marked("engine", "Add rows of them, merge them with others, or leave them out.")),
-    )
+    said = {"count": len(rare), "least": RARE, "labels": _some(names)}
+    yield _RARE.of("rare_labels", part.name, part.examples.rows[found], said)
 
 
 def _balance(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
@@ -196,30 +160,50 @@ def _balance(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
     if len(there) < 2 or counts.max() < UNBALANCED * counts[there].min():
         return
     least, most = int(there[counts[there].argmin()]), int(counts.argmax())
-    template = marked(
-        "engine", "{most} has {large:,} rows of {name}, {least} only {small:,}: {times:.0f} times as many."
-    )
-    values = {
-        "name": part.name,
+    said = {
         "most": part.names[most],
         "large": int(counts[most]),
         "least": part.names[least],
         "small": int(counts[least]),
         "times": float(counts[most] / max(1, counts[least])),
     }
-    rows: Rows = part.examples.rows[part.examples.labels == least]
-    yield Finding(
-        kind="imbalance",
-        part=part.name,
-        rows=rows,
-        sentence=Sentence(template, values),
-        why=Sentence(marked("engine", "Accuracy hides the smallest label: look at its F1.")),
-        advice=Sentence(
-            marked("engine", "Add rows of it, or let rare labels count more (the setting rare_labels).")
-        ),
-        level="note",
-    )
+    yield _UNBALANCED.of("imbalance", part.name, part.examples.rows[part.examples.labels == least], said)
 
 
-def _counted(templates: tuple[str, str], part: TablePart, rows: Rows) -> Sentence:
-    return Sentence(templates[len(rows) == 1], {"count": len(rows), "name": part.name})
+_SIMILAR = FindingWords(
+    marked("engine", "{count:,} rows of {name} have a label that may be another one: {labels}."),
+    marked("engine", "One row of {name} has a label that may be another one: {labels}."),
+    marked("engine", "They are learned as different ones, and each takes rows from the other."),
+    marked("engine", "Merge them, if they are the same."),
+    "wrong",
+)
+_WHY_LEFT_OUT = marked("engine", "They are left out of training, and are told of by their lines.")
+_FILL_IN = marked("engine", "Nothing has to be done; or fill them in, in the file.")
+_NO_TEXT = FindingWords(
+    marked("engine", "{count:,} rows of {name} have no text."),
+    marked("engine", "One row of {name} has no text."),
+    _WHY_LEFT_OUT,
+    _FILL_IN,
+)
+_NO_LABEL = FindingWords(
+    marked("engine", "{count:,} rows of {name} have no label."),
+    marked("engine", "One row of {name} has no label."),
+    _WHY_LEFT_OUT,
+    _FILL_IN,
+)
+_RARE = FindingWords(
+    marked("engine", "{count:,} labels of {name} have fewer than {least} rows: {labels}."),
+    marked("engine", "One label of {name} has fewer than {least} rows: {labels}."),
+    marked("engine", "So few are hardly learned, and their score is chance."),
+    marked("engine", "Add rows of them, merge them with others, or leave them out."),
+)
+_MANY_TIMES = marked(
+    "engine", "{most} has {large:,} rows of {name}, {least} only {small:,}: {times:.0f} times as many."
+)
+_UNBALANCED = FindingWords(
+    _MANY_TIMES,
+    _MANY_TIMES,
+    marked("engine", "Accuracy hides the smallest label: look at its F1."),
+    marked("engine", "Add rows of it, or let rare labels count more (the setting rare_labels)."),
+    "note",
+)

@@ -27,7 +27,7 @@ LEAST_EPOCHS = 3  # below, a row that is never right was hardly seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LearnedRun:
+class LearnedRows:
     """What a run learned from, and how that went. rows: (E,) of the table, in the order of the dynamics."""
 
     name: str
@@ -36,7 +36,7 @@ class LearnedRun:
     dynamics: Dynamics
 
 
-def learned_by(run_dir: Path) -> LearnedRun | None:
+def learned_by(run_dir: Path) -> LearnedRows | None:
     """Return how learning went in a run; None where it kept nothing of that, or cannot be read."""
     try:
         about = read_setup(run_dir / SETUP, {"task": str, "data": dict})
@@ -46,10 +46,10 @@ def learned_by(run_dir: Path) -> LearnedRun | None:
     dynamics = None if train is None else load_dynamics(run_dir / DYNAMICS, len(train))
     if train is None or dynamics is None or dynamics.num_epochs < LEAST_EPOCHS:
         return None
-    return LearnedRun(name_of(run_dir / MODEL), str(about["data"].get("sha256")), train.rows, dynamics)
+    return LearnedRows(name_of(run_dir / MODEL), str(about["data"].get("sha256")), train.rows, dynamics)
 
 
-def on_learning(part: TablePart, learned: LearnedRun) -> Iterator[Finding]:
+def on_learning(part: TablePart, learned: LearnedRows) -> Iterator[Finding]:
     """Yield the rows of a part that a run never got right, and those that it forgot again."""
     if learned.sha256 != part.table.sha256 or learned.rows.max(initial=-1) >= part.table.num_rows:
         return
@@ -68,7 +68,8 @@ def on_learning(part: TablePart, learned: LearnedRun) -> Iterator[Finding]:
             continue
         places = places[np.argsort(order[places], kind="stable")]
         values = {"confidence": confidence[places], "variability": variability[places]}
-        yield words.of(kind, part.name, rows[places], values, run=learned.name, epochs=count)
+        said = {"run": learned.name, "epochs": count}
+        yield words.of(kind, part.name, rows[places], said, values=values)
 
 
 _NEVER = FindingWords(

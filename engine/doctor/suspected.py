@@ -27,7 +27,7 @@ from engine.doctor.part import TablePart
 from engine.doctor.taught import TaughtAnswers, taught_in_turns
 from engine.errors import Sentence, marked
 from engine.events import Beat, Noted, Progress, Steps
-from engine.inspect.embeddings.vectors import Floats, Pooling, embed
+from engine.inspect.embeddings.vectors import Floats, PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.example_rows import ExampleRows
 
@@ -155,8 +155,8 @@ def _vectors(model: Path, examples: ExampleRows, max_length: int) -> Steps[Float
     """
     subject = LoadedModel.open(model, "auto")
     depth = subject.config.num_hidden_layers
-    poolings: Sequence[Pooling] = [Pooling("mean", layer) for layer in range(depth + 1)]
-    poolings = [*poolings, Pooling("cls", depth), Pooling("max", depth)]
+    poolings: Sequence[PoolingConfig] = [PoolingConfig("mean", layer) for layer in range(depth + 1)]
+    poolings = [*poolings, PoolingConfig("cls", depth), PoolingConfig("max", depth)]
     found = yield from embed(
         subject, examples.texts(), poolings, pairs=examples.pairs(), max_length=max_length
     )

@@ -25,7 +25,7 @@ from engine.model.heads import SequenceClassifier
 from engine.model.kernels import Dropout, Noise
 from engine.model.weights import load_headed, read_config
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.text.example_rows import ExampleRows
 from engine.text.wordpiece import WordPiece
 from engine.train.evaluate import answers_of
@@ -103,7 +103,7 @@ class _Pupil:
 
     def learn(
         self,
-        data: EncodedSet,
+        data: EncodedRows,
         taught: npt.NDArray[np.int64],
         asked: npt.NDArray[np.int64],
         into: TaughtAnswers,

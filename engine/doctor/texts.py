@@ -107,7 +107,7 @@ def _header(part: TablePart) -> Iterator[Finding]:
 
 def _one(kind: str, part: TablePart, rows: Rows, **values: Any) -> Iterator[Finding]:
     if len(rows) or kind in ("wrong_language", "row_as_header"):
-        yield _SAID[kind].of(kind, part.name, rows, **values)
+        yield _SAID[kind].of(kind, part.name, rows, values)
 
 
 _SAID = {

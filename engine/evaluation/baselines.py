@@ -21,13 +21,12 @@ from engine.evaluation.report import repeating
 from engine.evaluation.statistics import Difference, compared_hits
 from engine.events import Progress, Steps
 from engine.model.info import read_info
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
 from engine.train.run.runs import MODEL, SETUP
-from engine.train.run.setup import read_setup
-from engine.train.scored import Scored
-from engine.train.tasks.known import task_named
+from engine.train.scored import ScoredTable
+from engine.train.tasks.known import kept_part, task_named
 
 MAJORITY, TRAINING_MAJORITY, TFIDF = "majority", "training_majority", "tfidf"
 LEAST_ROWS = 2  # with a word or a pair of words, so that it counts, of many rows
@@ -57,7 +56,7 @@ class Baseline:
         return wilson_interval(int(self.hits.sum()), len(self.hits))
 
 
-def one_label(scored: Scored, model: Path) -> tuple[Baseline, ...]:
+def one_label(scored: ScoredTable, model: Path) -> tuple[Baseline, ...]:
     """Return what always answering one label reaches: the commonest of the scored texts; and that of the rows
     that the model learned from, where these are known and it is another one.
     """
@@ -69,7 +68,7 @@ def one_label(scored: Scored, model: Path) -> tuple[Baseline, ...]:
     return tuple(found)
 
 
-def _always(scored: Scored, name: str, targets: npt.NDArray[np.int64], num_rows: int) -> Baseline:
+def _always(scored: ScoredTable, name: str, targets: npt.NDArray[np.int64], num_rows: int) -> Baseline:
     """Return what always answering the commonest of some labels reaches on the scored texts."""
     each = scored.each
     most = int(np.bincount(targets, minlength=len(each.names)).argmax())
@@ -77,18 +76,18 @@ def _always(scored: Scored, name: str, targets: npt.NDArray[np.int64], num_rows:
     return Baseline(name, each.names[most], hits, _beside(scored, hits), num_rows)
 
 
-def _beside(scored: Scored, hits: npt.NDArray[np.bool_]) -> Difference:
+def _beside(scored: ScoredTable, hits: npt.NDArray[np.bool_]) -> Difference:
     """Return the model less a simple way; texts that repeat each other count once."""
     return compared_hits(hits, scored.each.right > 0.5, repeating(scored.listed))
 
 
-def can_count_words(scored: Scored, model: Path) -> bool:
+def can_count_words(scored: ScoredTable, model: Path) -> bool:
     """Whether the rows are known that a model has learned from."""
     run = run_behind(model)
     return run is not None and task_named(scored.task).counts_words
 
 
-def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseline]:
+def counting_words(scored: ScoredTable, model: Path, split: str = "") -> Steps[Baseline]:
     """Return what TF-IDF with logistic regression reaches on the same texts.
 
     Args: model: a run's result. split: of PARTS where they are the run's own; "": of a file.
@@ -100,8 +99,8 @@ def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseli
     run = run_behind(model)
     assert run is not None, "ask can_count_words first"
     wordpiece = WordPiece.from_folder(run / SETUP)
-    train = _part(run, "train")
-    own = _part(run, split) if split in PARTS else None
+    train = kept_part(run, "train")
+    own = kept_part(run, split) if split in PARTS else None
     if train is None:
         raise UserError(marked("engine", "The rows of {path} to learn from cannot be read."), path=run)
     length = int(read_info(run / MODEL).get("max_length", 0)) or int(train.lengths.max())
@@ -124,17 +123,12 @@ def counting_words(scored: Scored, model: Path, split: str = "") -> Steps[Baseli
     return Baseline(TFIDF, "", hits, _beside(scored, hits), len(train))
 
 
-def _part(run: Path, split: str) -> EncodedSet | None:
-    kind = task_named(read_setup(run / SETUP, {"task": str})["task"])
-    return kind.setup.load_part(run / SETUP, split)
-
-
 def _training_targets(model: Path) -> npt.NDArray[np.int64] | None:
     run = run_behind(model)
     if run is None:
         return None
     try:
-        train = _part(run, "train")
+        train = kept_part(run, "train")
     except UserError:
         return None
     if train is None or train.targets.ndim != 1 or not len(train):
@@ -142,14 +136,14 @@ def _training_targets(model: Path) -> npt.NDArray[np.int64] | None:
     return np.asarray(train.targets, np.int64)
 
 
-def _pieces_of(data: EncodedSet) -> Iterator[tuple[Sequence[int], int]]:
+def _pieces_of(data: EncodedRows) -> Iterator[tuple[Sequence[int], int]]:
     """Yield the ids of each text, and where the second one begins."""
     bounds = data.bounds.tolist()
     for place, first in enumerate(data.num_a.tolist()):
         yield data.input_ids[bounds[place] : bounds[place + 1]].tolist(), first
 
 
-def _pieces_in(scored: Scored, wordpiece: WordPiece, length: int) -> Iterator[tuple[Sequence[int], int]]:
+def _pieces_in(scored: ScoredTable, wordpiece: WordPiece, length: int) -> Iterator[tuple[Sequence[int], int]]:
     listed = scored.listed
     for start in range(0, len(listed), 512):
         some = slice(start, min(start + 512, len(listed)))

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from engine.evaluation.statistics import Numbers, Tallies, interval_of
+from engine.evaluation.statistics import Numbers, TallyTable, interval_of
 from engine.model.info import HOTTEST
 from engine.train.metrics import wilson_interval
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 
 # E texts, C classes
 
@@ -88,7 +88,7 @@ def calibration(
     return Calibration(
         _bins(sure, hits, places, size),
         error,
-        interval_of(Tallies.of(columns, groups), _of_sums),
+        interval_of(TallyTable.of(columns, groups), _of_sums),
         float(by_chance.mean()),
         float(((by_chance >= error).sum() + 1) / (len(by_chance) + 1)),
         float(sure.mean()),
@@ -167,7 +167,7 @@ def tempered(probabilities: npt.ArrayLike, temperature: float) -> Numbers:
     return np.asarray(powers / powers.sum(-1, keepdims=True))
 
 
-def with_temperature(scored: Scored, temperature: float) -> Scored:
+def with_temperature(scored: ScoredTable, temperature: float) -> ScoredTable:
     """Return answers of one label a text, as sure as a temperature makes them."""
     each = scored.each
     if temperature == 1.0 or each.probabilities.shape != (len(each), len(each.names)) or not len(each):
@@ -194,7 +194,7 @@ def temperature_on_halves(
     return _shown(fit_temperature(found[own], places[own]), len(own), found[other], places[other])
 
 
-def temperature_of(fitting: Scored, shown: Scored) -> Temperature | None:
+def temperature_of(fitting: ScoredTable, shown: ScoredTable) -> Temperature | None:
     """Say what the temperature that is fitted on one half of some texts does to all of others."""
     found = temperature_on_halves(fitting.each.probabilities, fitting.each.true)
     if found is None or not len(shown.each):

@@ -11,7 +11,7 @@ from engine.evaluation.report import SCORES, are_hits, groups_of
 from engine.evaluation.statistics import Difference, compared, compared_hits, is_single
 from engine.text.example_rows import Indices
 from engine.train.learned import MANY
-from engine.train.scored import SHARE, Scored
+from engine.train.scored import SHARE, ScoredTable
 
 _BETTER = marked(
     "engine",
@@ -42,8 +42,8 @@ class ComparedModels:
     difference: texts that repeat each other are taken together. repeat: whether any do.
     """
 
-    first: Scored
-    second: Scored
+    first: ScoredTable
+    second: ScoredTable
     first_rows: Indices
     second_rows: Indices
     difference: Difference
@@ -52,7 +52,7 @@ class ComparedModels:
     def __len__(self) -> int:
         return len(self.first_rows)
 
-    def score(self, which: Scored, rows: Indices) -> float:
+    def score(self, which: ScoredTable, rows: Indices) -> float:
         """Return the metric of one of them on these texts."""
         return float(SCORES[which.each.score](which.each.adds[rows].sum(0))) if len(rows) else 0.0
 
@@ -111,7 +111,7 @@ def chance_words(p_value: float) -> str:
     return f"{share:.1f} %" if share < 2 else f"{share:.0f} %"
 
 
-def compare_scored(first: Scored, second: Scored) -> ComparedModels:
+def compare_scored(first: ScoredTable, second: ScoredTable) -> ComparedModels:
     """Compare two models on the texts of the same file that both have answered.
 
     Raises: DataError if they are for different things, or share no text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
 
 MOST_CLASSES, MOST_SLICES = 200, 30
@@ -17,7 +17,7 @@ NAMES = {
 
 
 def report_markdown(
-    report: Report,
+    report: ScoreReport,
     model: str,
     texts: str,
     baselines: Sequence[Baseline] = (),
@@ -66,7 +66,7 @@ def report_markdown(
 
 
 def _of_classes(
-    report: Report, baselines: Sequence[Baseline], f1_intervals: Sequence[tuple[float, float]]
+    report: ScoreReport, baselines: Sequence[Baseline], f1_intervals: Sequence[tuple[float, float]]
 ) -> list[str]:
     scores, names = report.classes, report.scored.each.names
     parts = []

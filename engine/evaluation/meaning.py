@@ -18,10 +18,10 @@ from engine.doctor.shingles import folded, folded_pair
 from engine.errors import UserError, marked
 from engine.evaluation.slices import words_of
 from engine.events import Beat, Progress, Steps
-from engine.inspect.embeddings.vectors import Floats, Pooling, embed
+from engine.inspect.embeddings.vectors import Floats, PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.info import read_info
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 
 Groups = npt.NDArray[np.int64]
 MOST_TEXTS = 50_000  # whose vectors are computed
@@ -34,7 +34,7 @@ _AT_ONCE = 2048
 _GROUPING = marked("engine", "Grouping texts by meaning")
 
 
-def groups_by_meaning(model: Path, listed: Listed) -> Steps[tuple[str, ...]]:
+def groups_by_meaning(model: Path, listed: ListedRows) -> Steps[tuple[str, ...]]:
     """Return for each of E texts what its group is called: by the words that set it apart.
 
     Raises: UserError: the texts are too few or too many, or were not kept; ModelError.
@@ -44,7 +44,7 @@ def groups_by_meaning(model: Path, listed: Listed) -> Steps[tuple[str, ...]]:
         raise UserError(template, least=LEAST_TEXTS, most=MOST_TEXTS)
     subject = LoadedModel.open(model, "auto")
     length = int(read_info(model).get("max_length", subject.max_length))
-    middle = Pooling("mean", (subject.config.num_hidden_layers + 1) // 2)
+    middle = PoolingConfig("mean", (subject.config.num_hidden_layers + 1) // 2)
     found = yield from embed(subject, listed.texts, [middle], pairs=listed.pairs, max_length=length)
     groups = np.zeros(len(listed.texts), np.int64)
     count = int(np.clip(len(found.places) // TEXTS_A_GROUP, 2, LARGEST))
@@ -80,7 +80,7 @@ def k_means(vectors: Floats, count: int) -> Steps[Groups]:
     return np.asarray(groups, np.int64)
 
 
-def _called(listed: Listed, groups: Groups) -> Steps[list[str]]:
+def _called(listed: ListedRows, groups: Groups) -> Steps[list[str]]:
     """Return what each group is called: the words that stand in more of its texts than of the others."""
     count = int(groups.max()) + 1
     seen = [Counter[str]() for _ in range(count)]

@@ -12,17 +12,17 @@ import numpy as np
 from engine.device import open_device
 from engine.errors import RunError, UserError, marked
 from engine.evaluation.calibration import with_temperature
-from engine.evaluation.report import Report
-from engine.events import Evaluated, Finished, Noted, Progress, Steps
+from engine.evaluation.report import ScoreReport
+from engine.events import Finished, Noted, Progress, Steps
 from engine.model.fastest import fastest
 from engine.model.info import read_info, temperature_from, temperature_in
 from engine.model.tensor_files import open_tensors
 from engine.model.weights import load_headed
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows
-from engine.text.listed import Listed, Texts
+from engine.text.listed import ListedRows, TextColumn
 from engine.text.roles import Roles
 from engine.text.table import reading_table
 from engine.text.wordpiece import WordPiece
@@ -32,14 +32,14 @@ from engine.train.loop import evaluated
 from engine.train.prepare import SPLITS
 from engine.train.run.answers import load_answers
 from engine.train.run.kept import name_of, run_of
-from engine.train.run.records import event_from_record, whole_number
-from engine.train.run.runs import MODEL, SETUP, read_config, read_metrics
+from engine.train.run.records import whole_number
+from engine.train.run.runs import MODEL, SETUP, evaluation_of, read_config
 from engine.train.run.setup import read_setup
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.task import scored as told
 from engine.train.tasks.kind import StandIn
 from engine.train.tasks.known import task_named
-from engine.train.tasks.rows.kept import RowSet
+from engine.train.tasks.rows.kept import MeasuredRows
 
 PARTS = SPLITS[1:]  # that a run does not learn from
 _DATA = "data.safetensors"
@@ -99,7 +99,7 @@ def _share_rows(one: Path, other: Path, split: str) -> bool:
 
 def scoring_part(
     run_dir: Path, split: str, device: str = "auto", stand_in: StandIn | None = None
-) -> Steps[Scored]:
+) -> Steps[ScoredTable]:
     """Return a run's own texts with what its result answered: Progress, Noted, one Evaluated, Finished.
 
     What the training kept is read; of a run of before, or damaged, its result is asked again, and so is what
@@ -128,7 +128,7 @@ def scoring_part(
     return replace(answered, listed=listed, seen=seen)
 
 
-def reporting(scored: Scored, model: Path, part: str = "") -> Report:
+def reporting(scored: ScoredTable, model: Path, part: str = "") -> ScoreReport:
     """Return a report on what a model has answered. Args: model: its folder. part: of its run, "" of a file.
 
     A temperature is fitted on the validation rows of the run, where their answers were kept.
@@ -138,10 +138,10 @@ def reporting(scored: Scored, model: Path, part: str = "") -> Report:
     if run is not None and part != PARTS[0] and task_named(scored.task).has_temperature:
         kept = _kept(run, PARTS[0])
         fitting = None if kept is None else with_temperature(kept[1], temperature_in(info))
-    return Report(scored, temperature_in(info), kept_from=temperature_from(info), fitting=fitting)
+    return ScoreReport(scored, temperature_in(info), kept_from=temperature_from(info), fitting=fitting)
 
 
-def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
+def _kept(run_dir: Path, split: str) -> tuple[EncodedRows, ScoredTable] | None:
     """Return a part with the answers in the run's folder; None where there are none of its result."""
     about = read_setup(run_dir / SETUP, {"task": str})
     info = read_info(run_dir / MODEL)
@@ -152,7 +152,7 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
         return None
     kind = task_named(about["task"])
     data, each = kind.setup.load_part(run_dir / SETUP, split), load_answers(run_dir, split, step)
-    event = _told(run_dir, split, step)
+    event = evaluation_of(run_dir, split, step)
     if data is None or each is None or event is None or metric not in event.metrics:
         return None
     if kind.has_marks and each.marks is None:  # kept before marks were
@@ -160,22 +160,13 @@ def _kept(run_dir: Path, split: str) -> tuple[EncodedSet, Scored] | None:
     listed = data.listed
     if len(listed) != len(each):
         return None
-    found = kind.as_it_answers(Scored(kind.name, metric, event, listed, each), data, info)
+    found = kind.as_it_answers(ScoredTable(kind.name, metric, event, listed, each), data, info)
     return None if found is None else (data, found)
-
-
-def _told(run_dir: Path, split: str, step: int) -> Evaluated | None:
-    """Return the evaluation of a step, as the run has written it down."""
-    for record in reversed(read_metrics(run_dir)):
-        if record.get("event") == "evaluated" and record.get("step") == step and record.get("split") == split:
-            found = event_from_record(record)
-            return found if isinstance(found, Evaluated) else None
-    return None
 
 
 def _asked_again(
     run_dir: Path, split: str, device: str, stand_in: StandIn | None
-) -> Steps[tuple[EncodedSet, Scored]]:
+) -> Steps[tuple[EncodedRows, ScoredTable]]:
     """Measure the result of a run on one of its parts."""
     folder = run_dir / MODEL
     kind = task_named(read_setup(run_dir / SETUP, {"task": str})["task"])
@@ -194,22 +185,22 @@ def _asked_again(
     return data, told(task, event, data.listed, measures)
 
 
-def _telling_seen(run_dir: Path, config: FineTuneConfig, split: str, listed: Listed) -> Steps[np.ndarray]:
+def _telling_seen(run_dir: Path, config: FineTuneConfig, split: str, listed: ListedRows) -> Steps[np.ndarray]:
     """Tell how many texts of a part the result has learned from all the same; return (E,) bool, which."""
     about = read_setup(run_dir / SETUP, {"data": dict})
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    own = config.data.apart.get(split, "")
     sha256 = "" if own else str(about["data"].get("sha256"))
     blocks = blocks_of(listed.texts, listed.pairs)
     return (yield from telling_seen(run_dir / MODEL, blocks, len(listed), sha256, about.get("split")))
 
 
-def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: EncodedSet) -> Steps[Listed]:
+def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: EncodedRows) -> Steps[ListedRows]:
     """Return a part's texts: those that were kept, else of its file if that is as it was, else of pieces."""
     listed = data.listed
     if len(listed.texts):
         return listed
     about = read_setup(run_dir / SETUP, {})
-    own = {"validation": config.data.validation_data, "test": config.data.test_data}[split]
+    own = config.data.apart.get(split, "")
     try:
         found = yield from _of_file(own or config.data.data, config, about, data, is_own=bool(own))
     except UserError:
@@ -221,13 +212,10 @@ def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: Encoded
 
 
 def _of_file(
-    path: str, config: FineTuneConfig, about: dict[str, Any], data: EncodedSet, *, is_own: bool
-) -> Steps[Listed | None]:
+    path: str, config: FineTuneConfig, about: dict[str, Any], data: EncodedRows, *, is_own: bool
+) -> Steps[ListedRows | None]:
     """Return the rows of the table that a run learned from; None where it is another table by now."""
-    how = config.data
-    table = yield from reading_table(
-        path, encoding=how.encoding, separator=how.separator, quoting=how.quoting, header=how.header
-    )
+    table = yield from reading_table(path, **config.data.how)
     known, roles = about.get("data"), about.get("roles")
     sha256 = known.get("sha256") if isinstance(known, dict) else None
     if not isinstance(roles, dict) or (not is_own and sha256 != table.sha256):
@@ -236,10 +224,10 @@ def _of_file(
         return None
     columns = [table.frame[table.column(name)].array for name in Roles.from_json(roles).read]
     examples = ExampleRows(columns, data.rows, np.full(len(data), -1, np.int32))
-    return RowSet.over(data, examples, table.lines).listed
+    return MeasuredRows.over(data, examples, table.lines).listed
 
 
-def _of_pieces(data: EncodedSet, wordpiece: WordPiece) -> Steps[Texts]:
+def _of_pieces(data: EncodedRows, wordpiece: WordPiece) -> Steps[TextColumn]:
     """Return texts as a model reads them: in pieces that are put together, and cut where they were cut."""
     blocks, tokens = list[list[str]](), wordpiece.tokens
     special = {wordpiece.cls_id, wordpiece.sep_id, wordpiece.pad_id}
@@ -251,4 +239,4 @@ def _of_pieces(data: EncodedSet, wordpiece: WordPiece) -> Steps[Texts]:
             block.append(" ".join(tokens[one] for one in ids if one not in special).replace(" ##", ""))
         blocks.append(block)
         yield Progress(stage=marked("engine", "Reading"), done=stop, total=len(data))
-    return Texts.joined(blocks)
+    return TextColumn.joined(blocks)

@@ -28,7 +28,7 @@ from engine.evaluation.calibration import (
 from engine.evaluation.statistics import (
     Numbers,
     Score,
-    Tallies,
+    TallyTable,
     bounded_interval,
     correlation_interval,
     f1_of,
@@ -39,10 +39,10 @@ from engine.evaluation.statistics import (
     share_of,
 )
 from engine.model.info import HOTTEST, keep_temperature
-from engine.text.listed import Listed, folded
+from engine.text.listed import ListedRows, folded
 from engine.train.learned import LEAST_UNSEEN
 from engine.train.metrics import ClassScores, score_classes, wilson_interval
-from engine.train.scored import F1, PEARSON, SHARE, Each, Scored
+from engine.train.scored import F1, PEARSON, SHARE, ScoredTable, ScoreRows
 from engine.train.tasks.regression.scores import pearson_interval
 
 SCORES: dict[str, Score] = {SHARE: share_of, F1: f1_of, PEARSON: pearson_of}
@@ -61,7 +61,7 @@ def groups_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Group
     return found
 
 
-def repeating(listed: Listed) -> Groups | None:
+def repeating(listed: ListedRows) -> Groups | None:
     """Return which texts of a set repeat each other; None where none does, or they were not kept."""
     if len(listed.texts) != len(listed):
         return None
@@ -70,7 +70,7 @@ def repeating(listed: Listed) -> Groups | None:
 
 
 @dataclass(frozen=True)
-class Report:
+class ScoreReport:
     """What scored texts came to. All shares are 0 to 1; computed when asked for, each once.
 
     kept: the temperature that was kept with the model, which the probabilities have been divided by; 1: none.
@@ -80,11 +80,11 @@ class Report:
     near: (E,), equal for texts that nearly repeat one another; None: those are equal that repeat exactly.
     """
 
-    scored: Scored
+    scored: ScoredTable
     kept: float = 1.0
     near: Groups | None = None
     kept_from: tuple[str, str] = ("", "")
-    fitting: Scored | None = None
+    fitting: ScoredTable | None = None
 
     @property
     def count(self) -> int:
@@ -126,7 +126,7 @@ class Report:
         return share_interval(float(each.right.sum()), self.count, each.adds, self.groups)
 
     @cached_property
-    def unseen(self) -> Report | None:
+    def unseen(self) -> ScoreReport | None:
         """The same over the texts that the model has not learned from; None where it knows none of all, or
         fewer than `LEAST_UNSEEN` are new to it. Of these the value and its intervals are meant.
         """
@@ -138,7 +138,7 @@ class Report:
         scored = replace(
             scored, each=scored.each.take(new), listed=scored.listed.take(new), seen=scored.seen[new]
         )
-        return Report(scored, self.kept, near)
+        return ScoreReport(scored, self.kept, near)
 
     @cached_property
     def is_of_hits(self) -> bool:
@@ -174,9 +174,9 @@ class Report:
         if len(cells) * 3 * size > _MOST_SUMS:
             return None
         if self.groups is not None and self.count * 3 * size <= _MOST_SUMS:
-            tallies = Tallies.of(_adds(each.true, each.predicted, size), self.groups)
+            tallies = TallyTable.of(_adds(each.true, each.predicted, size), self.groups)
         else:
-            tallies = Tallies(_adds(cells // size, cells % size, size), counts)
+            tallies = TallyTable(_adds(cells // size, cells % size, size), counts)
         return bounded_interval(tallies, mean_f1_of)
 
     def f1_interval(self, label: int) -> tuple[float, float]:
@@ -186,7 +186,7 @@ class Report:
             return self._f1_interval_of_counts(label)
         true, predicted = each.true == label, each.predicted == label
         columns = np.stack([true & predicted, predicted, true], 1).astype(np.float64)
-        return bounded_interval(Tallies.of(columns, self.groups), f1_of)
+        return bounded_interval(TallyTable.of(columns, self.groups), f1_of)
 
     def _f1_interval_of_counts(self, label: int) -> tuple[float, float]:
         found = self.classes
@@ -194,7 +194,7 @@ class Report:
         true = int(found.support[label])
         adds = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]], np.float64)
         counts = np.array([hits, answered - hits, true - hits, self.count - answered - true + hits])
-        return bounded_interval(Tallies(adds[counts > 0], counts[counts > 0]), f1_of)
+        return bounded_interval(TallyTable(adds[counts > 0], counts[counts > 0]), f1_of)
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -221,8 +221,8 @@ class Report:
         return abstaining(each.sure, each.right > 0.5)
 
 
-def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, float] | None:
-    """Return the 95 % interval of what some texts came to, as `Report.interval` says.
+def interval_over(each: ScoreRows, groups: Groups | None = None) -> tuple[float, float] | None:
+    """Return the 95 % interval of what some texts came to, as `ScoreReport.interval` says.
 
     Args: groups: (E,), equal for texts that are drawn together.
     """
@@ -230,13 +230,13 @@ def interval_over(each: Each, groups: Groups | None = None) -> tuple[float, floa
         return wilson_interval(float(each.right.sum()), len(each))
     if each.score == PEARSON and groups is None:
         return pearson_interval(float(pearson_of(each.adds.sum(0))), len(each))
-    tallies = Tallies.of(each.adds, groups)
+    tallies = TallyTable.of(each.adds, groups)
     if each.score == PEARSON:
         return correlation_interval(tallies)
     return bounded_interval(tallies, SCORES[each.score])
 
 
-def digest_of(listed: Listed) -> str:
+def digest_of(listed: ListedRows) -> str:
     """Return what tells texts from others: the same for the same texts in the same order."""
     hasher = sha256()
     for side in (listed.texts, listed.pairs or ()):
@@ -246,7 +246,7 @@ def digest_of(listed: Listed) -> str:
     return hasher.hexdigest()
 
 
-def keep_fitted(report: Report, folder: Path, name: str = "") -> None:
+def keep_fitted(report: ScoreReport, folder: Path, name: str = "") -> None:
     """Write the temperature that was fitted into the model's cloze.json, and on which texts it was.
 
     One that was kept before is part of it. Args: name: what the texts are called. Raises: UserError where

@@ -33,7 +33,6 @@ from engine.train.metrics import NORMAL_95, error_over_seeds, wilson_interval
 
 Numbers = npt.NDArray[np.float64]
 Score = Callable[[Numbers], Numbers]  # (..., K) sums -> (...) scores
-LEVEL = 0.95
 MOST_RESAMPLES, LEAST_RESAMPLES = 9999, 1000
 _DRAWS = 1e7  # of kinds of groups, over all resamples
 _DRAWS_AT_ONCE = 2e6
@@ -67,7 +66,7 @@ def pearson_of(sums: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tallies:
+class TallyTable:
     """What each kind of group of texts adds to the sums of a score, and how many groups are of that kind.
 
     adds: (P, K). counts: (P,).
@@ -77,7 +76,7 @@ class Tallies:
     counts: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, columns: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Tallies:
+    def of(cls, columns: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> TallyTable:
         """Return what texts add. Args: columns: (E, K). groups: (E,), equal where texts belong together."""
         adds = np.asarray(columns, np.float64)
         if groups is not None:
@@ -137,7 +136,7 @@ def in_groups(columns: Numbers, groups: npt.ArrayLike) -> Numbers:
     return np.stack(sums, 1) if sums else np.zeros((count, 0))
 
 
-def interval_of(tallies: Tallies, score: Score, seed: int = 0) -> tuple[float, float] | None:
+def interval_of(tallies: TallyTable, score: Score, seed: int = 0) -> tuple[float, float] | None:
     """Return the 95 % interval of a score by resampling: Efron's bias-corrected and accelerated bootstrap.
 
     None below two groups, and where no resample differs from another: the texts then do not tell. Source:
@@ -187,10 +186,10 @@ def share_interval(
     """
     if columns is None or groups is None or is_single(groups):
         return wilson_interval(hits, total)
-    return bounded_interval(Tallies.of(columns, groups), share_of)
+    return bounded_interval(TallyTable.of(columns, groups), share_of)
 
 
-def bounded_interval(tallies: Tallies, score: Score) -> tuple[float, float]:
+def bounded_interval(tallies: TallyTable, score: Score) -> tuple[float, float]:
     """Return the 95 % interval of a score from 0 to 1: of `share_of`, `f1_of` or `mean_f1_of`."""
     adds, counts = tallies.adds, tallies.counts
     if not tallies.num_groups:
@@ -237,7 +236,7 @@ def _mean_f1_interval(adds: Numbers, counts: npt.NDArray[np.int64]) -> tuple[flo
     return max(0.0, min(value, middle - below)), min(1.0, max(value, middle + above))
 
 
-def correlation_interval(tallies: Tallies) -> tuple[float, float] | None:
+def correlation_interval(tallies: TallyTable) -> tuple[float, float] | None:
     """Return the 95 % interval of a correlation by groups: Fisher's z, its error by leaving groups out, and
     Student's t; None below three groups, and where one side has no spread.
 
@@ -333,7 +332,7 @@ def compared(
     """
     one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
     width = one.shape[1]
-    tallies = Tallies.of(np.concatenate([one, other], 1), groups)
+    tallies = TallyTable.of(np.concatenate([one, other], 1), groups)
 
     def difference(sums: Numbers) -> Numbers:
         return score(sums[..., width:]) - score(sums[..., :width])

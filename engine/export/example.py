@@ -18,7 +18,7 @@ from engine.errors import ModelError, marked
 from engine.export.heads import VECTORS, Graph
 from engine.export.runtime import batches, ours
 from engine.inspect.example_texts import topics_for
-from engine.model.sentence_files import SentenceVectors, read_sentence_files
+from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from engine.text.wordpiece import WordPiece
 from engine.train.tasks.program import ANY, AnswerProgram, Trials, whole_text
 
@@ -82,7 +82,7 @@ def _guesses(wordpiece: WordPiece, scores: np.ndarray, ids: np.ndarray) -> list[
     return [[wordpiece.tokens[number] for number in one] for one in best]
 
 
-def _vector(how: SentenceVectors | None, scores: np.ndarray, _ids: np.ndarray) -> Any:
+def _vector(how: SentenceConfig | None, scores: np.ndarray, _ids: np.ndarray) -> Any:
     """Return the vector of a text, as the model's own files say that it is pooled."""
     pooled = {"cls": scores[0], "max": scores.max(0)}.get(how.pooling if how else "", scores.mean(0))
     return (pooled / np.linalg.norm(pooled) if how and how.is_normed else pooled).tolist()

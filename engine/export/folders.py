@@ -16,19 +16,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.errors import ModelError, Sentence, UserError, marked
+from engine.errors import ModelError, Sentence, UserError, marked, some_of
 from engine.events import Progress, Steps
 from engine.export.card import CARDS, Use, write_card
 from engine.export.heads import example, graph_of
 from engine.export.place import ExportResult, check_new, exported_folder, folder_bytes
 from engine.export.runtime import ours
 from engine.files import file_in
-from engine.inspect.embeddings.vectors import SENTENCE, Pooling, embed
+from engine.inspect.embeddings.vectors import SENTENCE, PoolingConfig, embed
 from engine.inspect.example_texts import topics_for
 from engine.inspect.loaded_model import LoadedModel
 from engine.model import names
 from engine.model.folder import MODEL_FILES, open_weights, read_json, write_json
-from engine.model.sentence_files import MODULES, POOLINGS, SETTINGS, SentenceVectors, read_sentence_files
+from engine.model.sentence_files import MODULES, POOLINGS, SETTINGS, SentenceConfig, read_sentence_files
 from engine.model.tensor_files import save_tensors
 from engine.model.weights import read_config
 from engine.text.wordpiece import WordPiece
@@ -128,7 +128,7 @@ def put_model(folder: Path, out: Path) -> list[Sentence]:
     return left
 
 
-def put_sentence_files(out: Path, how: SentenceVectors, width: int) -> None:
+def put_sentence_files(out: Path, how: SentenceConfig, width: int) -> None:
     """Write what sentence-transformers reads beside a model, by the names that all its releases know."""
     kinds = ["Transformer", "Pooling", *(["Normalize"] if how.is_normed else [])]
     table = [
@@ -197,14 +197,14 @@ def check_same(folder: Path, other: Path) -> None:
         raise ModelError(_OTHERWISE, folder=folder)
 
 
-def how_pooled(folder: Path, pooling: str = "", is_normed: bool | None = None) -> SentenceVectors:
+def how_pooled(folder: Path, pooling: str = "", is_normed: bool | None = None) -> SentenceConfig:
     """Return how vectors are to be made: as asked, else as the model says. Raises: UserError."""
-    own = read_sentence_files(folder)[0] or SentenceVectors("mean")
+    own = read_sentence_files(folder)[0] or SentenceConfig("mean")
     if pooling and pooling not in POOLINGS:
         template = marked("engine", "There is no pooling named {kind}; there are {kinds}.")
         raise UserError(template, kind=pooling, kinds=", ".join(POOLINGS))
     longest = read_config(folder).max_position_embeddings
-    return SentenceVectors(
+    return SentenceConfig(
         pooling or own.pooling,
         own.is_normed if is_normed is None else is_normed,
         min(own.max_length or USUAL_LENGTH, longest),
@@ -215,7 +215,7 @@ def _texts(folder: Path) -> Sequence[str]:
     return [text for _, text in topics_for(WordPiece.from_folder(folder)).sentences]
 
 
-def _compared(folder: Path, out: Path, how: SentenceVectors) -> Steps[float]:
+def _compared(folder: Path, out: Path, how: SentenceConfig) -> Steps[float]:
     """Return how far the vectors of a new folder are from the model's own. Raises: ModelError: too far."""
     texts, vectors = _texts(folder), []
     for place in (folder, out):
@@ -223,7 +223,7 @@ def _compared(folder: Path, out: Path, how: SentenceVectors) -> Steps[float]:
         if place == folder:
             about = dataclasses.replace(subject.about, sentence=how)
             subject = dataclasses.replace(subject, about=about)
-        found = yield from embed(subject, texts, [Pooling(SENTENCE)])
+        found = yield from embed(subject, texts, [PoolingConfig(SENTENCE)])
         vectors.append(found.vectors[0])
     longest = np.linalg.norm(vectors[0], axis=1).max()
     difference = float(np.abs(vectors[0] - vectors[1]).max() / max(longest, 1e-9))
@@ -237,6 +237,4 @@ def _left_out(folder: Path, tensors: dict[str, Tensor]) -> Iterator[Sentence]:
         left = [name for name in stored.infos if names.full_name(names.plain_name(name)) not in tensors]
     if left := [name for name in left if not names.is_buffer(name)]:
         template = marked("engine", "Left out, for it is no part of BERT: {names} ({count} tensors).")
-        yield Sentence(
-            template, {"names": [*left[:3], *(["..."] if len(left) > 3 else [])], "count": len(left)}
-        )
+        yield Sentence(template, {"names": some_of(left, 3), "count": len(left)})

@@ -13,7 +13,7 @@ from engine.model.folder import open_weights
 from engine.model.heads import HEADS
 from engine.model.info import length_in, read_info, truncation_in
 from engine.model.sentence_files import read_sentence_files
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
 from engine.text.wordpiece import TRUNCATIONS
 from engine.train.tasks.kind import Kind
@@ -86,7 +86,7 @@ def graph_of(folder: Path) -> Graph:
         length = length_in(info, longest, task.max_length if task.reads_windows else None)
         return Graph(_Headed(model).eval(), head.outputs, longest, length, truncation_in(info), task)
     with open_weights(folder) as stored:
-        is_language = Source(stored).has("masked_word")
+        is_language = StoredModel(stored).has("masked_word")
     if is_language:
         language, _ = load_pretraining(folder)
         return Graph(_Masked(language).eval(), WORDS, longest, longest)

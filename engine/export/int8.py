@@ -22,19 +22,19 @@ from engine.durable import PARTIAL, explained, sync
 from engine.errors import Sentence, marked
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.part import parts_of, run_behind, scoring_part
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.events import Beat, Event, Progress, Steps
 from engine.export.card import CARD
 from engine.export.heads import VECTORS, Graph, graph_of
 from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
-from engine.inspect.predict import evaluate_file
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.metrics import wilson_interval
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.tasks.kind import Kind
+from engine.train.tasks.known import evaluate_file
 
 VALIDATION = "validation"
 _QUANTIZING = marked("engine", "Making 8-bit numbers")
@@ -148,7 +148,7 @@ def _measured(
     if data is None and not is_of_run:
         told = yield from _of_answers(graph, graph.task, sessions, wordpiece, texts)
         return Small(path, export, (size, told))
-    scored = list[Scored]()
+    scored = list[ScoredTable]()
     for session in sessions:
         stand_in = partial(_in_its_place, session)
         if data is not None:
@@ -166,24 +166,24 @@ def _measured(
     return _of_both(scored, Small(path, export, (size,)), on)
 
 
-def _in_its_place(session: Any, model: EncoderWithHead) -> InItsPlace:
+def _in_its_place(session: Any, model: HeadedEncoder) -> InItsPlace:
     return InItsPlace(session, model.config)
 
 
-def _quietly(steps: Steps[Scored]) -> Steps[Scored]:
+def _quietly(steps: Steps[ScoredTable]) -> Steps[ScoredTable]:
     """Do the work of a measurement; its progress is told, its scores and remarks are told by who asked."""
     while True:
         try:
             event: Event = next(steps)
         except StopIteration as end:
-            found: Scored = end.value
+            found: ScoredTable = end.value
             return found
         yield event if isinstance(event, Progress) else Beat()
 
 
-def _of_both(scored: Sequence[Scored], small: Small, on: Sentence) -> Small:
+def _of_both(scored: Sequence[ScoredTable], small: Small, on: Sentence) -> Small:
     """Return what two graphs got of the same labelled texts."""
-    reports = [Report(one) for one in scored]
+    reports = [ScoreReport(one) for one in scored]
     found = [(one.value, one.interval) for one in reports]
     metric, count = scored[0].metric, reports[0].count
     values = {

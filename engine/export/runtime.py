@@ -79,7 +79,7 @@ def read_part(graph: Graph, scores: np.ndarray, batch: Batch) -> Any:
 
 
 class InItsPlace(nn.Module):
-    """A graph that answers as an `EncoderWithHead` does, so that a task measures it as it does the model."""
+    """A graph that answers as an `HeadedEncoder` does, so that a task measures it as it does the model."""
 
     def __init__(self, session: Any, config: Any) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class InItsPlace(nn.Module):
     ) -> Tensor:
         """Return (B, C) of classes; of tags (M, C) and of questions (N, 2).
 
-        Args: as `EncoderWithHead` takes them.
+        Args: as `HeadedEncoder` takes them.
         """
         padded = torch.zeros((3, len(bounds), bounds.max_length), dtype=torch.long)
         where = torch.arange(bounds.max_length) < torch.tensor(bounds.lengths)[:, None]  # (B, T)

@@ -48,10 +48,8 @@ def table(report: Mapping[str, Any]) -> list[str]:
         ("member", "year", "weights", "words read", "seconds", *(line.name for line in first))
     ]
     for name in report["members"]:
-        one, about = report["reached"][name], ABOUT[name]
-        figures = (f"{one['weights']:,}", f"{one['words_read']:,}", f"{one['seconds']:.0f}")
         found = (line.cell(name) for line in first)
-        rows.append((about.said, str(about.year), *figures, *found))
+        rows.append((ABOUT[name].said, str(ABOUT[name].year), *_figures(report["reached"][name]), *found))
     claims = judged_of(report)
     notes = [*([ONE_TRAINING] if claims else []), *map(str, starts(report))]
     return [*aligned(rows), "", *claims_lines(claims), *notes]
@@ -63,7 +61,7 @@ PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CardLine:
     """One question to all members. name: marked. source: the file that it was asked from, "" for the text
     kept apart. scores: value, low, high and count of those that can be asked. is_less_better: perplexity.
     """
@@ -90,7 +88,7 @@ class Line:
         return bool(self.scores.get(name, {}).get("is_best"))
 
 
-def lines(report: Mapping[str, Any]) -> list[Line]:
+def lines(report: Mapping[str, Any]) -> list[CardLine]:
     """Return all questions that were asked of a family, those on the text kept apart first."""
     kept = report["scores"]
     left = marked("engine", "Perplexity, known words from the left")
@@ -101,17 +99,17 @@ def lines(report: Mapping[str, Any]) -> list[Line]:
         (UNKNOWN, marked("engine", "Perplexity, [UNK] from the left")),
         (ENDS, marked("engine", "Perplexity, ends of sentences from the left")),
     )
-    found = [Line(ON_BLANKS[0], "", PERCENT, kept[BLANKS])]
+    found = [CardLine(ON_BLANKS[0], "", PERCENT, kept[BLANKS])]
     if KNOWN in kept:
-        found.append(Line(left, "", "", kept[KNOWN], True))
+        found.append(CardLine(left, "", "", kept[KNOWN], True))
     else:  # a family of before: its words were not told apart
-        found.append(Line(foreseen, "", "", kept[FROM_LEFT], True))
-    found.append(Line(both, "", "", kept[BOTH_SIDES], True))
-    found += [Line(name, "", "", kept[key], True) for key, name in rest if kept.get(key)]
+        found.append(CardLine(foreseen, "", "", kept[FROM_LEFT], True))
+    found.append(CardLine(both, "", "", kept[BOTH_SIDES], True))
+    found += [CardLine(name, "", "", kept[key], True) for key, name in rest if kept.get(key)]
     if kept.get(FOLLOWS):
-        found.append(Line(NEXT_SENTENCE, "", PERCENT, kept[FOLLOWS]))
+        found.append(CardLine(NEXT_SENTENCE, "", PERCENT, kept[FOLLOWS]))
     return found + [
-        Line(one["name"], one["source"], one["unit"], one["scores"], left_out=int(one["left_out"]))
+        CardLine(one["name"], one["source"], one["unit"], one["scores"], left_out=int(one["left_out"]))
         for one in report.get("questions", [])
     ]
 
@@ -187,16 +185,18 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for name in report["members"]:
-        one, about = report["reached"][name], ABOUT[name]
-        figures = (f"{one['weights']:,}", f"{one['words_read']:,}", f"{one['seconds']:.0f}")
-        yield about.said, about.paper, *figures
+        yield ABOUT[name].said, ABOUT[name].paper, *_figures(report["reached"][name])
 
 
-def _marked(line: Line, name: str) -> str:
+def _figures(reached: Mapping[str, Any]) -> tuple[str, str, str]:
+    return f"{reached['weights']:,}", f"{reached['words_read']:,}", f"{reached['seconds']:.0f}"
+
+
+def _marked(line: CardLine, name: str) -> str:
     return f"**{line.cell(name)}**" if line.is_best(name) else line.cell(name)
 
 
-def _asked(line: Line) -> str:
+def _asked(line: CardLine) -> str:
     """Return what a question is, where it is from and over how many."""
     counts = [int(one["count"]) for one in line.scores.values()]
     many = f"{max(counts):,}" if counts else ""

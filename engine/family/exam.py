@@ -1,4 +1,5 @@
-"""All questions to all members: what stands in a family's card beside what its training told.
+"""All questions to all members: what stands in a family's card beside what its training told, and the card
+made anew with their answers. A packed family, such as the one in the box, is asked in its own folder.
 
 Each question is a row: for each member that can be asked a score with its interval, nothing for the others.
 Files that are asked from are named; what has a word beyond the vocabulary is left out and counted.
@@ -6,15 +7,18 @@ Files that are asked from are named; what has a word beyond the vocabulary is le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+import shutil
+import tempfile
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from engine.errors import UserError, marked
-from engine.events import Progress, Steps
+from engine.events import Event, Finished, Progress, Steps
 from engine.family.ask import Family
 from engine.family.card import ANALOGIES, PERCENT, RANKS
 from engine.family.claims import (
@@ -26,15 +30,19 @@ from engine.family.claims import (
     task_claims,
     two_in_a_row,
 )
-from engine.family.reached import Score, correlations, shares
-from engine.family.scores import Scores, draw_blanks, scores
+from engine.family.reached import ReachedScore, correlations, shares
+from engine.family.reading import VOCAB, Streams, prepared, streams
+from engine.family.scores import Scores, document_of, draw_blanks, scores
 from engine.family.senses import SENTENCES, senses, told_apart
 from engine.family.tasks import add_tuned_hits, frozen_hits, parts_of
+from engine.family.train import CARD, judge, read_family, read_report, write_report
 from engine.family.verdicts import Claim
 from engine.family.words import answered
+from engine.settings.family import FamilyConfig
 from engine.text.examples import examples_from
 from engine.text.roles import Roles
 from engine.text.table import Table
+from engine.train.run.runs import MODEL
 
 _ASKING = marked("engine", "Asking the family")
 
@@ -48,7 +56,7 @@ class ExamRow:
     name: str
     source: str
     unit: str
-    scores: Mapping[str, Score]
+    scores: Mapping[str, ReachedScore]
     left_out: int = 0
 
 
@@ -156,3 +164,44 @@ def rows_document(rows: Sequence[ExamRow]) -> list[dict[str, Any]]:
     return [
         {**asdict(row), "scores": {name: asdict(one) for name, one in row.scores.items()}} for row in rows
     ]
+
+
+def examine_family(
+    folder: Path, asked: ExamQuestions, learned_from: Sequence[str] = (), note: str = ""
+) -> Iterator[Event]:
+    """Ask a family that has come to its end, and write its card anew; what was asked before stays, but for
+    what is asked again.
+
+    Args: learned_from: the text that it learned from, whose part kept apart is asked again; () leaves those
+    scores as they are. note: a sentence for the card. Raises: UserError: no such family, or no such text.
+    """
+    began, folder = time.perf_counter(), Path(folder)
+    report, config = read_report(folder), read_family(folder)
+    family = Family.open(folder, report["members"])
+    if learned_from:
+        text = yield from _kept_apart(config, folder, report["members"][0], learned_from)
+        asked = replace(asked, held_out=text.held_out, counts=text.counts)
+    found = yield from examine(family, asked)
+    if found.scores is not None:
+        report["scores"], report["at_start"] = document_of(found.scores), list(found.scores.at_start)
+    for key, new, name in (
+        ("questions", rows_document(found.rows), ("name", "source")),
+        ("claims", [asdict(one) for one in found.claims], ("claim",)),
+    ):
+        known = {tuple(one[part] for part in name): one for one in report.get(key, [])}
+        report[key] = [*{**known, **{tuple(one[part] for part in name): one for one in new}}.values()]
+    judge(report)
+    report["note"] = note or report.get("note", "")
+    write_report(folder, report)
+    yield Finished(path=folder / CARD, seconds=time.perf_counter() - began)
+
+
+def _kept_apart(
+    config: FamilyConfig, folder: Path, member: str, learned_from: Sequence[str]
+) -> Generator[Event, None, Streams]:
+    """Return the text that a family learned from, as its settings part it."""
+    config = replace(config, text=replace(config.text, text="\n".join(learned_from)))
+    with tempfile.TemporaryDirectory() as made:
+        shutil.copyfile(folder / member / MODEL / VOCAB, Path(made) / VOCAB)
+        setup = yield from prepared(config, Path(made))
+        return streams(config, setup)

@@ -14,28 +14,27 @@ from torch import nn
 
 from engine.device import Device
 from engine.errors import Sentence
-from engine.events import Event, Finished, Started
+from engine.events import Event
 from engine.family.elmo import ELMo
 from engine.family.layout import NEURAL, save_member
 from engine.family.nnlm import NNLM
 from engine.family.reading import VOCAB, Streams, as_pretraining, streams
 from engine.family.rows import NextWord, StreamFeed
 from engine.settings.family import FamilyConfig
+from engine.settings.pretrain import PretrainConfig
 from engine.train import lifecycle
-from engine.train.lifecycle import Training
 from engine.train.loop import Loop, budgeted_loop
-from engine.train.pretraining import setup as pretraining_setup
+from engine.train.pretrain import TextTraining
 from engine.train.pretraining.setup import PretrainSetup
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
-from engine.train.run.runs import MODEL
-from engine.train.schedule import RunPosition
+from engine.train.schedule import TrainState
 
 RATES = {"nnlm": 3e-3, "elmo": 4e-3, "gpt": 2e-3}  # peaks where the settings leave them open
 
 
 @dataclass(frozen=True)
-class MemberTraining(Training[PretrainSetup]):
+class MemberTraining(TextTraining):
     """What one of these members adds to the life of a run. setup: of the family, which has all it needs."""
 
     config: FamilyConfig
@@ -63,9 +62,9 @@ class MemberTraining(Training[PretrainSetup]):
         yield from ()
         return self.setup
 
-    def load(self, folder: Path) -> Generator[Event, None, PretrainSetup]:
-        """Read what the run settled."""
-        return pretraining_setup.load(folder, as_pretraining(self.config, Path(VOCAB)))
+    @property
+    def text_config(self) -> PretrainConfig:
+        return as_pretraining(self.config, Path(VOCAB))
 
     def model(
         self, setup: PretrainSetup, checkpoint: Checkpoint | None
@@ -96,18 +95,6 @@ class MemberTraining(Training[PretrainSetup]):
             loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
         return loop
 
-    def started(self, setup: PretrainSetup, loop: Loop) -> Started:
-        _, train, _, held_out = pretraining_setup.split(setup, as_pretraining(self.config, Path(VOCAB)))
-        return loop.started(num_train=len(train), num_validation=len(held_out))
-
-    def finish(
-        self, setup: PretrainSetup, loop: Loop, best: Checkpoint | None
-    ) -> Generator[Event, None, Finished]:
-        """Say what the last look at the held-out text found."""
-        yield from ()
-        metric = loop.at.best_metric if loop.evaluation else None
-        return Finished(path=loop.run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
-
     def save(self, folder: Path, setup: PretrainSetup, model: Any, cloze: dict[str, Any]) -> None:
         """Write the member's own layout."""
         save_member(folder, self.name, model, setup.wordpiece, sizes_of(self.config, setup), **cloze)
@@ -116,7 +103,7 @@ class MemberTraining(Training[PretrainSetup]):
         """Return nothing: no weights are kept along the way."""
         return {}
 
-    def about_result(self, setup: PretrainSetup, loop: Loop, at: RunPosition) -> dict[str, Any]:
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: TrainState) -> dict[str, Any]:
         """Return what it learned from, and for how long."""
         return {
             "steps": at.step,

@@ -5,7 +5,6 @@ So is the one made that ships with the window; it is asked as any other and cann
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +13,8 @@ import torch
 
 from engine.durable import check_place, replaced_folder, write_text
 from engine.errors import RunError, marked
-from engine.family.card import card
 from engine.family.layout import WEIGHTS
-from engine.family.train import CARD, REPORT, SETTINGS, read_family, read_report
+from engine.family.train import SETTINGS, read_family, read_report, write_report
 from engine.files import read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
 from engine.model.weights import load_pretraining, save_model
@@ -40,8 +38,7 @@ def pack(folder: Path, out: Path) -> int:
     for name in report["members"]:
         _pack_member(folder / name / MODEL, out / name / MODEL)
     write_text(out / SETTINGS, to_toml(config))
-    write_text(out / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
-    write_text(out / CARD, "\n".join(card(report)) + "\n")
+    write_report(out, report)
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from engine.evaluation.statistics import (
     SURE,
     Difference,
-    Tallies,
+    TallyTable,
     compared,
     compared_hits,
     holm,
@@ -29,7 +29,7 @@ from engine.train.metrics import NORMAL_95, wilson_interval
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ReachedScore:
     """What a member reached, its 95 % interval and over how many questions. is_best: it is above chance, and
     no other member is surely better on the same questions.
     """
@@ -41,24 +41,24 @@ class Score:
     is_best: bool = False
 
 
-def share(hits: np.ndarray) -> Score:
+def share(hits: np.ndarray) -> ReachedScore:
     """Return the share of hits, with Wilson's interval."""
     count = len(hits)
     low, high = wilson_interval(int(hits.sum()), count)
-    return Score(float(hits.mean()) if count else 0.0, low, high, count)
+    return ReachedScore(float(hits.mean()) if count else 0.0, low, high, count)
 
 
-def perplexity(logs: np.ndarray, groups: np.ndarray) -> Score:
+def perplexity(logs: np.ndarray, groups: np.ndarray) -> ReachedScore:
     """Return exp of minus the mean log; its interval is of sentences drawn anew. Args: groups: (N,)."""
-    tallies = Tallies.of(_columns(-logs), groups)
+    tallies = TallyTable.of(_columns(-logs), groups)
     interval = interval_of(tallies, share_of)
     mean = float(share_of(tallies.total))
     low, high = interval or (mean, mean)
     value, low, high = (float(np.exp(min(one, 700.0))) for one in (mean, low, high))
-    return Score(value, low, high, len(logs))
+    return ReachedScore(value, low, high, len(logs))
 
 
-def rank_score(x: np.ndarray, y: np.ndarray) -> Score | None:
+def rank_score(x: np.ndarray, y: np.ndarray) -> ReachedScore | None:
     """Return the rank correlation with Fisher's interval, or None of fewer than three.
 
     Source of the error of its z: Bonett and Wright 2000. Of ranks that agree wholly the lower end is that of
@@ -68,14 +68,14 @@ def rank_score(x: np.ndarray, y: np.ndarray) -> Score | None:
         return None
     count, value = len(x), float(pearson_of(_ranked(x, y).sum(0)))
     if count < 4:
-        return Score(value, -1.0, 1.0, count)
+        return ReachedScore(value, -1.0, 1.0, count)
     inner = math.copysign(min(abs(value), 1 - 12 / (count**3 - count)), value)
     half = NORMAL_95 * math.sqrt((1 + inner**2 / 2) / (count - 3))
     low, high = (math.tanh(math.atanh(inner) + side) for side in (-half, half))
-    return Score(value, min(low, value), max(high, value), count)
+    return ReachedScore(value, min(low, value), max(high, value), count)
 
 
-def shares(hits: Mapping[str, np.ndarray], chance: float = 0.0) -> dict[str, Score]:
+def shares(hits: Mapping[str, np.ndarray], chance: float = 0.0) -> dict[str, ReachedScore]:
     """Return the share of hits of each member on the same questions. Args: hits: (E,) bool each."""
     found = {name: share(one) for name, one in hits.items() if len(one)}
     return _with_best(
@@ -87,7 +87,7 @@ def shares(hits: Mapping[str, np.ndarray], chance: float = 0.0) -> dict[str, Sco
 
 def perplexities(
     logs: Mapping[str, np.ndarray], groups: np.ndarray, chance: np.ndarray | None = None
-) -> dict[str, Score]:
+) -> dict[str, ReachedScore]:
     """Return the perplexity of each member on the same words.
 
     Args: logs: (N,) of each word's probability. groups: (N,), whose sentence it is. chance: (N,) logs of the
@@ -102,7 +102,7 @@ def perplexities(
     return _with_best(found, compare, above, is_less_better=True)
 
 
-def correlations(x: Mapping[str, np.ndarray], y: np.ndarray) -> dict[str, Score]:
+def correlations(x: Mapping[str, np.ndarray], y: np.ndarray) -> dict[str, ReachedScore]:
     """Return each member's rank correlation with the same numbers; none of fewer than three."""
     scores = {name: rank_score(one, y) for name, one in x.items()}
     found = {name: one for name, one in scores.items() if one is not None}
@@ -125,12 +125,12 @@ def beats(logs: np.ndarray, others: np.ndarray, groups: np.ndarray) -> bool:
 
 
 def _with_best(
-    found: Mapping[str, Score],
+    found: Mapping[str, ReachedScore],
     compare: Callable[[str, str], Difference],
     above: set[str],
     *,
     is_less_better: bool = False,
-) -> dict[str, Score]:
+) -> dict[str, ReachedScore]:
     """Return scores with those marked that are best or tied with it. Args: above: who is above chance."""
     names = [name for name in found if name in above]
     if len(found) < 2 or not names:

@@ -16,7 +16,7 @@ from engine.events import Event
 from engine.settings.config import with_values
 from engine.settings.family import FamilyConfig
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig
-from engine.text.corpus.instances import Store
+from engine.text.corpus.instances import TokenColumns
 from engine.text.corpus.new_vocabulary import SPECIAL_TOKENS, whole_words, write_vocab
 from engine.text.wordpiece import WordPiece
 from engine.train.pretraining import setup as pretraining_setup
@@ -80,7 +80,7 @@ def streams(config: FamilyConfig, setup: PretrainSetup) -> Streams:
     return Streams(setup.wordpiece, stream(store, order, sep), stream(held_store, held_out, sep))
 
 
-def stream(store: Store, documents: np.ndarray, sep: int) -> np.ndarray:
+def stream(store: TokenColumns, documents: np.ndarray, sep: int) -> np.ndarray:
     """Return the words of some documents one after another, (N,) int32, `sep` after every sentence."""
     bounds = np.asarray(store.documents)
     numbers = [np.arange(bounds[one], bounds[one + 1]) for one in documents]

@@ -27,7 +27,7 @@ from engine.train.loop import progressed_at
 from engine.train.pretraining.setup import PretrainSetup, split
 from engine.train.run.folder import Run, check_new
 from engine.train.run.runs import CONFIG, MODEL
-from engine.train.schedule import Budget, RunPosition
+from engine.train.schedule import Budget, TrainState
 
 
 def learn(config: FamilyConfig, run_dir: Path, setup: PretrainSetup, text: Streams) -> Iterator[Event]:
@@ -57,7 +57,7 @@ class _Rounds:
         self.run, self.config, self.setup, self.learner, self.device = run, config, setup, learner, device
         budget = config.budget
         self.schedule = Budget(budget.steps, 0, budget.minutes, 0.0, budget.evaluations)
-        self.at = RunPosition()
+        self.at = TrainState()
         self.saved_step = -1
 
     def work(self) -> Generator[Event, None, None]:

@@ -15,7 +15,7 @@ from engine.device import Device
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.family.members import SEP
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, StepMeans
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ class NextWord:
         loss = summed / max(1.0, float(totals[0]))
         return loss, torch.stack([loss.detach(), summed.detach(), hits.to(loss.dtype)])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return the mean loss and the share of words guessed first."""
         loss, _, hits = tally.tolist()
-        return Readings(loss, hits / max(1.0, float(totals[0])), {})
+        return StepMeans(loss, hits / max(1.0, float(totals[0])), {})
 
     def evaluate(
         self, model: nn.Module, batches: Sequence[StreamRows], device: Device

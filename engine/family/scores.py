@@ -21,7 +21,7 @@ from engine.events import Progress, Steps
 from engine.family.ask import Family, rank_of
 from engine.family.bert import BertMember
 from engine.family.members import ABOUT, NUM_SPECIALS, PROBABILITY, SEP, UNK, Continues
-from engine.family.reached import Score, beats, perplexities, shares
+from engine.family.reached import ReachedScore, beats, perplexities, shares
 
 # S sentences
 
@@ -42,7 +42,7 @@ class Scores:
     members that guess the words of the blanks no better than the frequencies of words do.
     """
 
-    by_name: Mapping[str, Mapping[str, Score]]
+    by_name: Mapping[str, Mapping[str, ReachedScore]]
     at_start: tuple[str, ...]
 
 

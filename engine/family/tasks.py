@@ -18,15 +18,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.errors import marked
-from engine.events import Progress, Steps
+from engine.events import Event, Progress, Steps, retold
 from engine.family.ask import MOST_WORDS, Family
 from engine.family.bert import BertMember
 from engine.family.elmo import ELMo
 from engine.family.gpt import GPT
 from engine.family.members import CLS, SEP, HasStates, HasVectors, Member
 from engine.family.ngram import NGram
-from engine.family.reached import Score, shares
-from engine.text.examples import Examples, stratified_split
+from engine.family.reached import ReachedScore, shares
+from engine.text.examples import ExampleTable, stratified_split
 from engine.train.optimizer import Optimizer
 
 # E texts, C labels, D width, L layers
@@ -49,7 +49,7 @@ class LabelledTexts:
     labels: np.ndarray
 
 
-def parts_of(family: Family, examples: Examples) -> tuple[LabelledTexts, LabelledTexts]:
+def parts_of(family: Family, examples: ExampleTable) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and to ask about, drawn label by label; the same for all members."""
     labels = np.asarray(examples.examples.labels).astype(np.int64)
     learned, asked = stratified_split(labels, (TEST_SHARE,), SEED)
@@ -82,7 +82,7 @@ class Hits:
     fine_tuned: dict[str, np.ndarray]
     naive_bayes: dict[str, np.ndarray]
 
-    def scores(self) -> tuple[dict[str, Score], dict[str, Score], dict[str, Score]]:
+    def scores(self) -> tuple[dict[str, ReachedScore], dict[str, ReachedScore], dict[str, ReachedScore]]:
         """Return what each reached: by frozen vectors, fine-tuned, by Naive Bayes."""
         ways = (self.frozen, self.fine_tuned, self.naive_bayes)
         frozen, fine_tuned, naive_bayes = (shares(one, self.chance) for one in ways)
@@ -119,16 +119,13 @@ def add_tuned_hits(
     if network is None:
         return
     number = list(family.members).index(name)
-    steps = _fine_tuned_hits(network, learned, asked)
-    while True:
-        try:
-            event = next(steps)
-        except StopIteration as end:
-            hits.fine_tuned[name] = end.value
-            return
-        yield (
-            _told(family, number, event.done / max(1, event.total)) if isinstance(event, Progress) else event
-        )
+
+    def of_all(event: Event) -> Event:
+        if not isinstance(event, Progress):
+            return event
+        return _told(family, number, event.done / max(1, event.total))
+
+    hits.fine_tuned[name] = yield from retold(_fine_tuned_hits(network, learned, asked), of_all)
 
 
 def _told(family: Family, number: int, share: float) -> Progress:

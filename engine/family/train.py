@@ -13,10 +13,9 @@ The run folders are the truth: the same command goes on where an earlier one end
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +36,17 @@ from engine.family.verdicts import document_of as claims_document
 from engine.family.verdicts import judged_of
 from engine.family.word2vec import import_gensim
 from engine.files import read_json_object
-from engine.settings.config import from_toml, to_toml, values_of, with_values
+from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
 from engine.settings.family import FamilyConfig, members_of
 from engine.text.corpus.corpus import find_files
 from engine.train import lifecycle, pretrain
+from engine.train.pipeline import finished_run
 from engine.train.pretrain import Pretraining
-from engine.train.pretraining.setup import PretrainSetup, absolute
+from engine.train.pretraining.setup import PretrainSetup
 from engine.train.ranks import check_alone
 from engine.train.run.folder import discard
 from engine.train.run.lock import locked
-from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, MODEL, chain_of, read_status
+from engine.train.run.runs import CONFIG, LOCK, MODEL, chain_of
 
 SETTINGS, REPORT, CARD = "family.toml", "family.json", "card.md"
 LEAST_MINUTES = 0.01  # of a member
@@ -61,7 +61,7 @@ def train_family(config: FamilyConfig, folder: Path) -> Iterator[Event]:
     """
     check_alone()
     folder = Path(folder).absolute()
-    config = _absolute(config)
+    config = absolute(config)
     names, missing = _with_gensim(_checked(config, folder))
     was_there = folder.is_dir()
     with explained(folder):
@@ -90,8 +90,7 @@ def _work(
         for name in names:
             seconds += yield from _member(member_config(config, name), folder / name, setup, text)
         report = yield from reporting(config, folder, text)
-        write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
-        write_text(folder / CARD, "\n".join(card(report)) + "\n")
+        write_report(folder, report)
     yield Finished(path=folder / REPORT, seconds=seconds)
 
 
@@ -118,6 +117,12 @@ def read_family(folder: Path) -> FamilyConfig:
     return with_values(FamilyConfig(), from_toml(Path(folder) / SETTINGS))
 
 
+def write_report(folder: Path, report: Mapping[str, Any]) -> None:
+    """Write what a family reached, and the card that says it to a person."""
+    write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
+    write_text(folder / CARD, "\n".join(card(report)) + "\n")
+
+
 def read_report(folder: Path) -> dict[str, Any]:
     """Return what a family that has come to its end reached. Raises: RunError if it has not."""
     return read_json_object(Path(folder) / REPORT, kind=RunError)
@@ -130,11 +135,6 @@ def member_config(config: FamilyConfig, name: str) -> FamilyConfig:
     return replace(
         config, family=replace(config.family, members=name), budget=replace(config.budget, minutes=minutes)
     )
-
-
-def _absolute(config: FamilyConfig) -> FamilyConfig:
-    text = absolute(as_pretraining(config, Path(VOCAB))).text
-    return replace(config, text=text)
 
 
 def _checked(config: FamilyConfig, folder: Path) -> tuple[str, ...]:
@@ -214,21 +214,10 @@ def _member(
     config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams
 ) -> Generator[Event, None, float]:
     """Bring one member to its end, whatever was done of it; return the seconds that it learned."""
-    seconds = 0.0
-    if read_status(place).get("state") != "finished":
-        said = ABOUT[config.family.members].said
-        template = marked("engine", "{member} learns.")
-        yield Noted(sentence=Sentence(template, {"member": said}), level="fine")
-        task = _begun(config, place, setup, text)
-        assert isinstance(task, Generator)
-        with closing(task):
-            for event in task:
-                if isinstance(event, Finished):  # there is one, at the end of all
-                    seconds = event.seconds
-                else:
-                    yield event
-    shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
-    return seconds
+    values = {"member": ABOUT[config.family.members].said}
+    note = Noted(sentence=Sentence(marked("engine", "{member} learns."), values), level="fine")
+    begin = partial(_begun, config, place, setup, text)
+    return (yield from finished_run(place, begin, note, go_on=lambda _: begin()))
 
 
 def _begun(config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams) -> Iterator[Event]:

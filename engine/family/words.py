@@ -16,7 +16,7 @@ import numpy as np
 from engine.errors import DataError, UserError, marked
 from engine.family.ask import Family, MemberGuess
 from engine.family.members import NUM_SPECIALS, UNK, HasVectors
-from engine.family.reached import Score, correlations, shares
+from engine.family.reached import ReachedScore, correlations, shares
 from engine.files import read_regular
 
 MOST_BYTES = 16 * 2**20  # of a file of questions
@@ -27,7 +27,7 @@ _AT_ONCE = 512
 class WordFileScore:
     """What a member reached on a file of questions. left_out: questions with a word that it does not know."""
 
-    score: Score | None
+    score: ReachedScore | None
     left_out: int
 
 
@@ -38,10 +38,15 @@ def nearest(family: Family, word: str, count: int = 8) -> dict[str, tuple[Member
         if isinstance(member, HasVectors):
             units = unit(member.vectors())
             cosine = units @ units[number]
-            cosine[:NUM_SPECIALS], cosine[number] = -2.0, -2.0
-            best = np.argsort(-cosine, kind="stable")[:count]
-            found[name] = tuple(MemberGuess(family.token(int(one)), float(cosine[one])) for one in best)
+            found[name] = _likest(family, cosine, [number], count)
     return found
+
+
+def _likest(family: Family, cosine: np.ndarray, besides: list[int], count: int) -> tuple[MemberGuess, ...]:
+    """Return the words of the highest cosines (V,), which is written over. Args: besides: left out."""
+    cosine[:NUM_SPECIALS], cosine[besides] = -2.0, -2.0
+    best = np.argsort(-cosine, kind="stable")[:count]
+    return tuple(MemberGuess(family.token(int(one)), float(cosine[one])) for one in best)
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -128,9 +133,7 @@ def analogy(family: Family, a: str, b: str, c: str, count: int = 6) -> dict[str,
             units = unit(member.vectors())
             wanted = units[asked[1]] - units[asked[0]] + units[asked[2]]
             cosine = units @ (wanted / max(1e-12, float(np.linalg.norm(wanted))))
-            cosine[:NUM_SPECIALS], cosine[asked] = -2.0, -2.0
-            best = np.argsort(-cosine, kind="stable")[:count]
-            found[name] = tuple(MemberGuess(family.token(int(one)), float(cosine[one])) for one in best)
+            found[name] = _likest(family, cosine, asked, count)
     return found
 
 

@@ -23,7 +23,7 @@ from engine.events import Event, Fetched, Finished, Noted, Steps
 from engine.hub.asked import HubSettings
 from engine.hub.files import FETCHED, START
 from engine.hub.kept import HUB, INFO, LOCK, hub_record, is_here, part_of, unfinished
-from engine.hub.look import Look, looking, published
+from engine.hub.look import PublishedModel, looking, published
 from engine.hub.process import asking
 from engine.model.folder import write_json
 from engine.model.inventory import take_stock
@@ -43,7 +43,7 @@ def downloading(
     *,
     revision: str = "",
     settings: HubSettings | None = None,
-    look: Look | None = None,
+    look: PublishedModel | None = None,
 ) -> Iterator[Event]:
     """Fetch a published model into a new folder; closing it keeps what has come.
 
@@ -85,7 +85,7 @@ def downloading(
     yield Finished(path=out, seconds=time.monotonic() - began)
 
 
-def _write_starts(look: Look, part: Path) -> None:
+def _write_starts(look: PublishedModel, part: Path) -> None:
     """Put the beginnings that a look has read where the transfer goes on with them."""
     for name, data in look.starts.items():
         start = part / f"{name}{START}"
@@ -94,7 +94,7 @@ def _write_starts(look: Look, part: Path) -> None:
             start.write_bytes(data)
 
 
-def _fetching(look: Look, part: Path, settings: HubSettings) -> Steps[dict[str, Any]]:
+def _fetching(look: PublishedModel, part: Path, settings: HubSettings) -> Steps[dict[str, Any]]:
     """Fetch all files; where Xet hangs, go on by plain HTTP. Return their sizes and digests."""
     question = {
         "what": "fetch",
@@ -151,7 +151,7 @@ class _Clock:
         return self.event(*self._last) if is_silent and self._last is not None else None
 
 
-def _open_once(part: Path, look: Look) -> list[Sentence]:
+def _open_once(part: Path, look: PublishedModel) -> list[Sentence]:
     """Open what was fetched, which refuses what is no model; return what is to be told of it."""
     try:
         inventory = take_stock(part, thorough=False)
@@ -171,7 +171,7 @@ def _check_place(out: Path) -> None:
         raise ModelError(marked("engine", "{path} is a file; a model is saved as a folder."), path=out)
 
 
-def _check_empty(out: Path, look: Look) -> None:
+def _check_empty(out: Path, look: PublishedModel) -> None:
     """Refuse a folder that holds anything but an earlier version of the model. Raises: ModelError."""
     if not out.is_dir() or hub_record(out).get("name") == look.name:
         return
@@ -183,7 +183,7 @@ def _check_empty(out: Path, look: Look) -> None:
         raise ModelError(template, folder=out, name=other.name)
 
 
-def _check_room(out: Path, look: Look) -> None:
+def _check_room(out: Path, look: PublishedModel) -> None:
     """Refuse what does not fit on the disk, before any of it is fetched. Raises: UserError."""
     with explained(out):
         there = next(place for place in out.parents if place.exists())

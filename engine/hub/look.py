@@ -33,7 +33,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PublishedModel:
     """A published model as it will be fetched.
 
     host: that was asked; "" where the cache of this computer held all. files: name -> bytes and digests, of
@@ -85,7 +85,9 @@ def searching(words: str, settings: HubSettings) -> Steps[tuple[SearchHit, ...]]
     return tuple(SearchHit(**one) for one in found)
 
 
-def looking(name: str, revision: str, settings: HubSettings, out: Path | None = None) -> Steps[Look]:
+def looking(
+    name: str, revision: str, settings: HubSettings, out: Path | None = None
+) -> Steps[PublishedModel]:
     """Look at a published model; at most the beginnings of its weights are fetched.
 
     Args:   out: the folder that it is to become; what has come of it before is not read again.
@@ -100,7 +102,7 @@ def looking(name: str, revision: str, settings: HubSettings, out: Path | None = 
         return looked_at((yield from events(asking(settings, question))), folder)
 
 
-def looked_at(said: dict[str, Any], folder: Path) -> Look:
+def looked_at(said: dict[str, Any], folder: Path) -> PublishedModel:
     """Return what a model is, of what its hub says and of the beginnings of its files in a folder."""
     starts = {
         one: (folder / STARTS / one).read_bytes()
@@ -116,8 +118,8 @@ def looked_at(said: dict[str, Any], folder: Path) -> Look:
             raise ModelError(lacks[0], **lacks[1])
         inventory = take_stock(folder, thorough=False) if is_seen else None
     except UserError as error:
-        return Look(**said, problem=renamed(error, folder, partial(published, said["name"])))
-    return Look(**said, config=config, inventory=inventory, starts=starts)
+        return PublishedModel(**said, problem=renamed(error, folder, partial(published, said["name"])))
+    return PublishedModel(**said, config=config, inventory=inventory, starts=starts)
 
 
 def published(name: str, file: str) -> str:

@@ -16,17 +16,18 @@ import torch
 
 from engine.device import check_device, computing, open_device
 from engine.errors import ModelError, Sentence, UserError, marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, result_of
 from engine.files import open_regular, reading
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
+from engine.model.guess import too_long
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.info import read_info
 from engine.model.model_name import ModelName
-from engine.model.sentence_files import SentenceVectors, read_sentence_files
-from engine.model.source import Source
+from engine.model.sentence_files import SentenceConfig, read_sentence_files
+from engine.model.source import StoredModel
 from engine.model.trim import check_vocabulary
 from engine.model.weights import (
     NEW,
@@ -42,8 +43,9 @@ from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding, WordPiece
 from engine.text.words import Word, words_of
 from engine.train.run.kept import name_of
+from engine.train.tasks.kind import HeadedModel
 from engine.train.tasks.known import CLASSIFICATION, TASKS, of_rows, task_of
-from engine.train.tasks.rows.predict import Predictor
+from engine.train.tasks.rows.predict import RowModel
 
 Stamps = list[tuple[str, int, int, int]]  # name, inode, bytes and time in ns of each file of a folder
 
@@ -90,7 +92,7 @@ class ModelSummary:
     info: dict[str, Any]  # cloze.json
     notes: tuple[Sentence, ...]
     num_parameters: int
-    sentence: SentenceVectors | None = None
+    sentence: SentenceConfig | None = None
 
     @property
     def named(self) -> ModelName:
@@ -135,10 +137,7 @@ class ModelSummary:
         if text_pair is not None and (1, 0) not in read:
             raise UserError(_NO_PAIR)
         if len(encoding.input_ids) > self.max_length:
-            template = marked(
-                "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
-            )
-            raise UserError(template, length=len(encoding.input_ids), most=self.max_length)
+            raise too_long(len(encoding.input_ids), self.max_length)
         return encoding
 
     def beginning(self, text: str, text_pair: str | None = None) -> tuple[str, str | None]:
@@ -321,7 +320,7 @@ class LoadedModel:
         assert self.classifier is not None
         return self.classifier
 
-    def predictor(self) -> Predictor:
+    def predictor(self) -> RowModel:
         """Return the model as it answers texts and files, of a classifier over the same weights.
 
         Raises: ModelError if it has no head for that.
@@ -330,9 +329,9 @@ class LoadedModel:
             # labels side by side, or a number, are read from the folder again
             return of_rows(task_of(self.folder)).predictor(self.folder)
         device = open_device(DeviceConfig(device=self.device.type))
-        parts = self.folder, self.classifier, self.wordpiece, self.info, device
+        found = HeadedModel(self.folder, self.classifier, self.wordpiece, self.info, device)
         kind = TASKS.get(str(self.info.get("task", "")), CLASSIFICATION)  # another may share its head
-        return Predictor.over(of_rows(kind).reading, *parts)
+        return RowModel.over(of_rows(kind).reading, found.ready())
 
 
 @contextmanager
@@ -344,12 +343,7 @@ def looking(subject: LoadedModel) -> Iterator[torch.device]:
 
 def fingerprint(folder: Path) -> str:
     """Return the first hex digits of the sha256 of a folder's weights, all shards. Raises: ModelError."""
-    steps = take_fingerprint(folder)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return str(end.value)
+    return result_of(take_fingerprint(folder))
 
 
 def take_fingerprint(folder: Path) -> Generator[Event, None, str]:
@@ -378,7 +372,7 @@ def stamps(folder: Path) -> Stamps:
 def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | None, LoadReport]:
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         kinds = ("", SequenceClassifier.architecture)  # others' labels are no classes of a text
         is_classifier = bool(source.labels(config)[0]) and source.has("pooler") and head_of(config) in kinds
         is_classifier = is_classifier and config.problem == "single_label_classification"

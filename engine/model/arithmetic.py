@@ -35,7 +35,7 @@ TRAINING = 16  # bytes of a weight, its gradient and the two moments of AdamW, a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heads:
+class HeadsConfig:
     """What stands on the encoder. num_labels: of a classifier, 0 for none; it may read a mix of layers.
 
     A classifier of texts reads the pooler; without one it is a classifier of tokens.
@@ -83,7 +83,7 @@ class Arithmetic:
     """All parts of a model in the order in which a text passes through them."""
 
     config: BertConfig
-    heads: Heads
+    heads: HeadsConfig
     sizes: Mapping[str, int]  # by letter
     parts: tuple[ModelPart, ...]
 
@@ -137,9 +137,9 @@ class Arithmetic:
         return [Term(factors[letters], letters) for letters in sorted(factors, key=len, reverse=True)]
 
 
-def arithmetic(config: BertConfig, heads: Heads | None = None) -> Arithmetic:
+def arithmetic(config: BertConfig, heads: HeadsConfig | None = None) -> Arithmetic:
     """Return the formula of a model of this shape, part by part. heads: None for a pooler alone."""
-    heads = heads or Heads()
+    heads = heads or HeadsConfig()
     sizes = sizes_of(config, heads)
     parts = []
     for kind in KINDS:
@@ -149,7 +149,7 @@ def arithmetic(config: BertConfig, heads: Heads | None = None) -> Arithmetic:
     return Arithmetic(config, heads, sizes, tuple(parts))
 
 
-def sizes_of(config: BertConfig, heads: Heads | None = None) -> dict[str, int]:
+def sizes_of(config: BertConfig, heads: HeadsConfig | None = None) -> dict[str, int]:
     """Return letter -> number, in the order of LETTERS."""
     return {
         "V": config.vocab_size,
@@ -163,9 +163,9 @@ def sizes_of(config: BertConfig, heads: Heads | None = None) -> dict[str, int]:
     }
 
 
-def count_built(config: BertConfig, heads: Heads | None = None) -> dict[str, int]:
+def count_built(config: BertConfig, heads: HeadsConfig | None = None) -> dict[str, int]:
     """Return part -> weights, counted in the model that is really built, without memory for its weights."""
-    heads = heads or Heads()
+    heads = heads or HeadsConfig()
     counts: dict[str, int] = {}
     for module in _built(config, heads):
         found: dict[str, int] = {}
@@ -196,7 +196,7 @@ def published_millions(config: BertConfig) -> float | None:
     return PUBLISHED.get(preset_of(config)) if is_theirs else None
 
 
-def _built(config: BertConfig, heads: Heads) -> list[nn.Module]:
+def _built(config: BertConfig, heads: HeadsConfig) -> list[nn.Module]:
     made: list[nn.Module] = []
     if heads.num_labels:
         labels = tuple(str(number) for number in range(heads.num_labels))

@@ -19,7 +19,7 @@ from engine.durable import replaced_folder
 from engine.errors import ModelError, Sentence, UserError, marked, renamed
 from engine.events import Steps
 from engine.model import names
-from engine.model.arithmetic import Heads, arithmetic
+from engine.model.arithmetic import HeadsConfig, arithmetic
 from engine.model.config import BertConfig
 from engine.model.folder import refuse_other_files, write_json
 from engine.model.heads import HEADS, QuestionAnswering, SequenceClassifier
@@ -114,7 +114,7 @@ def _known(prefix: str, file: str) -> str:
 
 def _check_size(found: TensorFlowCheckpoint, size: int, config: BertConfig) -> None:
     """Refuse tensors that are no model of this shape, before they fill the memory. Raises: ModelError."""
-    whole = arithmetic(config, Heads(masked_words=True, next_sentence=True)).total
+    whole = arithmetic(config, HeadsConfig(masked_words=True, next_sentence=True)).total
     if size > 2 * 8 * whole + _SPARE:  # as float64, and as much again for heads of other kinds
         template = marked(
             "engine",

@@ -15,6 +15,7 @@ from itertools import accumulate
 import torch
 
 from engine.errors import ModelError, UserError, marked
+from engine.events import Reading
 from engine.model.heads import PreTraining
 from engine.model.trim import check_vocabulary
 from engine.text.batch import Bounds
@@ -25,21 +26,6 @@ from engine.text.wordpiece import WordPiece
 _MARK = re.compile(r"\[([^\[\]]+)\]")
 _NUM_GUESSES = 5
 _IDEOGRAPH = re.compile("[\u3400-\u9fff]")
-
-
-@dataclass(frozen=True, slots=True)
-class PinReading:
-    """What a model makes of a pinned sentence.
-
-    guesses: the five likeliest fillings with their probabilities, best first. right: the marked word, or
-    None. probability: of the right word. rank: its place among all words, 1 the best. Both are None without a
-    right word, or when the vocabulary cannot spell it.
-    """
-
-    guesses: tuple[tuple[str, float], ...]
-    right: str | None
-    probability: float | None
-    rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +70,10 @@ class Pins:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def look(self, model: PreTraining) -> list[PinReading]:
+    def look(self, model: PreTraining) -> list[Reading]:
         """Return a reading for each sentence, from one packed batch and the scores of the gaps alone.
 
+        Its probability and rank are None without a right word, or when the vocabulary cannot spell it.
         Raises: UserError: a sentence is longer than the model reads. ModelError: not this model's vocabulary.
         """
         if not self._pins:
@@ -103,12 +90,14 @@ class Pins:
             ranks = 1 + (logs > right).sum(-1)
             columns = (best.indices, best.values, right[:, 0], ranks)
             rows = [_Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-        return [self._reading(pin, rows[self._gaps[number]]) for number, pin in enumerate(self._pins)]
+        return [self._reading(number, rows[self._gaps[number]]) for number in range(len(self))]
 
-    def _reading(self, pin: _Pin, rows: list[_Row]) -> PinReading:
+    def _reading(self, number: int, rows: list[_Row]) -> Reading:
+        pin = self._pins[number]
         fillings = best_products([(row.ids, row.logs) for row in rows], _NUM_GUESSES)
         known = bool(pin.answer)
-        return PinReading(
+        return Reading(
+            sentence=self.sentences[number],
             guesses=tuple((spelled(self._wordpiece, ids), math.exp(log)) for ids, log in fillings),
             right=pin.right,
             probability=math.exp(sum(row.right_log for row in rows)) if known else None,
@@ -153,10 +142,15 @@ def _mask_id(wordpiece: WordPiece) -> int:
 
 def _check_length(model: PreTraining, length: int) -> None:
     if length > model.config.max_position_embeddings:
-        template = marked(
-            "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
-        )
-        raise UserError(template, length=length, most=model.config.max_position_embeddings)
+        raise too_long(length, model.config.max_position_embeddings)
+
+
+def too_long(length: int, most: int) -> UserError:
+    """Return the refusal of a text of more WordPieces than a model reads."""
+    template = marked(
+        "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
+    )
+    return UserError(template, length=length, most=most)
 
 
 @contextmanager

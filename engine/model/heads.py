@@ -1,6 +1,6 @@
 """The small heads that turn what BERT found into an answer.
 
-A head for fine-tuning is an `EncoderWithHead`: which published class it is, which of names.PARTS it adds, and
+A head for fine-tuning is an `HeadedEncoder`: which published class it is, which of names.PARTS it adds, and
 what is said of a model that has it, or lacks it. HEADS names them all.
 """
 
@@ -40,7 +40,7 @@ class LayerMix(nn.Module):
         return self.scale * torch.einsum("l,l...d->...d", self.weights.softmax(0), every)
 
 
-class EncoderWithHead(nn.Module):
+class HeadedEncoder(nn.Module):
     """An encoder under one small head, as fine-tuning trains it.
 
     Where config.json says layer_mix, the head reads a mix of all layers, not the last one.
@@ -63,7 +63,7 @@ class EncoderWithHead(nn.Module):
 
 
 def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None) -> Tensor:
-    """Return what an `EncoderWithHead`, or what wraps it, gives for a packed batch.
+    """Return what an `HeadedEncoder`, or what wraps it, gives for a packed batch.
 
     Args: rows: of the tokens that are read: nobody computes what the last layer makes of the others.
     """
@@ -89,7 +89,7 @@ class Unit:
 PLAIN = Unit(0.0, 1.0)  # the unit of the table itself
 
 
-class SequenceClassifier(EncoderWithHead):
+class SequenceClassifier(HeadedEncoder):
     """Scores of labels for a text or a pair of texts: dropout and one linear layer on the pooled output.
 
     What they mean, `config.problem_type` says: one label, several, or a number. What is pooled is the first
@@ -203,7 +203,7 @@ class MultipleChoice(SequenceClassifier):
     num_scores = 1
 
 
-class TokenClassifier(EncoderWithHead):
+class TokenClassifier(HeadedEncoder):
     """Scores of tags for tokens: dropout and one linear layer on the last hidden state. It has no pooler.
 
     Source: Devlin et al. 2019, section 4.1 and 5.3; the published BertForTokenClassification.
@@ -229,7 +229,7 @@ class TokenClassifier(EncoderWithHead):
         return exact(self.classifier, self.dropout(_token_states(self, *args, **kwargs)))
 
 
-class QuestionAnswering(EncoderWithHead):
+class QuestionAnswering(HeadedEncoder):
     """Where an answer begins and ends: two scores a token, one linear layer on the last hidden state.
 
     Source: Devlin et al. 2019, section 4.2; the published BertForQuestionAnswering.
@@ -256,7 +256,7 @@ class QuestionAnswering(EncoderWithHead):
 
 
 _KINDS = (SequenceClassifier, MultipleChoice, TokenClassifier, QuestionAnswering)
-HEADS: dict[str, type[EncoderWithHead]] = {head.architecture: head for head in _KINDS}  # by published class
+HEADS: dict[str, type[HeadedEncoder]] = {head.architecture: head for head in _KINDS}  # by published class
 
 
 def _dropout(config: BertConfig, bert: Bert) -> Dropout:
@@ -265,7 +265,7 @@ def _dropout(config: BertConfig, bert: Bert) -> Dropout:
 
 
 def _token_states(
-    model: EncoderWithHead,
+    model: HeadedEncoder,
     *args: Any,
     rows: Tensor | None = None,
     states: Tensor | None = None,

@@ -14,13 +14,13 @@ from pathlib import Path
 from engine.errors import Sentence, marked
 from engine.files import reading
 from engine.model import names
-from engine.model.arithmetic import Heads
+from engine.model.arithmetic import HeadsConfig
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import StoredWeights, open_weights
-from engine.model.heads import HEADS, EncoderWithHead, QuestionAnswering, SequenceClassifier
+from engine.model.heads import HEADS, HeadedEncoder, QuestionAnswering, SequenceClassifier
 from engine.model.parts import part_of_weight
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import head_of, read_config
 
 ENCODER = "encoder"
@@ -61,7 +61,7 @@ class Inventory:
     """
 
     config: BertConfig
-    heads: Heads
+    heads: HeadsConfig
     counts: Mapping[str, int]
     refused: Mapping[str, Sentence]
     labels: tuple[str, ...]
@@ -83,7 +83,7 @@ class Inventory:
         return sum(count for key, count in self.counts.items() if key not in PARTS)
 
     @property
-    def head(self) -> type[EncoderWithHead] | None:
+    def head(self) -> type[HeadedEncoder] | None:
         """The head that it was fine-tuned with; None where it was not."""
         if self.heads.answers:
             return QuestionAnswering
@@ -120,7 +120,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
     """
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         source.check(partial(Bert, with_pooler=False), config)
         head = HEADS.get(head_of(config))
         has_labels = head is None or head.has_labels
@@ -132,7 +132,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
                 refused[key] = found
         there = {key for key, part in _PRETRAINED.items() if source.has(part)} - refused.keys()
         pooler = source.has("pooler") and (head is None or "pooler" in head.parts)
-        heads = Heads(
+        heads = HeadsConfig(
             pooler=pooler,
             masked_words="masked_words" in there,
             next_sentence="next_sentence" in there,
@@ -156,7 +156,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
 
 
 def _count(
-    stored: StoredWeights, heads: Heads, refused: Mapping[str, Sentence]
+    stored: StoredWeights, heads: HeadsConfig, refused: Mapping[str, Sentence]
 ) -> tuple[dict[str, int], int, dict[str, int]]:
     """Return the weights of each part, those that are stored again, and the others by name."""
     plain = {names.plain_name(name): math.prod(info.shape) for name, info in stored.infos.items()}

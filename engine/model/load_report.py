@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 from engine.model import names
 
 _MOST_NAMES = 3  # listed in one sentence
@@ -48,4 +48,4 @@ class LoadReport:
 
 def listed(values: Sequence[str]) -> list[str]:
     """Return a few names for a sentence."""
-    return [*values[:_MOST_NAMES], *(["..."] if len(values) > _MOST_NAMES else [])]
+    return some_of(values, _MOST_NAMES)

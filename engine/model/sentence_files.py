@@ -48,7 +48,7 @@ _PROMPT = marked(
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceVectors:
+class SentenceConfig:
     """How one vector is made of a text. pooling: of POOLINGS. max_length: in WordPieces; None: any."""
 
     pooling: str
@@ -56,7 +56,7 @@ class SentenceVectors:
     max_length: int | None = None
 
 
-def read_sentence_files(folder: Path) -> tuple[SentenceVectors | None, tuple[Sentence, ...]]:
+def read_sentence_files(folder: Path) -> tuple[SentenceConfig | None, tuple[Sentence, ...]]:
     """Return how a folder's vectors are made, None where nothing says it, and what a person should know.
 
     What is damaged or cannot be followed is told and left out: the model itself is none the worse for it.
@@ -90,7 +90,7 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 
 def _vectors(
     folder: Path, modules: Sequence[tuple[str, str]]
-) -> tuple[SentenceVectors | None, tuple[Sentence, ...]]:
+) -> tuple[SentenceConfig | None, tuple[Sentence, ...]]:
     place = next((place for kind, place in modules if kind == "Pooling"), None)
     if place is None:
         return None, ()
@@ -108,7 +108,7 @@ def _vectors(
         notes.append(Sentence(_LEFT_OUT, {"names": ", ".join(others)[:60]}))
     if _settings(folder, "config_sentence_transformers.json").get("default_prompt_name"):
         notes.append(Sentence(_PROMPT))
-    return SentenceVectors(poolings[0], is_normed, _max_length(folder)), tuple(notes)
+    return SentenceConfig(poolings[0], is_normed, _max_length(folder)), tuple(notes)
 
 
 def _poolings(path: Path, document: Mapping[str, Any]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ MIX = "mix.weights"  # the one weight whose shape follows from how many layers t
 Model = TypeVar("Model", bound=nn.Module)
 
 
-class Source:
+class StoredModel:
     """A model folder's weights, looked at but not read yet."""
 
     def __init__(self, stored: StoredWeights) -> None:

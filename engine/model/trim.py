@@ -18,7 +18,7 @@ from engine.errors import ConfigError, ModelError, marked
 from engine.model.bert import Bert
 from engine.model.heads import PreTraining
 from engine.model.source import unfilled
-from engine.text.vocabulary import MASK, SPECIALS
+from engine.text.vocabulary import MASK, SPECIALS, TOO_MANY
 from engine.text.wordpiece import WordPiece
 
 # V words of the vocabulary, n of them kept
@@ -117,12 +117,7 @@ def _order(wordpiece: WordPiece, keep: np.ndarray) -> list[int]:
 def check_vocabulary(model: Bert | PreTraining, wordpiece: WordPiece) -> None:
     """Refuse a vocabulary with pieces that the model has no embedding for. Raises: ModelError."""
     if wordpiece.vocab_size > model.config.vocab_size:
-        template = marked(
-            "engine",
-            "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. "
-            "Take the vocabulary that came with the model.",
-        )
-        raise ModelError(template, count=wordpiece.vocab_size, known=model.config.vocab_size)
+        raise ModelError(TOO_MANY, count=wordpiece.vocab_size, known=model.config.vocab_size)
 
 
 def _places(token: str) -> list[str]:

@@ -23,10 +23,10 @@ from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
-from engine.model.heads import HEADS, PLAIN, EncoderWithHead, PreTraining, SequenceClassifier
+from engine.model.heads import HEADS, PLAIN, HeadedEncoder, PreTraining, SequenceClassifier
 from engine.model.info import length_in
 from engine.model.load_report import LoadReport, listed
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.tensor_files import load_tensors, save_tensors
 
 __all__ = [
@@ -60,7 +60,7 @@ _KEPT = {
 }
 
 
-AnyHeaded = TypeVar("AnyHeaded", bound=EncoderWithHead)
+AnyHeaded = TypeVar("AnyHeaded", bound=HeadedEncoder)
 
 
 class Tokenizer(Protocol):
@@ -81,7 +81,7 @@ def read_config(folder: Path) -> BertConfig:
 def check_weights(folder: Path) -> None:
     """Refuse a folder whose encoder cannot be loaded; no weights are read. Raises: ModelError."""
     with open_weights(folder) as stored:
-        Source(stored).check(partial(Bert, with_pooler=False), read_config(folder))
+        StoredModel(stored).check(partial(Bert, with_pooler=False), read_config(folder))
 
 
 def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Bert, LoadReport]:
@@ -92,7 +92,7 @@ def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Ber
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         with_pooler = source.has("pooler")
         model = source.fill(partial(Bert, with_pooler=with_pooler), config)
         notes = () if with_pooler else (Sentence(marked("engine", "The model has no pooler.")),)
@@ -124,7 +124,7 @@ def load_headed(
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         source.check(
             partial(Bert, with_pooler=False), config
         )  # a fault of the encoder is told before the head's
@@ -164,7 +164,7 @@ def load_pretraining(
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = Source(stored)
+        source = StoredModel(stored)
         source.check(partial(Bert, with_pooler=False), config)
         parts = ("pooler", "masked_word", "next_sentence")
         found = {part: source.objection(part, config) for part in parts[1:]}
@@ -178,7 +178,7 @@ def load_pretraining(
 
 def save_model(
     folder: Path,
-    model: Bert | EncoderWithHead | PreTraining,
+    model: Bert | HeadedEncoder | PreTraining,
     wordpiece: Tokenizer,
     cloze: Mapping[str, Any] | None = None,
     *,
@@ -200,7 +200,7 @@ def save_model(
         write_json(beside / "config.json", _config_document(model, dtype))
         save_tensors(beside / "model.safetensors", _published(model, dtype, words or dtype))
         longest = model.config.max_position_embeddings
-        length = length_in(cloze or {}, longest) if isinstance(model, EncoderWithHead) else longest
+        length = length_in(cloze or {}, longest) if isinstance(model, HeadedEncoder) else longest
         wordpiece.save(beside, model_max_length=length)
         if cloze is not None:
             write_json(beside / "cloze.json", cloze)
@@ -233,7 +233,7 @@ def _no_config(folder: Path) -> ModelError:
 
 
 def _own_head(
-    folder: Path, head: type[EncoderWithHead], source: Source, config: BertConfig
+    folder: Path, head: type[HeadedEncoder], source: StoredModel, config: BertConfig
 ) -> tuple[tuple[str, ...] | None, Sentence | None]:
     """Return the labels of the stored head of this kind, None if there is none; and why it cannot be used."""
     kind, top = head_of(config), head.parts[-1]
@@ -254,8 +254,8 @@ def _own_head(
 
 def _require_head(
     folder: Path,
-    head: type[EncoderWithHead],
-    source: Source,
+    head: type[HeadedEncoder],
+    source: StoredModel,
     own: tuple[str, ...] | None,
     objection: Sentence | None,
 ) -> None:
@@ -271,7 +271,7 @@ def _require_head(
 
 
 def _published(
-    model: Bert | EncoderWithHead | PreTraining, dtype: torch.dtype, words: torch.dtype
+    model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype, words: torch.dtype
 ) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
@@ -283,17 +283,17 @@ def _published(
     return tensors
 
 
-def _config_document(model: Bert | EncoderWithHead | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
+def _config_document(model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
     document = model.config.to_json()
     document.pop("torch_dtype", None)  # the older name of dtype
     document["dtype"] = str(dtype).removeprefix("torch.")
     document["architectures"] = ["BertModel"]
-    if not (isinstance(model, EncoderWithHead) and model.mix):
+    if not (isinstance(model, HeadedEncoder) and model.mix):
         document.pop("layer_mix", None)
     document.pop("problem_type", None)
     if not isinstance(model, SequenceClassifier):
         document.pop("pooling", None)
-    if isinstance(model, EncoderWithHead):
+    if isinstance(model, HeadedEncoder):
         document["architectures"] = [model.architecture]
     if isinstance(model, SequenceClassifier):
         document["problem_type"] = model.config.problem

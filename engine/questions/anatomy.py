@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError, marked
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.questions.fields import pair_field, text_field
 from engine.questions.flags import Flag, flag_words
 from engine.questions.question import Models, Question, asked, json_field, out_field
@@ -51,7 +51,7 @@ class ChangeFlags(Flag):
         ):
             place.add_argument(flag, action="append", default=[], metavar=form, help=f"{words}; repeatable")
 
-    def given(self, options: Namespace, name: str) -> Changes:
+    def given(self, options: Namespace, name: str) -> PassSettings:
         scales = [_read("--scale", _HEAD, given) for given in options.scale]
         residuals = [_read("--no-residual", _RESIDUAL, given) for given in options.no_residual]
         positions = [_read("--position", _TOKEN, given) for given in options.position]
@@ -60,14 +60,14 @@ class ChangeFlags(Flag):
             by_head = {(int(layer), int(head)): float(scale) for layer, head, scale in scales}
         except ValueError as error:
             raise UserError(_FORM, flag="--scale", given=options.scale[0], form="LAYER.HEAD=X") from error
-        return Changes(
+        return PassSettings(
             tuple(sorted(by_head.items())),
             frozenset((int(layer), part) for layer, part in residuals),
             tuple(sorted({int(place): int(value) for place, value in positions}.items())),
             tuple(sorted({int(place): int(value) for place, value in segments}.items())),
         )
 
-    def words(self, name: str, value: Changes) -> list[str]:
+    def words(self, name: str, value: PassSettings) -> list[str]:
         said = {
             "--scale": [f"{layer}.{head}={scale:g}" for (layer, head), scale in value.scales],
             "--no-residual": [f"{layer}.{part}" for layer, part in sorted(value.no_residual)],
@@ -78,7 +78,7 @@ class ChangeFlags(Flag):
 
 
 @dataclass(frozen=True)
-class TraceText(
+class TraceQuestion(
     Question["Traced"],
     command="anatomy",
     help="write every number of one text in a model, named, as an .npz file",
@@ -91,7 +91,7 @@ class TraceText(
     text_pair: str | None = pair_field()
     out: Path | None = out_field("the .npz to write")
     pad_to: int = asked(0, "let the model read as many tokens, with [PAD]s", kw_only=True)
-    changes: Changes = asked(Changes(), flag=ChangeFlags(), kw_only=True)
+    changes: PassSettings = asked(PassSettings(), flag=ChangeFlags(), kw_only=True)
     learn: str = asked("", "the word that stood at the first [MASK]", flag=Flag("WORD"), kw_only=True)
     weight: str = asked(
         "",

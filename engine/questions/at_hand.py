@@ -9,7 +9,7 @@ from engine.model.model_name import ModelName
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import LoadedModel
-    from engine.train.tasks.rows.predict import Predictor
+    from engine.train.tasks.rows.predict import RowModel
 
 
 class ModelsAtHand:
@@ -17,7 +17,7 @@ class ModelsAtHand:
 
     def __init__(self, *given: LoadedModel) -> None:
         self._open: dict[Path, LoadedModel] = {one.folder: one for one in given}
-        self._predictors: dict[Path, Predictor] = {}
+        self._predictors: dict[Path, RowModel] = {}
 
     def subject(self, model: ModelName) -> LoadedModel:
         """Return a model for looking inside. Raises: ModelError, DataError."""
@@ -27,7 +27,7 @@ class ModelsAtHand:
             self._open[model.folder] = LoadedModel.open(model.folder)
         return self._open[model.folder]
 
-    def predictor(self, model: ModelName) -> Predictor:
+    def predictor(self, model: ModelName) -> RowModel:
         """Return a model for predicting. Raises: ModelError if it is no classifier."""
         if model.folder not in self._predictors:
             self._predictors[model.folder] = self.subject(model).predictor()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SeeAttention(
+class AttentionQuestion(
     Question["AttentionMaps"], command="attention", help="write where every head looks, as an .npz file"
 ):
     """The attention of all heads; for a file, what each layer makes of the tokens too."""

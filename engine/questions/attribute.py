@@ -24,7 +24,7 @@ TARGETS = {"mask": "masked_words", "next": "next_sentence"}
 
 
 @dataclass(frozen=True)
-class AttributeAnswer(
+class AttributionQuestion(
     Question["Attribution"], command="attribute", help="tell what each word adds to an answer"
 ):
     """What each word adds. whole: all that can be said of the target, in the place of `target`."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.events import Steps
 from engine.questions.fields import off_field, switches
-from engine.questions.over_table import OverTable
+from engine.questions.over_table import TableQuestion
 from engine.questions.question import Models
 from engine.questions.writing import between, write_numbers
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ForeseeTable(
-    OverTable["tuple[Table, Cloze]"],
+class ClozeQuestion(
+    TableQuestion["tuple[Table, Cloze]"],
     command="cloze",
     help="tell how well the words of many texts are foreseen",
 ):

@@ -12,7 +12,7 @@ from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.model.model_name import ModelName
 from engine.questions.flags import Flag
-from engine.questions.labelled import OverLabelled, rows_field
+from engine.questions.labelled import LabelledQuestion, rows_field
 from engine.questions.question import Models, asked, json_field
 from engine.questions.scores import ends
 from engine.settings.setting import Setting
@@ -55,8 +55,10 @@ class SecondOfTwo(FirstOfTwo):
 
 
 @dataclass(frozen=True)
-class CompareModels(
-    OverLabelled["ComparedModels"], command="compare", help="set two models side by side on the same texts"
+class ComparisonQuestion(
+    LabelledQuestion["ComparedModels"],
+    command="compare",
+    help="set two models side by side on the same texts",
 ):
     """The second model less the first."""
 

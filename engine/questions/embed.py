@@ -8,14 +8,14 @@ from pathlib import Path
 
 from engine.events import Event
 from engine.questions.fields import device_field
-from engine.questions.how_read import HowRead, how_field
+from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, out_field
 
 POOLINGS = ("sentence", "mean", "cls", "max", "last_four", "pooled", "mix")
 
 
 @dataclass(frozen=True)
-class EmbedTable(
+class EmbeddingQuestion(
     Question[None], command="embed", help="write one vector for each text of a table, as an .npz file"
 ):
     """The vectors of a table, written as they are found: `embed_table`."""
@@ -34,7 +34,7 @@ class EmbedTable(
     max_length: int | None = asked(None, "WordPieces of each text that are read", kw_only=True)
     out: Path = out_field("the .npz to write", is_needed=True)
     device: str = device_field()
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
 
     def answer(self, models: Models) -> Iterator[Event]:
         from engine.inspect.embeddings.table import embed_table

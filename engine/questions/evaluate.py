@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import Sentence, marked
-from engine.events import Noted, Steps
+from engine.events import Event, Noted, Steps, retold
 from engine.model.model_name import ModelName
-from engine.questions.labelled import OverLabelled, rows_field
+from engine.questions.labelled import LabelledQuestion, rows_field
 from engine.questions.question import Models, asked, json_field, out_field
 from engine.questions.scores import report_document, report_lines, score_lines, scores_document, write_rows
 
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
-    from engine.evaluation.report import Report
+    from engine.evaluation.report import ScoreReport
     from engine.evaluation.slices import Slice
-    from engine.train.scored import Scored
+    from engine.train.scored import ScoredTable
 
 KEEP, FORGET = "keep", "forget"
 NOT_TESTED = marked(
@@ -32,7 +32,7 @@ NOT_TESTED = marked(
 class Evaluation:
     """What is told of a model. num_tried: slices, of which some are weak. notes: said on the way."""
 
-    report: Report
+    report: ScoreReport
     baselines: list[Baseline]
     slices: tuple[Slice, ...]
     num_tried: int
@@ -40,7 +40,9 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure a model on a labelled file"):
+class EvaluationQuestion(
+    LabelledQuestion["Evaluation"], command="evaluate", help="measure a model on a labelled file"
+):
     """Scores with their intervals, what they are beside, how sure the model may be, and where it is weak."""
 
     lines_are_aside: ClassVar[bool] = True
@@ -75,7 +77,13 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
     def answer(self, models: Models) -> Steps[Evaluation]:
         """Return what is found; the temperature that the model keeps may be another after it."""
         notes = list[str]()
-        found = yield from _noting(self._measuring(), notes)
+
+        def keep(event: Event) -> Event:
+            if isinstance(event, Noted):
+                notes.append(str(event.sentence))
+            return event
+
+        found = yield from retold(self._measuring(), keep)
         return replace(found, notes=tuple(notes))
 
     def _measuring(self) -> Steps[Evaluation]:
@@ -102,7 +110,7 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
             yield Noted(sentence=Sentence(NOT_TESTED))
         return Evaluation(report, baselines, slices, num_tried)
 
-    def _baselines(self, scored: Scored) -> Steps[list[Baseline]]:
+    def _baselines(self, scored: ScoredTable) -> Steps[list[Baseline]]:
         from engine.evaluation.baselines import can_count_words, counting_words, one_label
 
         found = list(one_label(scored, self.model.folder))
@@ -110,7 +118,7 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
             found.append((yield from counting_words(scored, self.model.folder, self.part)))
         return found
 
-    def _worse(self, report: Report) -> Steps[tuple[tuple[Slice, ...], int]]:
+    def _worse(self, report: ScoreReport) -> Steps[tuple[tuple[Slice, ...], int]]:
         """Return slices that are worse than the rest, and how many were tried."""
         from engine.evaluation.slices import LANGUAGE, MEANING, finding_worse, languages
 
@@ -124,7 +132,7 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
         right, sizes = scored.each.right > 0.5, listed.sizes()
         return (yield from finding_worse(listed.texts, listed.pairs, right, sizes, columns, report.groups))
 
-    def _has_chosen(self, report: Report) -> bool:
+    def _has_chosen(self, report: ScoreReport) -> bool:
         """Whether texts have chosen the temperature that is kept, so that they do not test it."""
         warmth = report.temperature if self.temperature == KEEP and report.is_of_classes else None
         return report.has_chosen or (warmth is not None and not warmth.fitted_on)
@@ -148,16 +156,3 @@ class EvaluateFile(OverLabelled["Evaluation"], command="evaluate", help="measure
     def lines(self, found: Evaluation) -> Iterator[str]:
         yield "\n".join(score_lines(found.report.scored.evaluated))
         yield "\n".join(report_lines(found.report, found.baselines, found.slices, found.num_tried))
-
-
-def _noting(steps: Steps[Evaluation], notes: list[str]) -> Steps[Evaluation]:
-    """Do some work; keep the sentences that it notes."""
-    while True:
-        try:
-            event = next(steps)
-        except StopIteration as end:
-            found: Evaluation = end.value
-            return found
-        if isinstance(event, Noted):
-            notes.append(str(event.sentence))
-        yield event

@@ -12,15 +12,17 @@ from engine.questions.question import Models, Question, asked, json_field
 
 if TYPE_CHECKING:
     from engine.inspect.masked.joint import Joint
-    from engine.inspect.masked.probe import Probed
+    from engine.inspect.masked.probe import GapTable
     from engine.inspect.masked.score import Guess
 
 MOST_PIECES = 10_000
 
 
 @dataclass(frozen=True)
-class FillMask(
-    Question["Probed | Joint"], command="fill-mask", help="guess the words that stand in the place of [MASK]"
+class FillMaskQuestion(
+    Question["GapTable | Joint"],
+    command="fill-mask",
+    help="guess the words that stand in the place of [MASK]",
 ):
     """The guesses for each gap, or for all together. words, pieces: what is hidden besides, as in `mask`."""
 
@@ -33,7 +35,7 @@ class FillMask(
     words: tuple[int, ...] = asked((), flag=None, kw_only=True, minimum=0, maximum=MOST_PIECES)
     pieces: tuple[int, ...] = asked((), flag=None, kw_only=True, minimum=0, maximum=MOST_PIECES)
 
-    def answer(self, models: Models) -> Probed | Steps[Joint]:
+    def answer(self, models: Models) -> GapTable | Steps[Joint]:
         from engine.inspect.masked.joint import fill_jointly
         from engine.inspect.masked.masked import mask
         from engine.inspect.masked.probe import ask
@@ -45,7 +47,7 @@ class FillMask(
             return fill_jointly(subject, masked, top_k=self.top_k, on=on)
         return ask(subject, masked, top_k=self.top_k, on=on)
 
-    def document(self, found: Probed | Joint) -> Any:
+    def document(self, found: GapTable | Joint) -> Any:
         from engine.inspect.masked.joint import Joint
 
         if isinstance(found, Joint):
@@ -53,7 +55,7 @@ class FillMask(
             return [{name: getattr(one, name) for name in names} for one in found.fillings]
         return [[_guess_document(guess) for guess in one.guesses] for one in found.answers]
 
-    def lines(self, found: Probed | Joint) -> Iterator[str]:
+    def lines(self, found: GapTable | Joint) -> Iterator[str]:
         from engine.inspect.masked.joint import Joint
 
         if isinstance(found, Joint):

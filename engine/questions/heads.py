@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from engine.events import Steps
 from engine.questions.fields import off_field, switches
-from engine.questions.over_table import MOST_LINES, OverTable
+from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
 from engine.questions.writing import aligned, write_numbers
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.heads import HeadsOff, Importance
-    from engine.inspect.attention.head_measures import TableMeasures
+    from engine.evaluation.inside.heads import HeadsOff, ImportanceTable
+    from engine.inspect.attention.head_measures import HeadTable
 
-    Weighed = tuple[Importance, TableMeasures, HeadsOff | None]
+    Weighed = tuple[ImportanceTable, HeadTable, HeadsOff | None]
 
 
 @dataclass(frozen=True)
-class WeighHeads(
-    OverTable["Weighed"], command="heads", help="tell which heads matter over many texts, and where they look"
+class HeadsQuestion(
+    TableQuestion["Weighed"],
+    command="heads",
+    help="tell which heads matter over many texts, and where they look",
 ):
     """How much each head matters, what it looks at, and what is lost with some of them off."""
 

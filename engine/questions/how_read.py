@@ -19,7 +19,7 @@ _ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"
 
 
 @dataclass(frozen=True, slots=True)
-class HowRead:
+class ReadSettings:
     """As `read_table` takes it; "": found out."""
 
     encoding: str = ""
@@ -48,29 +48,29 @@ class HowRead:
 
 @dataclass(frozen=True, slots=True)
 class HowReadFlags(Flag):
-    """The flags of `HowRead`."""
+    """The flags of `ReadSettings`."""
 
     def add(self, place: Any, name: str, about: Setting, hint: Any, default: Any) -> None:
         add_how_read(place)
 
-    def given(self, options: Namespace, name: str) -> HowRead:
-        return HowRead.of(options)
+    def given(self, options: Namespace, name: str) -> ReadSettings:
+        return ReadSettings.of(options)
 
-    def words(self, name: str, value: HowRead) -> list[str]:
+    def words(self, name: str, value: ReadSettings) -> list[str]:
         return value.words()
 
 
-HOW_READ = tuple(field.name for field in fields(HowRead))
+HOW_READ = tuple(field.name for field in fields(ReadSettings))
 
 
 def how_field(*, is_last: bool = True) -> Any:
     """Return the field of how a file is read."""
-    return asked(HowRead(), flag=HowReadFlags(is_last=is_last), kw_only=True)
+    return asked(ReadSettings(), flag=HowReadFlags(is_last=is_last), kw_only=True)
 
 
 def data_config(asked: Any) -> DataConfig:
     """Return the file that a question or a command line names, and how it is read. Raises: ConfigError."""
-    how = getattr(asked, "how", None) or HowRead.of(asked)
+    how = getattr(asked, "how", None) or ReadSettings.of(asked)
     named = {name: getattr(asked, name, None) for name in ("data", *ROLE_NAMES, "scheme")}
     said = {name: value for name, value in {**named, **how.named()}.items() if value}
     return with_values(FineTuneConfig(), said).data

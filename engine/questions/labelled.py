@@ -10,12 +10,12 @@ from engine.errors import UserError, marked
 from engine.events import Steps
 from engine.questions.fields import device_field
 from engine.questions.flags import Flag
-from engine.questions.how_read import HowRead, data_config, how_field
+from engine.questions.how_read import ReadSettings, data_config, how_field
 from engine.questions.question import Found, Question, asked
 from engine.settings.finetune import DataConfig
 
 if TYPE_CHECKING:
-    from engine.train.scored import Scored
+    from engine.train.scored import ScoredTable
 
 PARTS = ("validation", "test")
 
@@ -44,7 +44,7 @@ class LabelledTexts:
     text_pair: str = column_field()
     choices: str = column_field()
     label: str = column_field()
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
     scheme: str = asked("", flag=None, kw_only=True)
 
     @property
@@ -63,7 +63,7 @@ class LabelledTexts:
 
 
 @dataclass(frozen=True)
-class OverLabelled(LabelledTexts, Question[Found]):
+class LabelledQuestion(LabelledTexts, Question[Found]):
     """A question over labelled texts."""
 
     device: str = device_field()
@@ -87,10 +87,10 @@ class OverLabelled(LabelledTexts, Question[Found]):
         if bool(self.data) == bool(self.part):
             raise UserError(marked("engine", "Give either --data, a file, or --part, of a run's own rows."))
 
-    def scoring(self) -> Steps[Scored]:
+    def scoring(self) -> Steps[ScoredTable]:
         """Return what the model answers, and how good that is. Raises: UserError."""
         from engine.evaluation.part import scoring_part
-        from engine.inspect.predict import evaluate_file
+        from engine.train.tasks.known import evaluate_file
 
         if not self.part:
             return (yield from evaluate_file(self.folder, self.config, self.device))

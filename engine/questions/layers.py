@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AskLayers(
+class LayersQuestion(
     Question["Lens"], command="layers", help="tell what each layer would put in the place of a word"
 ):
     """The guesses of each layer. pieces: what is hidden besides, as in `mask`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NextSentence(
+class NextSentenceQuestion(
     Question["Follows"], command="next-sentence", help="tell whether a second text follows a first"
 ):
     """Whether B follows A, and swapped. others: sentences of which some are asked in the place of B."""

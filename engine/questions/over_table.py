@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.events import Noted, Steps
-from engine.questions.how_read import HowRead, how_field
+from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Found, Question, asked, given, json_field, out_field
 from engine.text.table import Table, reading_table
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.texts import Text
+    from engine.evaluation.inside.texts import EncodedText
     from engine.inspect.loaded_model import LoadedModel
     from engine.text.roles import Roles
 
@@ -30,7 +30,7 @@ def figures_field() -> Any:
     return json_field("print the figures as JSON on stdout")
 
 
-def reading(data: Path, how: HowRead, table: Table | None) -> Steps[Table]:
+def reading(data: Path, how: ReadSettings, table: Table | None) -> Steps[Table]:
     """Return the table of a question: the open one, or else that of the file, whose notes are told."""
     if table is None:
         table = yield from reading_table(data, **how.named())
@@ -40,7 +40,7 @@ def reading(data: Path, how: HowRead, table: Table | None) -> Steps[Table]:
 
 
 @dataclass(frozen=True)
-class OverTable(Question[Found]):
+class TableQuestion(Question[Found]):
     """A question over texts. table: the file as it is open in the window, mended."""
 
     data: Path = asked(help="a CSV, TSV or JSON lines file")
@@ -49,7 +49,7 @@ class OverTable(Question[Found]):
     limit: int = asked(USUAL_TEXTS, "texts at most, evenly spread; 0: all", kw_only=True)
     out: Path | None = numbers_field()
     json: bool = figures_field()
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
     table: Table | None = given()
 
     def reading(self) -> Steps[Table]:
@@ -62,7 +62,7 @@ class OverTable(Question[Found]):
 
         return Roles(*(table.column(name) if name else "" for name in (self.text, self.text_pair, label)))
 
-    def texts(self, subject: LoadedModel, table: Table, label: str = "") -> Steps[list[Text]]:
+    def texts(self, subject: LoadedModel, table: Table, label: str = "") -> Steps[list[EncodedText]]:
         """Return the texts that are asked. Raises: DataError."""
         from engine.evaluation.inside.texts import finding_texts
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.events import Steps
-from engine.questions.how_read import HowRead, how_field
+from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.over_table import MOST_LINES, figures_field, numbers_field, reading
 from engine.questions.question import Models, Question, asked, given
 from engine.questions.writing import between, write_numbers
 from engine.text.table import Table
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.pairs import Pairs
+    from engine.evaluation.inside.pairs import PairRows
 
 
 @dataclass(frozen=True)
-class ComparePairs(
-    Question["tuple[Table, Pairs]"],
+class PairsQuestion(
+    Question["tuple[Table, PairRows]"],
     command="pairs",
     help="tell which of two sentences is likelier, line by line",
 ):
@@ -31,10 +31,10 @@ class ComparePairs(
     second: str = asked(help="the other sentence's column")
     out: Path | None = numbers_field()
     json: bool = figures_field()
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
     table: Table | None = given()
 
-    def answer(self, models: Models) -> Steps[tuple[Table, Pairs]]:
+    def answer(self, models: Models) -> Steps[tuple[Table, PairRows]]:
         from engine.evaluation.inside.pairs import minimal_pairs
 
         subject = models.subject(self.model)
@@ -42,13 +42,13 @@ class ComparePairs(
         table = yield from reading(self.data, self.how, self.table)
         return table, (yield from minimal_pairs(subject, table, self.first, self.second))
 
-    def write(self, answer: tuple[Table, Pairs], out: Path) -> None:
+    def write(self, answer: tuple[Table, PairRows], out: Path) -> None:
         table, found = answer
         per_pair = (table.lines[found.rows], *found.logs.T, found.differences)
         columns = ["line", "log of first", "log of second", "difference"]
         write_numbers(out, columns, zip(*(one.tolist() for one in per_pair), strict=True))
 
-    def document(self, answer: tuple[Table, Pairs]) -> Any:
+    def document(self, answer: tuple[Table, PairRows]) -> Any:
         found = answer[1]
         return {
             "pairs": len(found.rows),
@@ -59,7 +59,7 @@ class ComparePairs(
             "left_out": [str(sentence) for sentence in found.left_out.values()],
         }
 
-    def lines(self, answer: tuple[Table, Pairs]) -> Iterator[str]:
+    def lines(self, answer: tuple[Table, PairRows]) -> Iterator[str]:
         found = answer[1]
         left_out = [str(sentence) for sentence in found.left_out.values()]
         yield "\n".join(left_out[:MOST_LINES])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MeasureSurprise(
+class SurpriseQuestion(
     Question["PseudoPerplexity"],
     command="perplexity",
     help="tell how well a model foresees each piece of a text",

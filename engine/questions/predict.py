@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.errors import UserError, marked
 from engine.events import Event
 from engine.questions.fields import device_field
-from engine.questions.how_read import HowRead, data_config, how_field
+from engine.questions.how_read import ReadSettings, data_config, how_field
 from engine.questions.question import Models, Question, asked, given, out_field
 from engine.settings.finetune import DataConfig
 from engine.settings.setting import settings_of
@@ -20,7 +20,7 @@ _HELP = {name: about.help for name, about in settings_of(DataConfig()).items()}
 
 
 @dataclass(frozen=True)
-class PredictFile(
+class PredictionQuestion(
     Question[None], command="predict", help="write a copy of a table with predictions, or answer lines"
 ):
     """A new file with an answer to each row. table: the file as it is open in the window."""
@@ -30,7 +30,7 @@ class PredictFile(
     text_pair: str = asked("", _HELP["text_pair"], kw_only=True)
     choices: str = asked("", _HELP["choices"], kw_only=True)
     device: str = device_field()
-    how: HowRead = how_field(is_last=False)
+    how: ReadSettings = how_field(is_last=False)
     out: Path | None = out_field(
         "the new file: CSV, or tabs where it is called .tsv; of other tasks also .json, .jsonl"
     )
@@ -56,7 +56,7 @@ class PredictFile(
         return ()  # it is written on the way, step by step
 
     def answer(self, models: Models) -> Iterator[Event]:
-        from engine.inspect.predict import predict_file
+        from engine.train.tasks.known import predict_file
         from engine.train.tasks.rows.predict import predict_file as predict_rows
 
         assert self.out is not None

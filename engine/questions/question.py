@@ -15,7 +15,7 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
-from engine.events import Event, Steps
+from engine.events import Event, Steps, result_of
 from engine.model.model_name import ModelName
 from engine.questions.flags import Flag
 from engine.settings.setting import Setting, types_of
@@ -23,7 +23,7 @@ from engine.settings.values import plain, read_value
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import LoadedModel
-    from engine.train.tasks.rows.predict import Predictor
+    from engine.train.tasks.rows.predict import RowModel
 
 Found = TypeVar("Found", covariant=True)
 FLAG = Flag()
@@ -35,7 +35,7 @@ class Models(Protocol):
     def subject(self, folder: ModelName, /) -> LoadedModel:
         """Return a model for looking inside. Raises: ModelError, DataError."""
 
-    def predictor(self, folder: ModelName, /) -> Predictor:
+    def predictor(self, folder: ModelName, /) -> RowModel:
         """Return a model for predicting. Raises: ModelError if it is no classifier."""
 
 
@@ -176,12 +176,4 @@ def answer_of(
 ) -> Found:
     """Return the answer, step by step where it has steps; their events are told to whoever hears them."""
     found = question.answer(models)
-    if not isinstance(found, Iterator):
-        return found
-    while True:
-        try:
-            event = next(found)
-        except StopIteration as end:
-            return cast(Found, end.value)
-        if hear is not None:
-            hear(event)
+    return result_of(cast("Steps[Found]", found), hear) if isinstance(found, Iterator) else found

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from engine.events import Steps
 from engine.questions.attribute import METHODS
-from engine.questions.over_table import MOST_LINES, OverTable
+from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
 from engine.questions.writing import aligned, write_numbers
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.words import RestingWords
+    from engine.evaluation.inside.words import RestingWordRows
 
 COLUMNS = ("word", "mean", "low", "high", "total", "texts")
 
 
 @dataclass(frozen=True)
-class FindRestingWords(
-    OverTable["RestingWords"],
+class RestingWordsQuestion(
+    TableQuestion["RestingWordRows"],
     command="rests-on",
     help="tell which words the answers of a classifier rest on",
 ):
@@ -30,7 +30,7 @@ class FindRestingWords(
     label: str = asked(help="the label that words speak for or against", kw_only=True)
     method: str = asked(METHODS[0], choices=METHODS, kw_only=True)
 
-    def answer(self, models: Models) -> Steps[RestingWords]:
+    def answer(self, models: Models) -> Steps[RestingWordRows]:
         from engine.evaluation.inside.words import resting_words
 
         subject = models.subject(self.model)
@@ -39,19 +39,19 @@ class FindRestingWords(
         texts = yield from self.texts(subject, table)
         return (yield from resting_words(subject, texts, self.label, method=self.method))
 
-    def write(self, found: RestingWords, out: Path) -> None:
+    def write(self, found: RestingWordRows, out: Path) -> None:
         write_numbers(out, COLUMNS, _rows(found))
 
-    def document(self, found: RestingWords) -> Any:
+    def document(self, found: RestingWordRows) -> Any:
         words = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(found)]
         return {"label": found.label, "texts": found.num_texts, "residual": found.residual, "words": words}
 
-    def lines(self, found: RestingWords) -> Iterator[str]:
+    def lines(self, found: RestingWordRows) -> Iterator[str]:
         rows, half = _rows(found), MOST_LINES // 2
         shown = rows if len(rows) <= MOST_LINES else [*rows[:half], *rows[-half:]]
         lines = [[str(row[0]), *(f"{value:+.3f}" for value in row[1:4]), str(row[5])] for row in shown]
         yield from aligned([["word", "mean share", "from", "to", "texts"], *lines])
 
 
-def _rows(found: RestingWords) -> list[list[Any]]:
+def _rows(found: RestingWordRows) -> list[list[Any]]:
     return [[getattr(one, name) for name in COLUMNS] for one in found.words]

@@ -13,9 +13,9 @@ from engine.train.metrics import scores_of, wilson_interval, written
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
     from engine.evaluation.calibration import Temperature
-    from engine.evaluation.report import Report
+    from engine.evaluation.report import ScoreReport
     from engine.evaluation.slices import Slice
-    from engine.train.scored import Scored
+    from engine.train.scored import ScoredTable
 
 MOST_SLICES = 8  # told on a terminal
 
@@ -86,7 +86,7 @@ def scores_document(event: Evaluated, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def report_document(
-    report: Report, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
+    report: ScoreReport, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
 ) -> dict[str, Any]:
     """Return what a program reads of a report beside the plain scores."""
     document: dict[str, Any] = {
@@ -130,7 +130,7 @@ def report_document(
     return document
 
 
-def _unseen_document(report: Report) -> dict[str, Any]:
+def _unseen_document(report: ScoreReport) -> dict[str, Any]:
     """Return the score over the texts that are new to the model, where they are enough for one."""
     found: dict[str, Any] = {"rows": report.count - report.scored.num_seen}
     if report.unseen is not None:
@@ -176,7 +176,7 @@ def ends(interval: tuple[float, float] | None) -> list[float] | None:
 
 
 def report_lines(
-    report: Report, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
+    report: ScoreReport, baselines: list[Baseline], slices: tuple[Slice, ...], num_tried: int
 ) -> list[str]:
     """Return what a terminal tells of a report beside the plain scores."""
     found = []
@@ -231,7 +231,7 @@ def report_lines(
     return [*found, *(aligned(rows) if len(rows) > 1 else [])]
 
 
-def write_rows(path: Path, scored: Scored, places: list[int] | None = None) -> None:
+def write_rows(path: Path, scored: ScoredTable, places: list[int] | None = None) -> None:
     """Write scored texts as a table. Args: places: of those that are written; None: all."""
     from engine.text.table import write_csv
 

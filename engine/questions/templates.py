@@ -15,14 +15,14 @@ from engine.questions.writing import aligned
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.contrasts import Contrast
-    from engine.inspect.masked.grid import Grid, TemplateRequest
+    from engine.inspect.masked.grid import TemplateSettings, TemplateTable
 else:
-    TemplateRequest = Any  # it brings torch
+    TemplateSettings = Any  # it brings torch
 
 
 @dataclass(frozen=True)
-class ScoreTemplates(
-    Question["tuple[Grid, ...]"],
+class TemplatesQuestion(
+    Question["tuple[TemplateTable, ...]"],
     command="templates",
     help="score words in templates such as '{he|she} is a [MASK]'",
 ):
@@ -38,16 +38,16 @@ class ScoreTemplates(
     top_k: int = asked(10, "without targets: guesses for each sentence", kw_only=True)
     out: Path | None = out_field("a new CSV with every score")
     json: bool = json_field("print what the alternatives do to each word, over templates, as JSON")
-    requests: tuple[TemplateRequest, ...] = given(())
+    requests: tuple[TemplateSettings, ...] = given(())
 
-    def answer(self, models: Models) -> Steps[tuple[Grid, ...]]:
+    def answer(self, models: Models) -> Steps[tuple[TemplateTable, ...]]:
         from engine.inspect.masked.grid import score_templates
 
         requests = self._requests()  # before a model is opened
         return (yield from score_templates(models.subject(self.model), requests, top_k=self.top_k))
 
-    def _requests(self) -> tuple[TemplateRequest, ...]:
-        from engine.inspect.masked.grid import TemplateRequest
+    def _requests(self) -> tuple[TemplateSettings, ...]:
+        from engine.inspect.masked.grid import TemplateSettings
         from engine.inspect.masked.template import Template
         from engine.inspect.masked.template_table import read_templates
 
@@ -56,20 +56,20 @@ class ScoreTemplates(
         if self.data is not None:
             return read_templates(self.data)
         targets = tuple(word.strip() for word in self.targets.split("|") if word.strip())
-        return (TemplateRequest(Template.parse(self.template or ""), targets),)
+        return (TemplateSettings(Template.parse(self.template or ""), targets),)
 
-    def write(self, found: tuple[Grid, ...], out: Path) -> None:
+    def write(self, found: tuple[TemplateTable, ...], out: Path) -> None:
         from engine.inspect.masked.template_table import write_grids
 
         write_grids(out, found)
 
-    def document(self, found: tuple[Grid, ...]) -> Any:
+    def document(self, found: tuple[TemplateTable, ...]) -> Any:
         from engine.evaluation.inside.contrasts import contrasts
 
         names = ("target", "first", "second", "mean", "interval", "spread", "p_value", "templates")
         return {"contrasts": [{name: getattr(one, name) for name in names} for one in contrasts(found)]}
 
-    def lines(self, found: tuple[Grid, ...]) -> Iterator[str]:
+    def lines(self, found: tuple[TemplateTable, ...]) -> Iterator[str]:
         from engine.evaluation.inside.contrasts import contrasts
 
         for grid in () if self.out is not None else found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.errors import UserError, marked
 from engine.events import Noted, Steps
 from engine.questions.flags import TextArgument
-from engine.questions.how_read import HowRead, how_field
+from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, out_field
 from engine.questions.writing import write_arrays
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class WordInContext(
+class WordInContextQuestion(
     Question["ContextsFound"],
     command="word-in-context",
     help="write a word's vectors wherever it stands, as an .npz file",
@@ -35,7 +35,7 @@ class WordInContext(
     data: Path | None = asked(None, "a CSV, TSV or JSON lines file to look for it in", kw_only=True)
     text: str = asked("", "with --data: the column with the text", kw_only=True)
     out: Path = out_field("the .npz to write", is_needed=True)
-    how: HowRead = how_field()
+    how: ReadSettings = how_field()
 
     def check(self) -> None:
         if bool(self.data) == bool(self.sentences):

@@ -13,12 +13,10 @@ import numpy.typing as npt
 from engine.errors import UserError
 from engine.evaluation.report import SCORES, Groups, are_hits, repeating
 from engine.evaluation.statistics import Numbers, in_groups
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 from engine.train.run.answers import load_answers
-from engine.train.run.runs import SETUP
-from engine.train.run.setup import read_setup
-from engine.train.scored import PEARSON, SHARE, Each
-from engine.train.tasks.known import task_named
+from engine.train.scored import PEARSON, SHARE, ScoreRows
+from engine.train.tasks.known import kept_part
 
 # E texts, G groups of them
 
@@ -31,8 +29,8 @@ class KeptAnswers:
 
     asked: what tells the texts apart from others; "" where they were not kept. truth: what is right, apart
     from any answer: all that tells texts apart where they were not kept. hits: (E,) whether each is right.
-    adds: (E, K), what each adds to the sums that the metric is made of. score: how, as in `Each`. groups:
-    (E,), equal for texts that repeat each other; None where none does, or they were not kept.
+    adds: (E, K), what each adds to the sums that the metric is made of. score: how, as in `ScoreRows`.
+    groups: (E,), equal for texts that repeat each other; None where none does, or they were not kept.
     """
 
     asked: str
@@ -68,7 +66,9 @@ def kept_answers(run_dir: Path, split: str, step: int) -> KeptAnswers | None:
     listed = _listed(run_dir, split, len(each))
     groups = None if listed is None else repeating(listed)
     asked = "" if listed is None else _hash([*listed.texts, *(listed.pairs or ())])
-    return KeptAnswers(asked, _truth(each), each.right > RIGHT, _adds(each), each.score, groups)
+    return KeptAnswers(
+        asked, _truth(each), each.right > RIGHT, each.adds.astype(np.float64), each.score, groups
+    )
 
 
 def are_alike(every: Sequence[KeptAnswers]) -> bool:
@@ -77,22 +77,17 @@ def are_alike(every: Sequence[KeptAnswers]) -> bool:
     return len(names) == 1 and len({(one.score, len(one.adds)) for one in every}) == 1
 
 
-def _adds(each: Each) -> Numbers:
-    return each.adds.astype(np.float64)
-
-
-def _listed(run_dir: Path, split: str, count: int) -> Listed | None:
+def _listed(run_dir: Path, split: str, count: int) -> ListedRows | None:
     """Return the texts of a part as the run has kept them; None where it has not."""
     try:
-        kind = task_named(read_setup(run_dir / SETUP, {"task": str})["task"])
-        part = kind.setup.load_part(run_dir / SETUP, split)
+        part = kept_part(run_dir, split)
     except UserError:
         return None
     listed = None if part is None else part.listed
     return listed if listed is not None and len(listed.texts) == len(listed) == count else None
 
 
-def _truth(each: Each) -> str:
+def _truth(each: ScoreRows) -> str:
     """Return what is right of the texts, apart from what is answered: labels, else words, entities, numbers.
 
     Of texts whose answers are named in words, such as tags, the names hang on what was answered.

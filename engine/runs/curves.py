@@ -18,7 +18,7 @@ import numpy.typing as npt
 from engine.errors import RunError, UserError, marked
 from engine.events import Evaluated, Event, Progress, Step
 from engine.files import open_regular
-from engine.train.run.records import event_from_record, record_in
+from engine.train.run.records import event_in
 from engine.train.run.runs import METRICS
 
 Numbers = npt.NDArray[np.float64]
@@ -112,8 +112,7 @@ def _steps_in(text: bytes, evaluated: dict[str, list[tuple[int, float]]]) -> Num
 def _one_by_one(text: bytes, evaluated: dict[str, list[tuple[int, float]]]) -> Numbers:
     rows = []
     for line in _OTHER.findall(text):  # somebody else's hand has been at it
-        record = record_in(line)
-        event = event_from_record(record) if record is not None else None
+        event = event_in(line)
         if isinstance(event, Step):
             rows.append((event.step, event.loss, np.nan if event.accuracy is None else event.accuracy))
         elif isinstance(event, Evaluated):
@@ -122,8 +121,7 @@ def _one_by_one(text: bytes, evaluated: dict[str, list[tuple[int, float]]]) -> N
 
 
 def _take_evaluation(line: bytes, evaluated: dict[str, list[tuple[int, float]]]) -> None:
-    record = record_in(line)
-    event = event_from_record(record) if record is not None else None
+    event = event_in(line)
     if isinstance(event, Evaluated) and event.split == "validation":
         for name, value in {LOSS: event.loss, **event.metrics}.items():
             evaluated.setdefault(name, []).append((event.step, value))

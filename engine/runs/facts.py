@@ -21,7 +21,7 @@ from engine.runs.marks import MARKS, read_marks
 from engine.settings.config import values_of
 from engine.train.metrics import SHARES, wilson_interval
 from engine.train.run.answers import answers_path, load_answers
-from engine.train.run.records import event_from_record, record_in, record_of
+from engine.train.run.records import event_in, record_of
 from engine.train.run.runs import CONFIG, METRICS, STATUS, kind_of, read_any_config, read_status, run_info
 
 HEAD = 2**17  # bytes at the beginning of metrics.jsonl, in which a run says what it is
@@ -273,7 +273,7 @@ class _MetricsEnds:
     def _take_head(self, data: bytes) -> None:
         for line in data.split(b"\n"):
             event = (
-                _event_in(line) if line.startswith((b'{"event": "started"', b'{"event": "noted"')) else None
+                event_in(line) if line.startswith((b'{"event": "started"', b'{"event": "noted"')) else None
             )
             if isinstance(event, Started):
                 self.started = event
@@ -289,11 +289,11 @@ class _MetricsEnds:
         for line in reversed(lines):
             if line.startswith(b'{"event": "step"'):
                 if self.step is None:
-                    event = _event_in(line)
+                    event = event_in(line)
                     self.step = event if isinstance(event, Step) else None
                 continue
             if line.startswith((b'{"event": "evaluated"', b'{"event": "finished"', b'{"event": "noted"')):
-                self._take(_event_in(line))
+                self._take(event_in(line))
 
     def _take(self, event: Event | None) -> None:
         """Take an event, the last first."""
@@ -309,11 +309,6 @@ class _MetricsEnds:
     def _note(self, note: Noted) -> None:
         if len(self.notes) < MOST_REMARKS:
             self.notes.setdefault(str(note.sentence), note)
-
-
-def _event_in(line: bytes) -> Event | None:
-    record = record_in(line)
-    return None if record is None else event_from_record(record)
 
 
 def _written(path: Path) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.errors import UserError
 from engine.events import Event
 from engine.files import open_regular
-from engine.train.run.records import event_from_record, record_in
+from engine.train.run.records import event_in
 from engine.train.run.runs import METRICS, run_info
 
 BLOCK = 2**20  # bytes that are read at once
@@ -41,7 +41,6 @@ def news(run_dir: Path, offset: int) -> News:
     except (UserError, OSError):
         return News((), offset, state)
     whole = data.rfind(b"\n") + 1
-    records = (record_in(line) for line in data[:whole].split(b"\n") if line)
-    found = (event_from_record(record) for record in records if record is not None)
+    found = (event_in(line) for line in data[:whole].split(b"\n") if line)
     events = tuple(event for event in found if event is not None)
     return News(events, begin + whole, state, is_anew, whole > 0 and begin + len(data) < length)

@@ -19,7 +19,7 @@ UNCOMPARED = {"kept_weights", "checkpoint_every_steps", *settings_of(DeviceConfi
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreChoice:
+class ScoreColumn:
     """Which score is looked at: of which part of the data, by which metric; "" for each run's own."""
 
     split: str = "validation"
@@ -67,7 +67,7 @@ def key_of(facts: RunFacts) -> str:
     return f"{facts.kind} {own}" if own else facts.folder
 
 
-def score_of(facts: RunFacts, measure: ScoreChoice) -> RunScore | None:
+def score_of(facts: RunFacts, measure: ScoreColumn) -> RunScore | None:
     """Return what a run reached by a measure; None where it was not measured so."""
     score = facts.score(measure.split)
     if score is None or not measure.metric or measure.metric == score.metric:
@@ -86,7 +86,7 @@ def score_of(facts: RunFacts, measure: ScoreChoice) -> RunScore | None:
     )
 
 
-def reached(runs: Sequence[RunFacts], measure: ScoreChoice) -> GroupScore | None:
+def reached(runs: Sequence[RunFacts], measure: ScoreColumn) -> GroupScore | None:
     """Return what runs of the same settings reached together; None where none was measured so."""
     scores = [score for facts in runs if (score := score_of(facts, measure)) is not None]
     if not scores or len({score.metric for score in scores}) > 1:
@@ -100,16 +100,16 @@ def reached(runs: Sequence[RunFacts], measure: ScoreChoice) -> GroupScore | None
     return GroupScore(scores[0].metric, values, mean, spread, own, rows)
 
 
-def measures_of(runs: Iterable[RunFacts]) -> list[ScoreChoice]:
+def measures_of(runs: Iterable[RunFacts]) -> list[ScoreColumn]:
     """Return by what runs can be compared: their own scores first, then every metric of each part."""
-    found: dict[ScoreChoice, None] = {}
+    found: dict[ScoreColumn, None] = {}
     for facts in runs:
         for score in facts.scores:
-            found.setdefault(ScoreChoice(score.split))
+            found.setdefault(ScoreColumn(score.split))
     for facts in runs:
         for split, metrics in facts.metrics.items():
             for metric in metrics:
-                found.setdefault(ScoreChoice(split, metric))
+                found.setdefault(ScoreColumn(split, metric))
     return list(found)
 
 

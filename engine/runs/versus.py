@@ -21,7 +21,7 @@ from engine.evaluation.report import SCORES as SCORES_OF
 from engine.evaluation.statistics import SURE, compared, compared_hits, over_seeds, student, text_error
 from engine.runs.answers import KeptAnswers, are_alike, kept_answers
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ScoreChoice, same_texts, score_of
+from engine.runs.groups import ScoreColumn, same_texts, score_of
 from engine.train.metrics import LEAST_SEEDS, NORMAL_95, SHARES, wilson_interval
 
 TEXTS_AND_SEEDS, TEXTS, SEEDS, SCORES = "texts and seeds", "texts", "seeds", "scores"
@@ -65,7 +65,7 @@ class Versus:
         return sum(value > 0 for _, value in self.seeds)
 
 
-def versus(first: Sequence[RunFacts], second: Sequence[RunFacts], measure: ScoreChoice) -> Versus | None:
+def versus(first: Sequence[RunFacts], second: Sequence[RunFacts], measure: ScoreColumn) -> Versus | None:
     """Compare runs of one way to train with those of another; None where they were not measured alike."""
     ours, theirs = _scored(first, measure), _scored(second, measure)
     if not ours or not theirs:
@@ -98,11 +98,11 @@ def versus(first: Sequence[RunFacts], second: Sequence[RunFacts], measure: Score
     return Versus(metric, measure.split, *found, seeds, basis, rows, alike, differ, counts)
 
 
-def _scored(runs: Sequence[RunFacts], measure: ScoreChoice) -> list[RunFacts]:
+def _scored(runs: Sequence[RunFacts], measure: ScoreColumn) -> list[RunFacts]:
     return [run for run in runs if score_of(run, measure) is not None]
 
 
-def _value(run: RunFacts, measure: ScoreChoice) -> float:
+def _value(run: RunFacts, measure: ScoreColumn) -> float:
     score = score_of(run, measure)
     assert score is not None
     return score.value

@@ -56,6 +56,20 @@ def with_values(config: Config, values: dict[str, Any]) -> Config:
     return dataclasses.replace(config, **new)  # type: ignore[no-any-return]
 
 
+def absolute(config: Config) -> Config:
+    """Return the settings with every path whole, so that they hold from any folder; several are lines."""
+    groups = _groups(config).values()
+    paths = {name for group in groups for name, about in settings_of(group).items() if about.kind == "path"}
+
+    def whole(places: str) -> str:
+        return "\n".join(str(Path(line.strip()).absolute()) for line in places.split("\n") if line.strip())
+
+    values = {name: value for name, value in values_of(config).items() if name in paths}
+    return with_values(
+        config, {name: whole(value) for name, value in values.items() if not value.startswith("new:")}
+    )
+
+
 def to_toml(config: Any) -> str:
     """Return the complete config as TOML, schema version first; an empty optional value is left out."""
     document: dict[str, Any] = {"schema_version": SCHEMA_VERSION}

@@ -12,6 +12,7 @@ from engine.settings import shared
 from engine.settings.setting import declared, setting
 from engine.settings.shared import DeviceConfig
 
+SEEDS = 3  # of each way that is compared
 USUAL_LENGTH = 128  # WordPieces of a text, where a task says nothing else
 USUAL_LABELS, ALL_LABELS = 1000, 20_000  # that are learned unless a person says so; and that ever can be
 
@@ -262,6 +263,25 @@ class DataConfig:
         advanced=True,
     )
 
+    @property
+    def apart(self) -> dict[str, str]:
+        """The files of their own, by the name of the part that they are."""
+        files = {"validation": self.validation_data, "test": self.test_data}
+        return {name: path for name, path in files.items() if path}
+
+    @property
+    def drawn(self) -> tuple[float, float]:
+        """The shares for validation and test that are drawn from the data itself."""
+        return (
+            0.0 if self.validation_data else self.validation_share,
+            0.0 if self.test_data else self.test_share,
+        )
+
+    @property
+    def how(self) -> dict[str, str]:
+        """How its tables are read, by name, as `reading_table` takes it."""
+        return {name: getattr(self, name) for name in ("encoding", "separator", "quoting", "header")}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
@@ -475,3 +495,11 @@ class FineTuneConfig:
     adapt: AdaptConfig = AdaptConfig()
     training: TrainingConfig = TrainingConfig()
     device: DeviceConfig = field(default_factory=DeviceConfig)
+
+
+@dataclass(frozen=True)
+class ComparisonConfig:
+    """What a comparison of ways to adapt needs to be begun. own: the settings that its runs have alike."""
+
+    own: FineTuneConfig
+    seeds: int = SEEDS

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args, get_type_hints
 
-from engine.errors import ConfigError, marked
+from engine.errors import ConfigError, marked, not_among
 
 _BOOLS = {"true": True, "yes": True, "false": False, "no": False}  # as typed in a terminal
 
@@ -74,13 +74,8 @@ def check(group: Any) -> None:
         if about.or_number and isinstance(value, str) and is_number(value):
             continue
         if about.choices and value not in about.choices:
-            raise ConfigError(
-                marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-                field=name,
-                value=value,
-                choices=", ".join(repr(choice) for choice in about.choices if choice)
-                + (" or a number" if about.or_number else ""),
-            )
+            choices = ", ".join(repr(choice) for choice in about.choices if choice)
+            raise not_among(name, value, choices + (" or a number" if about.or_number else ""))
         low, high = about.minimum, about.maximum
         if not isinstance(value, int | float) or low is None or high is None:
             continue

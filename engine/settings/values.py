@@ -55,7 +55,7 @@ def read_value(kind: type[Kind], document: Any, *, lacking: bool = False) -> Kin
         if may_lack and isinstance(document, Mapping) and key not in document and _has_default(field):
             continue
         try:
-            value = _object(document)[key]
+            value = _of(dict, document)[key]
             if isinstance(value, list) and len(value) > about.most:
                 raise ValueError  # before anything is made of it
             form = about.form
@@ -87,16 +87,16 @@ def as_kind(hint: Any, value: Any, *, lacking: bool = True) -> Any:
     if origin is tuple:
         kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
         return tuple(
-            as_kind(one, item, lacking=lacking) for one, item in zip(kinds, _list(value), strict=True)
+            as_kind(one, item, lacking=lacking) for one, item in zip(kinds, _of(list, value), strict=True)
         )
     if origin is frozenset:
-        return frozenset(as_kind(inner[0], item, lacking=lacking) for item in _list(value))
+        return frozenset(as_kind(inner[0], item, lacking=lacking) for item in _of(list, value))
     if origin is not None and issubclass(origin, Mapping):
-        return {name: as_kind(inner[1], item, lacking=lacking) for name, item in _object(value).items()}
+        return {name: as_kind(inner[1], item, lacking=lacking) for name, item in _of(dict, value).items()}
     if hint is Any:
         return value
     if hint is dict:
-        return _object(value)
+        return _of(dict, value)
     if hint is float and not isinstance(value, bool) and isinstance(value, int | float):
         if isinstance(value, int) and abs(value) >= LARGEST:
             raise ValueError
@@ -116,23 +116,17 @@ def as_kind(hint: Any, value: Any, *, lacking: bool = True) -> Any:
     return value
 
 
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError
-    return value
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
+def _of(kind: type[Kind], value: Any) -> Kind:
+    if not isinstance(value, kind):
         raise TypeError
     return value
 
 
 def _matrix(value: Any) -> np.ndarray:
     """Return (C, C) int64, read-only."""
-    rows = _list(value)
+    rows = _of(list, value)
     for row in rows:
-        if len(_list(row)) != len(rows) or any(not _is_count(count) for count in row):
+        if len(_of(list, row)) != len(rows) or any(not _is_count(count) for count in row):
             raise ValueError
     matrix = np.array(rows, np.int64).reshape(len(rows), len(rows))
     matrix.setflags(write=False)
@@ -141,7 +135,7 @@ def _matrix(value: Any) -> np.ndarray:
 
 def _sentence(value: Any, depth: int = 0) -> Sentence:
     """Return a sentence that can be said: every brace names a value, and none asks for endless room."""
-    template, values = _object(value)["template"], _object(value["values"])
+    template, values = _of(dict, value)["template"], _of(dict, value["values"])
     if depth > _DEEPEST or not isinstance(template, str) or len(template) > _LONGEST_TEMPLATE:
         raise ValueError
     for _, name, form, _ in string.Formatter().parse(template):

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 
 # B examples, N tokens of all examples together, E examples of a whole set
 
@@ -87,38 +87,49 @@ class Bounds:
         return tuple(runs)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Examples packed end to end: what the model reads, and the answers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedRows:
+    """Examples packed end to end, as a model reads them.
 
     input_ids, token_type_ids, position_ids: (N,) int64, a few rows of filler at the end included. bounds:
-    their B examples. targets: (B, ...) for the task's loss, (M,) where tokens are answered for, or None.
-    indices: (B,) places in the set they came from. states: what frozen layers made of them, as
-    `EncodedSet.states`, or None. chosen: (M,) int64, rows of the tokens that are answered for, where not the
-    examples are.
+    their B examples.
     """
 
     input_ids: torch.Tensor
     token_type_ids: torch.Tensor
     position_ids: torch.Tensor
     bounds: Bounds
-    targets: torch.Tensor | None
-    indices: np.ndarray
-    states: torch.Tensor | None = None
-    chosen: torch.Tensor | None = None
 
     @property
     def num_tokens(self) -> int:
         """Real tokens, filler left out."""
         return self.bounds.num_tokens
 
-    def to(self, device: torch.device) -> Batch:
-        """Return this batch on a device, from pinned memory where that is a GPU."""
+    def to(self, device: torch.device | str) -> Self:
+        """Return the same on a device; a GPU's copies, of pinned memory, run on while the host goes ahead."""
+        device = torch.device(device)
         if device.type == "cpu":
             return self
-        names = ("input_ids", "token_type_ids", "position_ids", "targets", "states", "chosen")
-        moved: dict[str, Any] = {name: on_device(getattr(self, name), device) for name in names}
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        moved: dict[str, Any] = {
+            name: on_device(one, device) for name, one in held.items() if isinstance(one, torch.Tensor)
+        }
         return replace(self, bounds=Bounds(self.bounds.lengths, device), **moved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch(PackedRows):
+    """Examples of a set, and the answers.
+
+    targets: (B, ...) for the task's loss, (M,) where tokens are answered for, or None. indices: (B,) places
+    in the set they came from. states: what frozen layers made of them, as `EncodedRows.states`, or None.
+    chosen: (M,) int64, rows of the tokens that are answered for, where not the examples are.
+    """
+
+    targets: torch.Tensor | None
+    indices: np.ndarray
+    states: torch.Tensor | None = None
+    chosen: torch.Tensor | None = None
 
 
 def on_device(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
@@ -129,7 +140,7 @@ def on_device(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor
 
 
 @dataclass(frozen=True)
-class EncodedSet:
+class EncodedRows:
     """Encoded examples end to end, as arrays that save and load without thinking.
 
     input_ids: (sum of lengths,) int32. bounds: (E + 1,) int64. num_a: (E,) int32, tokens of segment 0, [CLS]
@@ -168,9 +179,9 @@ class EncodedSet:
         return len(self)
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> ListedRows:
         """Where a person finds its texts; the texts themselves only where a kind of set keeps them."""
-        return Listed(self.rows, np.zeros(len(self), np.int64), self.lengths)
+        return ListedRows(self.rows, np.zeros(len(self), np.int64), self.lengths)
 
     @property
     def is_of_tokens(self) -> bool:
@@ -223,7 +234,7 @@ class EncodedSet:
         num_a: Sequence[int],
         targets: Sequence[int],
         rows: Sequence[int],
-    ) -> EncodedSet:
+    ) -> EncodedRows:
         """Join encoded examples. Args: pieces: (T_i,) int32 each; the others hold one number an example."""
         lengths = np.fromiter((len(piece) for piece in pieces), np.int64, len(pieces))
         return cls(
@@ -234,9 +245,9 @@ class EncodedSet:
             rows=np.asarray(rows, np.int64),
         )
 
-    def subset(self, indices: np.ndarray) -> EncodedSet:
+    def subset(self, indices: np.ndarray) -> EncodedRows:
         """Return the examples at `indices`, in that order."""
-        return EncodedSet.from_pieces(
+        return EncodedRows.from_pieces(
             [self.input_ids[self.bounds[i] : self.bounds[i + 1]] for i in indices],
             self.num_a[indices],
             self.targets[indices],
@@ -245,7 +256,7 @@ class EncodedSet:
 
 
 def collate(
-    data: EncodedSet, indices: np.ndarray, device: torch.device | str = "cpu", multiple: int = 1
+    data: EncodedRows, indices: np.ndarray, device: torch.device | str = "cpu", multiple: int = 1
 ) -> Batch:
     """Pack the examples at `indices`, in that order, and fill up to a multiple of `multiple` rows."""
     lengths, num_a = (one[indices].reshape(-1) for one in data.sequences)
@@ -279,7 +290,7 @@ def collate(
         states=states,
         chosen=chosen,
     )
-    return batch.to(torch.device(device))
+    return batch.to(device)
 
 
 def _counted_up(lengths: np.ndarray) -> np.ndarray:

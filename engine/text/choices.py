@@ -15,8 +15,8 @@ import numpy as np
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.example_rows import ExampleRows
-from engine.text.examples import Cells, Examples, finding_values, guess_roles
-from engine.text.labels import Answers
+from engine.text.examples import ExampleTable, LabelTable, finding_values, guess_roles
+from engine.text.labels import LabelColumn
 from engine.text.roles import CHOICES, Roles
 from engine.text.table import Table
 
@@ -59,7 +59,7 @@ def likely_choices(table: Table) -> Roles:
     return Roles(text, label=label if label != text else "", choices=choices)
 
 
-def finding_choices(table: Table, roles: Roles) -> Steps[Examples]:
+def finding_choices(table: Table, roles: Roles) -> Steps[ExampleTable]:
     """Return the rows that can be used, step by step: `label` of each is the place of the right ending.
 
     Returns: rows with an empty text, ending or label, or a label that is none of the endings, are reported by
@@ -76,23 +76,23 @@ def finding_choices(table: Table, roles: Roles) -> Steps[Examples]:
             table = _numbered(table, table.column(column), names)
         yield Beat()
 
-    def read(answers: Answers) -> Cells:
+    def read(answers: LabelColumn) -> LabelTable:
         places = [place_of(cell, "one" if how == "text" else how, names) for cell in answers.names]
         refused = {
             code: Sentence(_UNKNOWN, {"line": 0, "value": cell[:80], "column": column})
             for code, (cell, place) in enumerate(zip(answers.names, places, strict=True))
             if place < 0
         }
-        return Cells(tuple(names), np.maximum(np.array(places, np.int64), 0), refused)
+        return LabelTable(tuple(names), np.maximum(np.array(places, np.int64), 0), refused)
 
     found = yield from finding_values(table, roles, (column,) if column else (), read)
     form = Sentence(_FORMS[how], {"column": column, "first": names[0]}) if how else None
     if found.values is None:
-        return Examples(found.examples, tuple(names), found.reported)
+        return ExampleTable(found.examples, tuple(names), found.reported)
     columns = [table.frame[table.column(name)].array for name in roles.read]
     labels = found.targets(found.examples).astype(np.int32)
     made = ExampleRows(columns, found.examples.rows, labels)
-    return Examples(made, tuple(names), found.reported, form=form)
+    return ExampleTable(made, tuple(names), found.reported, form=form)
 
 
 def form_of(table: Table, column: str, names: Sequence[str]) -> str:

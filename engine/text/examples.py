@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Beat, Steps, result_of
 from engine.settings.finetune import ALL_LABELS, USUAL_LABELS, DataConfig
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.label_kinds import check_label_kind
-from engine.text.labels import Answers, Spelling, shown_pair, spellings_in, spellings_of
+from engine.text.labels import LabelColumn, Spelling, shown_pair, spellings_in, spellings_of
 from engine.text.roles import Roles
-from engine.text.table import BadLine, Table
+from engine.text.table import BadLine, Table, check_distinct
 
 _LOOKED_AT = (
     2000  # rows that a guess is made from, spread over the table, for classes may lie one after another
@@ -84,7 +84,7 @@ _REMARKS = re.compile(  # in the names of texts about a text, or made from it
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class ExampleTable:
     """Rows that can be used, in order; the labels; rows that cannot be used; what a person should know.
 
     spellings: nearly equal labels; is_merged: whether their rows carry the kept one now, or each its own.
@@ -107,7 +107,7 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelRules:
+class LabelSettings:
     """What labels rows may have.
 
     known: those of a trained model, or None to collect them: stripped, sorted, as numbers if all are
@@ -122,19 +122,19 @@ class LabelRules:
     most: int = USUAL_LABELS
 
     @classmethod
-    def of(cls, data: DataConfig) -> LabelRules:
+    def of(cls, data: DataConfig) -> LabelSettings:
         """Return how the settings say that labels are collected."""
         return cls(None, data.merge_labels, data.whole_labels, data.max_labels)
 
 
-COLLECTED = LabelRules()
+COLLECTED = LabelSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class LabelTable:
     """What the different cells of a label column stand for.
 
-    values: (K, ...), for each of `Answers.names`. refused: its place -> why rows with it cannot be used.
+    values: (K, ...), for each of `LabelColumn.names`. refused: its place -> why rows with it cannot be used.
     """
 
     labels: tuple[str, ...]
@@ -231,12 +231,12 @@ def doubt_about_header(table: Table, roles: Roles) -> Sentence | None:
     return Sentence(template, {"called": called, "label": roles.label, "count": of_label.num_values})
 
 
-def examples_from(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Examples:
+def examples_from(table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> ExampleTable:
     """Return the rows that can be used, at once: see `finding_examples`."""
     return result_of(finding_examples(table, roles, rules))
 
 
-def finding_examples(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+def finding_examples(table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
     """Return the rows that can be used, step by step.
 
     Args:   roles: columns by name or 1-based number; without a label column every label is None. rules: what
@@ -269,17 +269,17 @@ def finding_examples(table: Table, roles: Roles, rules: LabelRules = COLLECTED) 
     places = {label: place for place, label in enumerate(labels)} if label_columns else {}
     place_of = np.array([places.get(name, -1) for name in answers.names], np.int32)
     made = _rows_of(table, texts, rows, place_of[answers.codes[rows]])
-    return Examples(made, tuple(labels), reported, notes, spellings, rules.merge)
+    return ExampleTable(made, tuple(labels), reported, notes, spellings, rules.merge)
 
 
 def finding_values(
     table: Table,
     roles: Roles,
     label_columns: Sequence[str],
-    read: Callable[[Answers], Cells],
+    read: Callable[[LabelColumn], LabelTable],
     *,
     is_merged: bool = False,
-) -> Steps[Examples]:
+) -> Steps[ExampleTable]:
     """Return the rows that can be used where a row's label is more than a place in a list, step by step.
 
     Args:   label_columns: their names; the cells of several are one, with BETWEEN between them. Without any,
@@ -292,7 +292,7 @@ def finding_values(
     if not label_columns:
         rows, reported = _usable(table, problems, answers)
         made = _rows_of(table, texts, rows, np.full(len(rows), -1, np.int32))
-        return Examples(made, (), reported)
+        return ExampleTable(made, (), reported)
     _usable(table, problems, answers)  # there is something to read
     cells = read(answers)
     answers = _without(problems, answers, cells.refused)
@@ -301,7 +301,7 @@ def finding_values(
     values, places = np.unique(cells.values, axis=0, return_inverse=True)  # "a|b" is "b|a"
     made = _rows_of(table, texts, rows, places.reshape(-1)[answers.codes[rows]].astype(np.int32))
     spellings, form = cells.spellings, cells.form
-    return Examples(made, cells.labels, reported, cells.notes, spellings, is_merged, values, form)
+    return ExampleTable(made, cells.labels, reported, cells.notes, spellings, is_merged, values, form)
 
 
 def stratified_split(labels: Indices, shares: Sequence[float], seed: int) -> list[Indices]:
@@ -414,17 +414,13 @@ def _resolve(table: Table, roles: Roles, labels: Sequence[str]) -> tuple[tuple[s
             names=list(table.columns[:20]),
         )
     columns = tuple(map(table.column, (*roles.read, *labels)))
-    if twice := [name for name, count in Counter(columns).items() if count > 1]:
-        raise DataError(
-            marked("engine", "Column {column} has two roles. Choose another column for one of them."),
-            column=twice[0],
-        )
+    check_distinct(columns)
     return columns[: len(roles.read)], columns[len(roles.read) :]
 
 
 def _look_through(
     table: Table, texts: Sequence[str], labels: Sequence[str]
-) -> Steps[tuple[dict[int, Sentence], Answers]]:
+) -> Steps[tuple[dict[int, Sentence], LabelColumn]]:
     """Return what rows lack, by row, the line in the sentence still 0; and the label of each row."""
     no_text = marked("engine", "Line {line} has no text in column {column}.")
     no_label = marked("engine", "Line {line} has no label in column {column}.")
@@ -451,7 +447,7 @@ def _look_through(
         yield Beat()
     usable = np.ones(table.num_rows, bool)
     usable[list(problems)] = False
-    return problems, Answers(tuple(code_of), codes, usable)
+    return problems, LabelColumn(tuple(code_of), codes, usable)
 
 
 def joined_cells(columns: Sequence[Sequence[str]]) -> list[str]:
@@ -479,7 +475,7 @@ def unknown_labels(strange: Iterable[str], labels: Sequence[str]) -> dict[str, S
     return sentences
 
 
-def _find_unknown(problems: dict[int, Sentence], answers: Answers, labels: Sequence[str]) -> Answers:
+def _find_unknown(problems: dict[int, Sentence], answers: LabelColumn, labels: Sequence[str]) -> LabelColumn:
     """Put a problem at each row whose label a model has not learned, and say which it may stand for.
 
     Returns: the answers without those rows.
@@ -489,7 +485,9 @@ def _find_unknown(problems: dict[int, Sentence], answers: Answers, labels: Seque
     return _without(problems, answers, refused)
 
 
-def _without(problems: dict[int, Sentence], answers: Answers, refused: Mapping[int, Sentence]) -> Answers:
+def _without(
+    problems: dict[int, Sentence], answers: LabelColumn, refused: Mapping[int, Sentence]
+) -> LabelColumn:
     """Put a problem at each row whose cell is refused, by its place; return the answers without those."""
     lost = answers.usable & np.isin(answers.codes, list(refused))
     for row in np.flatnonzero(lost).tolist():
@@ -498,7 +496,7 @@ def _without(problems: dict[int, Sentence], answers: Answers, refused: Mapping[i
 
 
 def _usable(
-    table: Table, problems: Mapping[int, Sentence], answers: Answers
+    table: Table, problems: Mapping[int, Sentence], answers: LabelColumn
 ) -> tuple[Indices, tuple[BadLine, ...]]:
     """Return the rows that can be used, and the lines that cannot. Raises: DataError if no row can."""
     rows = np.flatnonzero(answers.usable)
@@ -594,7 +592,7 @@ def notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentenc
         note = marked(
             "engine", "One label appears in one row only, so it is trained on but never measured: {labels}."
         )
-    names = [*(seen.get(label, label) for label in once[:5]), *(["..."] if len(once) > 5 else [])]
+    names = some_of([seen.get(label, label) for label in once], 5)
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)
 
 

@@ -13,14 +13,14 @@ from functools import partial
 
 import numpy as np
 
-from engine.errors import DataError, Sentence, marked
+from engine.errors import DataError, Sentence, marked, some_of
 from engine.events import Steps
 from engine.text.examples import (
     BETWEEN,
     COLLECTED,
-    Cells,
-    Examples,
-    LabelRules,
+    ExampleTable,
+    LabelSettings,
+    LabelTable,
     finding_values,
     guess_roles,
     in_order,
@@ -29,7 +29,7 @@ from engine.text.examples import (
     unknown_labels,
 )
 from engine.text.label_kinds import MARKS, SWITCHES, are_switches, combination, listed
-from engine.text.labels import MOST_LABELS, Answers, Spelling, nearly_equal, spellings_of
+from engine.text.labels import MOST_LABELS, LabelColumn, Spelling, nearly_equal, spellings_of
 from engine.text.roles import Roles, columns_named, joined_names
 from engine.text.table import Table
 
@@ -83,8 +83,8 @@ def switch_columns(table: Table, taken: Collection[str] = ()) -> tuple[str, ...]
     return tuple(name for name, found in cells.items() if {cell.strip() for cell in found} <= {"0", "1", ""})
 
 
-def finding_sets(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
-    """Return the rows that can be used, and the labels of each, step by step: `Examples.values` is (K, C).
+def finding_sets(table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
+    """Return the rows that can be used, and each's labels, step by step: `ExampleTable.values` is (K, C).
 
     Args:   roles: `label` as `label_columns` takes it; "" for rows without labels. rules: what labels
         they may have.
@@ -99,7 +99,9 @@ def finding_sets(table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> S
     return (yield from finding_values(table, roles, columns, read, is_merged=rules.merge))
 
 
-def _of_columns(table: Table, columns: Sequence[str], known: Sequence[str] | None, answers: Answers) -> Cells:
+def _of_columns(
+    table: Table, columns: Sequence[str], known: Sequence[str] | None, answers: LabelColumn
+) -> LabelTable:
     """Read a column of 0 and 1 for each label. Raises: DataError if they are not those of the model."""
     labels = tuple(columns) if known is None else tuple(known)
     if lacking := [label for label in labels if label not in columns]:
@@ -121,11 +123,10 @@ def _of_columns(table: Table, columns: Sequence[str], known: Sequence[str] | Non
             refused[code] = Sentence(template, {"line": 0, "value": value, "column": columns[odd]})
     counts = _counted(answers, values, refused, labels)
     if known is not None:
-        return Cells(labels, values, refused)
+        return LabelTable(labels, values, refused)
     _check(joined_names(columns), values, answers, refused, counts)
-    names = [*columns[:5], *(["..."] if columns[5:] else [])]
-    form = Sentence(_OF_COLUMNS, {"count": len(columns), "names": names})
-    return Cells(labels, values, refused, _notes(counts, {}), (), form)
+    form = Sentence(_OF_COLUMNS, {"count": len(columns), "names": some_of(columns, 5)})
+    return LabelTable(labels, values, refused, _notes(counts, {}), (), form)
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class _Parted:
     parts: list[tuple[str, ...]]
     refused: dict[int, Sentence]
 
-    def counts(self, answers: Answers) -> Counter[str]:
+    def counts(self, answers: LabelColumn) -> Counter[str]:
         """Return how many rows that count carry each label."""
         rows = np.bincount(answers.codes[answers.usable], minlength=len(self.parts)).tolist()
         found: Counter[str] = Counter()
@@ -144,7 +145,7 @@ class _Parted:
                 found.update(dict.fromkeys(labels, rows[code]))
         return found
 
-    def spellings(self, answers: Answers, stands_for: Mapping[str, str]) -> tuple[Spelling, ...]:
+    def spellings(self, answers: LabelColumn, stands_for: Mapping[str, str]) -> tuple[Spelling, ...]:
         """Return the labels that stand for others, and their rows."""
         codes: dict[str, list[int]] = {label: [] for label in stands_for}
         for code, labels in enumerate(self.parts):
@@ -160,7 +161,7 @@ class _Parted:
         return _Parted(parts, self.refused)
 
 
-def _of_cells(column: str, rules: LabelRules, answers: Answers) -> Cells:
+def _of_cells(column: str, rules: LabelSettings, answers: LabelColumn) -> LabelTable:
     """Read cells that hold all labels of their row. Raises: DataError: too many labels, nothing to learn."""
     known, merge, most = rules.known, rules.merge, rules.most
     if len(answers.names) > _MOST_CELLS:
@@ -193,10 +194,10 @@ def _of_cells(column: str, rules: LabelRules, answers: Answers) -> Cells:
             refused[code] = said[strange]
         values[code, [place_of[name] for name in names if name in place_of]] = True
     if known is not None:
-        return Cells(labels, values, refused, (), spellings)
+        return LabelTable(labels, values, refused, (), spellings)
     _check(column, values, answers, refused, found)
     seen = {} if merge else {each.label: each.seen[0] for each in spellings}
-    return Cells(
+    return LabelTable(
         labels, values, refused, _notes(found, seen), spellings, _form(column, mark, parted, answers)
     )
 
@@ -267,13 +268,13 @@ def _names(found: object) -> tuple[str, ...] | None:
 
 
 def _counted(
-    answers: Answers, values: np.ndarray, refused: Mapping[int, Sentence], labels: Sequence[str]
+    answers: LabelColumn, values: np.ndarray, refused: Mapping[int, Sentence], labels: Sequence[str]
 ) -> Counter[str]:
     counts = _rows_of(answers, refused) @ values
     return Counter({label: int(count) for label, count in zip(labels, counts, strict=True) if count})
 
 
-def _rows_of(answers: Answers, refused: Mapping[int, Sentence]) -> np.ndarray:
+def _rows_of(answers: LabelColumn, refused: Mapping[int, Sentence]) -> np.ndarray:
     """Return how many rows that count have each cell."""
     rows = np.bincount(answers.codes[answers.usable], minlength=len(answers.names))
     rows[list(refused)] = 0
@@ -283,7 +284,7 @@ def _rows_of(answers: Answers, refused: Mapping[int, Sentence]) -> np.ndarray:
 def _check(
     column: str,
     values: np.ndarray,
-    answers: Answers,
+    answers: LabelColumn,
     refused: Mapping[int, Sentence],
     found: Mapping[str, int],
 ) -> None:
@@ -307,7 +308,7 @@ def _notes(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentence, ...]
     return notes_on_rare(Counter({label: count for label, count in found.items() if count}), seen)
 
 
-def _form(column: str, mark: str, parted: _Parted, answers: Answers) -> Sentence:
+def _form(column: str, mark: str, parted: _Parted, answers: LabelColumn) -> Sentence:
     """Return the sentence that says how a column was read."""
     longest = max(range(len(parted.parts)), key=lambda code: len(parted.parts[code]))
     values = {"column": column, "mark": mark, "example": answers.names[longest][:40]}

@@ -80,7 +80,7 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class LabelColumn:
     """The label of each row of a column. names: the different ones. codes: (R,) int32, places among them.
 
     usable: (R,) bool, whether the row counts.
@@ -101,14 +101,14 @@ class Answers:
         """Return the rows that count and carry a label."""
         return np.flatnonzero(self.usable & (self.codes == self.names.index(label)))
 
-    def merged(self, spellings: Sequence[Spelling]) -> Answers:
+    def merged(self, spellings: Sequence[Spelling]) -> LabelColumn:
         """Return the answers with each spelling's rows carrying the label that it stands for."""
         names, codes = list(self.names), self.codes.copy()
         for spelling in spellings:
             if spelling.kept not in names:
                 names.append(spelling.kept)
             codes[spelling.rows] = names.index(spelling.kept)
-        return Answers(tuple(names), codes, self.usable)
+        return LabelColumn(tuple(names), codes, self.usable)
 
 
 def nearly_equal(counts: Mapping[str, int]) -> tuple[Alike, ...]:
@@ -147,7 +147,7 @@ def spellings_of(labels: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def spellings_in(answers: Answers, known: Sequence[str] | None) -> tuple[Spelling, ...]:
+def spellings_in(answers: LabelColumn, known: Sequence[str] | None) -> tuple[Spelling, ...]:
     """Return the labels of a column that stand for another: for a commoner one, or for one that is known.
 
     Args: known: a model's labels, None to compare the column's own.

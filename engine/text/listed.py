@@ -15,7 +15,7 @@ Indices = npt.NDArray[np.int64]
 # E texts
 
 
-class Texts(Sequence[str]):
+class TextColumn(Sequence[str]):
     """Texts that are made when they are asked for.
 
     Args: utf8: all of them. begins: (E + 1,) bytes. gap: bytes behind each that are none of it.
@@ -25,7 +25,7 @@ class Texts(Sequence[str]):
         self.utf8, self.begins, self._gap = utf8, begins, gap
 
     @classmethod
-    def joined(cls, blocks: Iterable[Sequence[str]]) -> Texts:
+    def joined(cls, blocks: Iterable[Sequence[str]]) -> TextColumn:
         """Return texts that come some at a time."""
         written, lengths = bytearray(), [0]
         for block in blocks:
@@ -67,7 +67,7 @@ class Texts(Sequence[str]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listed:
+class ListedRows:
     """Where the texts of a set stand in their file, and what they are.
 
     rows: (E,) from 0. lines: (E,) from 1, 0 where nobody knows. lengths: (E,) WordPieces that a model reads,
@@ -83,14 +83,14 @@ class Listed:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, places: npt.NDArray[Any]) -> Listed:
+    def take(self, places: npt.NDArray[Any]) -> ListedRows:
         """Return some of them. Args: places: of them, or (E,) bool."""
         kept = np.arange(len(self))[places].tolist()
         texts, pairs = (
             [side[place] for place in kept] if side is not None and len(side) else side
             for side in (self.texts, self.pairs)
         )
-        return Listed(self.rows[places], self.lines[places], self.lengths[places], texts or (), pairs)
+        return ListedRows(self.rows[places], self.lines[places], self.lengths[places], texts or (), pairs)
 
     def sizes(self) -> Indices:
         """Return (E,) the characters of each text, both of a pair; of texts that were not kept, `lengths`."""
@@ -112,7 +112,7 @@ def folded(text: str) -> str:
 
 
 def _sizes(texts: Sequence[str]) -> Indices:
-    if not isinstance(texts, Texts):
+    if not isinstance(texts, TextColumn):
         return np.array([len(text) for text in texts], np.int64)
     firsts = np.concatenate([[0], np.cumsum((texts.utf8 & 0xC0) != 0x80, dtype=np.int64)])
     found: Indices = np.diff(firsts[texts.begins])

@@ -11,8 +11,8 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Steps
-from engine.text.examples import Cells, Examples, finding_values
-from engine.text.labels import Answers
+from engine.text.examples import ExampleTable, LabelTable, finding_values
+from engine.text.labels import LabelColumn
 from engine.text.roles import Roles
 from engine.text.table import Table
 
@@ -51,8 +51,8 @@ def are_numbers(cells: Iterable[str]) -> bool:
     return len(numbers) >= _MANY_VALUES and max(numbers) - min(numbers) >= _FAR_APART * len(numbers)
 
 
-def finding_numbers(table: Table, roles: Roles, *, is_learned: bool = True) -> Steps[Examples]:
-    """Return the rows that can be used, and the number of each, step by step: `Examples.values` is (K,).
+def finding_numbers(table: Table, roles: Roles, *, is_learned: bool = True) -> Steps[ExampleTable]:
+    """Return the rows that can be used, and the number of each, step by step: `ExampleTable.values` is (K,).
 
     Args:   is_learned: whether it is to be learned from, which takes two different numbers.
     Returns: rows with an empty text or label, or a label that is no number, are reported by their line.
@@ -62,7 +62,7 @@ def finding_numbers(table: Table, roles: Roles, *, is_learned: bool = True) -> S
     return (yield from finding_values(table, roles, columns, partial(_of_cells, columns, is_learned)))
 
 
-def _of_cells(columns: Sequence[str], is_learned: bool, answers: Answers) -> Cells:
+def _of_cells(columns: Sequence[str], is_learned: bool, answers: LabelColumn) -> LabelTable:
     found = [number_in(cell) for cell in answers.names]
     template = marked(
         "engine", "Line {line} has {value} in column {column}, which is no number between -{most} and {most}."
@@ -76,7 +76,7 @@ def _of_cells(columns: Sequence[str], is_learned: bool, answers: Answers) -> Cel
     usable = answers.usable & ~np.isin(answers.codes, list(refused))
     numbers = values[answers.codes[usable]]
     if not is_learned or not len(numbers):
-        return Cells((), values, refused)
+        return LabelTable((), values, refused)
     low, high = float(numbers.min()), float(numbers.max())
     if low == high:
         raise DataError(
@@ -97,4 +97,4 @@ def _of_cells(columns: Sequence[str], is_learned: bool, answers: Answers) -> Cel
     said = {"low": figure(low, high - low, 6), "high": figure(high, high - low, 6)}
     said["mean"] = figure(math.fsum(numbers) / len(numbers), high - low)
     form = Sentence(template, {"column": columns[0], **said})
-    return Cells((), values, refused, (), (), form)
+    return LabelTable((), values, refused, (), (), form)

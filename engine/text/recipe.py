@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.durable import write_text
-from engine.errors import DataError, Said, Sentence, marked
+from engine.errors import DataError, Sentence, VerbatimText, marked
 from engine.files import parse_json_object, read_regular
 from engine.text.labels import visible
 from engine.text.table import Table, write_csv
@@ -39,7 +39,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RecipeStep:
     """One mend. do: DROP rows; RELABEL rows as `label`; MERGE the `labels` into `label`; keep rows
     TOGETHER on one side of a split, those of one of the `groups`; KEEP rows that were in doubt as they are.
 
@@ -84,25 +84,25 @@ class Recipe:
 
     name: str
     sha256: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RecipeStep, ...] = ()
 
     @classmethod
     def of(cls, table: Table) -> Recipe:
         """Return the recipe of a table that changes nothing."""
         return cls(table.path.name, table.sha256)
 
-    def plus(self, *steps: Step) -> Recipe:
+    def plus(self, *steps: RecipeStep) -> Recipe:
         """Return the recipe with more steps."""
         return replace(self, steps=(*self.steps, *steps))
 
-    def deciding(self, row: int, step: Step | None) -> Recipe:
+    def deciding(self, row: int, step: RecipeStep | None) -> Recipe:
         """Return the recipe with what was decided of one row in the place of what was before; None: nothing.
 
         Args: step: DROP, RELABEL or KEEP, without its rows; of equal ones the rows are gathered.
         """
         return self.deciding_all((row,), step)
 
-    def deciding_all(self, rows: Sequence[int], step: Step | None) -> Recipe:
+    def deciding_all(self, rows: Sequence[int], step: RecipeStep | None) -> Recipe:
         """Return the recipe with what was decided of several rows, as `deciding` does of one."""
         steps, asked = [], set(rows)
         for one in self.steps:
@@ -121,7 +121,7 @@ class Recipe:
             steps.append(replace(step, rows=tuple(rows)))
         return replace(self, steps=tuple(steps))
 
-    def decided(self) -> dict[int, Step]:
+    def decided(self) -> dict[int, RecipeStep]:
         """Return row -> the last step that drops, relabels or keeps it."""
         return {row: step for step in self.steps if step.do in (DROP, RELABEL, KEEP) for row in step.rows}
 
@@ -209,7 +209,7 @@ def read_recipe(path: Path) -> Recipe:
             data, path, most_values=_MOST_VALUES, writable=True, most_number=_MOST_ROW, kind=DataError
         )
     except DataError as error:
-        raise DataError(_NOT_ONE, path=path.name, reason=Said(str(error).rstrip("."))) from error
+        raise DataError(_NOT_ONE, path=path.name, reason=VerbatimText(str(error).rstrip("."))) from error
     version, steps = found.get("recipe"), found.get("steps")
     if type(version) is int and version > _FORMAT:
         raise _no_recipe(path, marked("engine", "it is of a newer version"))
@@ -233,15 +233,15 @@ def with_cells(table: Table, column: str, cells: Sequence[str]) -> Table:
     return replace(table, frame=frame)
 
 
-def _short(step: Step) -> dict[str, Any]:
+def _short(step: RecipeStep) -> dict[str, Any]:
     values = ((each.name, getattr(step, each.name)) for each in fields(step))
     return {name: value for name, value in values if value not in ("", ())}
 
 
-def _step(found: Any, number: int, path: Path) -> Step:
+def _step(found: Any, number: int, path: Path) -> RecipeStep:
     """Return a step as a file has it: its number there counts from 1. Raises: DataError."""
     values: dict[str, Any] = {}
-    for each in fields(Step):
+    for each in fields(RecipeStep):
         value = found.get(each.name, each.default) if isinstance(found, Mapping) else None
         kind = {"rows": int, "groups": int, "labels": str}.get(each.name)
         value = tuple(value) if kind and isinstance(value, list) else value
@@ -250,7 +250,7 @@ def _step(found: Any, number: int, path: Path) -> Step:
             reason = marked("engine", "“{field}” of its step {number} is missing or invalid")
             raise _no_recipe(path, reason, field=each.name, number=number)
         values[each.name] = value
-    step = Step(**values)
+    step = RecipeStep(**values)
     if step.do not in _WORDS or min(step.rows, default=0) < 0:
         raise _no_recipe(path, marked("engine", "its step {number} is none that there is"), number=number)
     if step.do == TOGETHER and len(step.groups) != len(step.rows):
@@ -264,7 +264,7 @@ def _are(values: Sequence[Any], kind: type | None) -> bool:
     return all(type(value) is kind for value in values)
 
 
-def _united(num_rows: int, steps: Sequence[Step]) -> npt.NDArray[np.int64]:
+def _united(num_rows: int, steps: Sequence[RecipeStep]) -> npt.NDArray[np.int64]:
     """Return (R,), the same number for rows that are to stay together; what stands alone has its own."""
     above = np.arange(num_rows)
 

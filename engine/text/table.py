@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from engine.durable import check_writable, replaced_file
-from engine.errors import DataError, Sentence, marked
+from engine.errors import DataError, Sentence, marked, some_of
 from engine.events import Beat, Steps, result_of
 from engine.settings.setting import is_number
 from engine.text.reading.dialect import (
@@ -128,22 +128,37 @@ class Table:
             return wanted
         if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= len(self.columns):
             return self.columns[int(wanted[:9]) - 1]
-        names = [*self.columns[:20], *(["..."] if len(self.columns) > 20 else [])]
         raise DataError(
             marked("engine", "{path} has no column {name}. Its columns are: {names}."),
             path=self.path,
             name=wanted,
-            names=names,
+            names=some_of(self.columns, 20),
         )
 
+    def check_new(self, columns: Sequence[str]) -> None:
+        """Refuse names for new columns of which it has one already. Raises: DataError."""
+        if taken := [name for name in columns if name in self.columns]:
+            template = marked(
+                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
+            )
+            raise DataError(template, name=self.path.name, column=taken[0])
 
-def read_table(
-    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
-) -> Table:
-    """Read a table at once: see `reading_table`."""
-    return result_of(
-        reading_table(path, encoding=encoding, separator=separator, quoting=quoting, header=header)
-    )
+    def no_text(self) -> DataError:
+        """Return the refusal where nobody has named the column of texts."""
+        template = marked("engine", "Which column holds the text? The columns of {name} are: {columns}.")
+        return DataError(template, name=self.path.name, columns=list(self.columns))
+
+
+def check_distinct(columns: Sequence[str]) -> None:
+    """Refuse a column in two roles. Raises: DataError."""
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        template = marked("engine", "Column {column} has two roles. Choose another column for one of them.")
+        raise DataError(template, column=twice[0])
+
+
+def read_table(path: str | Path, **how: str) -> Table:
+    """Read a table at once. Args, Raises: as `reading_table`."""
+    return result_of(reading_table(path, **how))
 
 
 def reading_table(

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tokenizers import normalizers, pre_tokenizers
 
-from engine.text.vocabulary import MASK, SPECIALS, Added
+from engine.text.vocabulary import MASK, SPECIALS, ExtraToken
 from engine.text.wordpiece import WordPiece
 
 LONGEST = 100  # characters; a longer word becomes [UNK] without a try
@@ -215,7 +215,7 @@ def _added_places(
     offsets: Sequence[Span],
 ) -> Iterator[int]:
     """Yield the pieces that are special or added tokens, which were found in the text before it was split."""
-    looked_for = {name: Added(name) for name in (*SPECIALS.values(), MASK)}
+    looked_for = {name: ExtraToken(name) for name in (*SPECIALS.values(), MASK)}
     looked_for.update((token.content, token) for token in wordpiece.added)
     for place, piece in enumerate(pieces):
         if piece not in looked_for:

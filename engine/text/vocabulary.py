@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ _FLAGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class ExtraToken:
     """A token that is looked for in the text itself, before it is cut into words."""
 
     content: str
@@ -48,16 +48,20 @@ class Added:
     rstrip: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
     """What the files say: tokens by id, how text is cleaned, tokens added, and what a person should know."""
 
-    base: tuple[str, ...]
+    base: tuple[str, ...] = field(repr=False)
     lowercase: bool
     strip_accents: bool | None = None  # None: when lower-casing
     chinese_chars: bool = True
-    added: tuple[Added, ...] = ()
-    notes: tuple[Sentence, ...] = ()
+    added: tuple[ExtraToken, ...] = ()
+    notes: tuple[Sentence, ...] = field(default=(), compare=False)
+
+    def said(self) -> tuple[Any, ...]:
+        """Return all of that, in this order."""
+        return tuple(getattr(self, one.name) for one in fields(Vocabulary))
 
 
 def vocabulary_of(tokens: Sequence[str], lowercase: bool | None) -> Vocabulary:
@@ -157,15 +161,17 @@ def _most_tokens(folder: Path) -> int:
     return min(size, MOST_TOKENS) if type(size) is int and size > 0 else MOST_TOKENS
 
 
+TOO_MANY = marked(
+    "engine",
+    "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. Take the "
+    "vocabulary that came with the model.",
+)
+
+
 def _check_size(count: int, most: int) -> None:
     if count > most:
-        template = marked(
-            "engine",
-            "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. "
-            "Take the vocabulary that came with the model.",
-        )
         too_many = marked("engine", "The vocabulary has {count} pieces; Cloze reads at most {known}.")
-        raise ModelError(too_many if most == MOST_TOKENS else template, count=count, known=most)
+        raise ModelError(too_many if most == MOST_TOKENS else TOO_MANY, count=count, known=most)
 
 
 def _read_config(path: Path | None) -> dict[str, Any]:
@@ -268,10 +274,10 @@ def _read_flags(
     return flags, notes
 
 
-def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added, ...]:
+def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraToken, ...]:
     """Return the added tokens, the usual special ones left out; those not in `base` must follow it."""
     ids = {token: number for number, token in enumerate(base)}
-    added: list[tuple[int, Added]] = []
+    added: list[tuple[int, ExtraToken]] = []
     for entry in entries if isinstance(entries, list) else [entries]:
         content = entry.get("content") if isinstance(entry, dict) else None
         if not isinstance(content, str) or not 0 < len(content) <= _MOST_ADDED:
@@ -281,8 +287,8 @@ def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[Added,
         number = entry.pop("id", None)
         if type(number) is not int or ids.setdefault(content, number) != number:
             raise _damaged(path, content)
-        token = Added(**{key: entry[key] for key in Added.__slots__})
-        if token != Added(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
+        token = ExtraToken(**{key: entry[key] for key in ExtraToken.__slots__})
+        if token != ExtraToken(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
             added.append((number, token))
     _in_order(path, ids)
     if sum(len(token.content) for _, token in added) > _MOST_ADDED_IN_ALL:

@@ -25,11 +25,11 @@ import numpy.typing as npt
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.durable import write_text
-from engine.errors import ConfigError, Sentence, marked
+from engine.errors import ConfigError, marked, not_among
 from engine.text.vocabulary import (
     MASK,
     SPECIALS,
-    Added,
+    ExtraToken,
     Vocabulary,
     check_tokens,
     read_folder,
@@ -62,7 +62,7 @@ class Encoding:
 
 
 @dataclass(frozen=True)
-class WordPiece:
+class WordPiece(Vocabulary):
     """A vocabulary and the way text is cleaned for it. Immutable, picklable, safe to share between threads.
 
     Special tokens written in a text, such as "[SEP]", become that token, as in `transformers`.
@@ -72,20 +72,13 @@ class WordPiece:
     Raises: DataError if the vocabulary is empty, holds a token twice, or lacks a special token.
     """
 
-    base: tuple[str, ...] = field(repr=False)
-    lowercase: bool
-    strip_accents: bool | None = None
-    chinese_chars: bool = True
-    added: tuple[Added, ...] = ()
-    notes: tuple[Sentence, ...] = field(default=(), compare=False)
-
     def __post_init__(self) -> None:
         known = set(self.base)
         extra = tuple(token.content for token in self.added if token.content not in known)
         tokens = self.base + extra
         ids = {token: number for number, token in enumerate(tokens)}
         check_tokens(tokens, ids)
-        looked_for = {name: Added(name) for name in (*SPECIALS.values(), MASK) if name in ids}
+        looked_for = {name: ExtraToken(name) for name in (*SPECIALS.values(), MASK) if name in ids}
         looked_for.update((token.content, token) for token in self.added)
         built = self._build(ids, sorted(looked_for.values(), key=lambda token: ids[token.content]))
         own: dict[str, Any] = {"tokens": tokens, "vocab_size": len(tokens), "mask_id": ids.get(MASK)}
@@ -106,7 +99,7 @@ class WordPiece:
     _remembered: dict[str, list[int]] = field(init=False, repr=False, compare=False)
     _lock: threading.Lock = field(init=False, repr=False, compare=False)
 
-    def _build(self, ids: dict[str, int], looked_for: list[Added]) -> Tokenizer:
+    def _build(self, ids: dict[str, int], looked_for: list[ExtraToken]) -> Tokenizer:
         base = {token: ids[token] for token in self.base}
         tokenizer = Tokenizer(models.WordPiece(base, unk_token="[UNK]", max_input_chars_per_word=100))
         tokenizer.normalizer = normalizers.BertNormalizer(
@@ -126,19 +119,12 @@ class WordPiece:
         return tokenizer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return WordPiece, (
-            self.base,
-            self.lowercase,
-            self.strip_accents,
-            self.chinese_chars,
-            self.added,
-            self.notes,
-        )
+        return WordPiece, self.said()
 
     @classmethod
     def from_tokens(cls, tokens: Sequence[str], *, lowercase: bool | None = None) -> WordPiece:
         """Return the WordPiece of a list of tokens; `lowercase` None: guessed from them, with a note."""
-        return cls._of(vocabulary_of(tokens, lowercase))
+        return cls(*vocabulary_of(tokens, lowercase).said())
 
     @classmethod
     def from_vocab(cls, path: Path | str, *, lowercase: bool | None = None) -> WordPiece:
@@ -155,11 +141,7 @@ class WordPiece:
         states is guessed from the tokens.
         Raises: ModelError, DataError.
         """
-        return cls._of(read_folder(Path(folder)))
-
-    @classmethod
-    def _of(cls, said: Vocabulary) -> WordPiece:
-        return cls(said.base, said.lowercase, said.strip_accents, said.chinese_chars, said.added, said.notes)
+        return cls(*read_folder(Path(folder)).said())
 
     def save(self, folder: Path | str, *, model_max_length: int | None = None) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json: same bytes each time, synced, renamed.
@@ -281,7 +263,7 @@ class WordPiece:
         return [one.ids for one in self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)]
 
 
-def _parts_of_words(looked_for: Sequence[Added], chinese_chars: bool) -> re.Pattern[str] | None:
+def _parts_of_words(looked_for: Sequence[ExtraToken], chinese_chars: bool) -> re.Pattern[str] | None:
     """Return a pattern for the parts of a word that are cut alone; None if a token may reach across words.
 
     A space, a punctuation mark and (as `chinese_chars` says) an ideograph always end what stands before them.
@@ -307,12 +289,7 @@ def kept(num_a: int, num_b: int | None, max_length: int | None, truncation: str)
     Raises: ConfigError if max_length has no room for the special tokens, or truncation is unknown.
     """
     if truncation not in TRUNCATIONS:
-        raise ConfigError(
-            marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-            field="truncation",
-            value=truncation,
-            choices=", ".join(TRUNCATIONS),
-        )
+        raise not_among("truncation", truncation, ", ".join(TRUNCATIONS))
     total, num_special = num_a + (num_b or 0), 2 if num_b is None else 3
     if max_length is not None and max_length < num_special:
         raise ConfigError(

@@ -15,7 +15,7 @@ from torch import nn
 from engine.errors import ConfigError, Sentence, marked
 from engine.model.bert import Attention, Bert, initialize
 from engine.model.config import BertConfig
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.model.kernels import Dropout
 from engine.model.sentence_files import read_sentence_files
 from engine.settings.finetune import FineTuneConfig
@@ -85,7 +85,7 @@ def on_pooling(config: FineTuneConfig) -> Sentence | None:
     return Sentence(template)
 
 
-def adapted(model: EncoderWithHead, config: FineTuneConfig, *, is_begun: bool) -> list[Sentence]:
+def adapted(model: HeadedEncoder, config: FineTuneConfig, *, is_begun: bool) -> list[Sentence]:
     """Freeze and renew parts of a model as the settings say; return what a person should know of that.
 
     Args: is_begun: whether the model has the weights of a checkpoint, so that nothing starts anew.
@@ -129,12 +129,12 @@ def adapted(model: EncoderWithHead, config: FineTuneConfig, *, is_begun: bool) -
     return notes
 
 
-def mix_shares(model: EncoderWithHead) -> list[float]:
+def mix_shares(model: HeadedEncoder) -> list[float]:
     """Return how much the embeddings and each layer count in a model's mix, together 1; none without one."""
     return [] if model.mix is None else model.mix.weights.detach().softmax(0).tolist()
 
 
-def on_mix(model: EncoderWithHead) -> Sentence:
+def on_mix(model: HeadedEncoder) -> Sentence:
     """Return the sentence that says what the mix of layers has learned."""
     shares = mix_shares(model)
     best = max(range(len(shares)), key=shares.__getitem__)
@@ -177,7 +177,7 @@ def rates_of(model: nn.Module, layer_decay: float, embedding_rate: float) -> dic
     lowest = layer_decay ** len(bert.layers)
     times |= {id(weight): lowest for weight in bert.embeddings.parameters()}
     times[id(bert.embeddings.word.weight)] = lowest * embedding_rate
-    if isinstance(model, EncoderWithHead) and model.mix is not None:
+    if isinstance(model, HeadedEncoder) and model.mix is not None:
         times[id(model.mix.weights)] = MIX_RATE
     return {name: times.get(id(weight), 1.0) for name, weight in model.named_parameters()}
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import DataError, Sentence, marked
-from engine.text.questions.decoding import Answered
+from engine.text.questions.decoding import FoundAnswer
 from engine.text.questions.no_answer import Threshold, choose_threshold
-from engine.text.questions.question import Question, Questions
+from engine.text.questions.question import PassageQuestion, PassageTable
 from engine.text.questions.splitting import halves
 from engine.train.answer_text import cmrc_exact, cmrc_f1, squad_exact, squad_f1, squad_normal
 
@@ -99,7 +99,7 @@ class AnswerScores:
 
 
 def score_answers(
-    questions: Questions, asked: npt.NDArray[np.int64], answers: Sequence[str], rule: str = ""
+    questions: PassageTable, asked: npt.NDArray[np.int64], answers: Sequence[str], rule: str = ""
 ) -> AnswerScores:
     """Compare answers with those of the file; questions of which it knows none are left out.
 
@@ -128,7 +128,7 @@ def score_answers(
 
 
 def pick_threshold(
-    questions: Questions, asked: npt.NDArray[np.int64], answered: Sequence[Answered], rule: str = ""
+    questions: PassageTable, asked: npt.NDArray[np.int64], answered: Sequence[FoundAnswer], rule: str = ""
 ) -> Threshold:
     """Return the threshold of "no answer" with the best F1 on one half of some questions, told on the other.
 
@@ -144,7 +144,7 @@ def pick_threshold(
     )
 
 
-def score_one(question: Question, answer: str, rule: str) -> tuple[float, float]:
+def score_one(question: PassageQuestion, answer: str, rule: str) -> tuple[float, float]:
     """Return exact match and F1 of one answer, each by the right answer that fits it best."""
     right = [one.text for one in question.answers or ()]
     if rule == CMRC:
@@ -156,7 +156,7 @@ def score_one(question: Question, answer: str, rule: str) -> tuple[float, float]
     return exact, max((squad_f1(one, answer, empty_agrees=rule == SQUAD_2) for one in right), default=0.0)
 
 
-def rule_for(questions: Questions) -> str:
+def rule_for(questions: PassageTable) -> str:
     """Return the rule that fits: CMRC's for Chinese passages, else that of SQuAD 1.1 or, with questions that
     have no answer, 2.0.
     """

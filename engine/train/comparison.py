@@ -15,21 +15,20 @@ import json
 import shutil
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine.durable import check_place, explained, sweep_partials, write_text
 from engine.errors import ConfigError, RunError, Sentence, marked
-from engine.events import Event, Finished, Gained, Noted
+from engine.events import Event, Finished, Noted
 from engine.files import read_json_object
 from engine.model.info import read_info
-from engine.settings.comparison import SEEDS
 from engine.settings.config import from_toml, to_toml, with_values
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import SEEDS, FineTuneConfig
 from engine.train.finetune import fine_tune
-from engine.train.gains import TOO_FEW_SEEDS, FineTuningResult, aligned, fine_tuned, spread, with_interval
+from engine.train.gains import TOO_FEW_SEEDS, SeedRuns, aligned, fine_tuned, spread, with_interval
 from engine.train.metrics import LEAST_SEEDS, error_over_seeds, mean_interval, student_interval
 from engine.train.pipeline import finished_run
 from engine.train.ranks import check_alone
@@ -61,35 +60,16 @@ WAYS = (
 
 
 @dataclass(frozen=True)
-class WayResult:
+class WayResult(SeedRuns):
     """What is known of a way. mixes: the learned shares of the layers, of each seed's mix."""
 
-    way: Way
-    runs: tuple[FineTuningResult, ...] = ()
+    said: str
     mixes: tuple[tuple[float, ...], ...] = ()
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """The figure of each run."""
-        return tuple(run.value for run in self.runs)
 
     @property
     def num_looks(self) -> int:
         """Of how many evaluations a run's figure is the best, at most."""
         return max(run.num_looks for run in self.runs)
-
-    def event(self) -> Gained:
-        """Return what this way has reached so far."""
-        return Gained(
-            stage=self.way.name,
-            seeds_done=len(self.runs),
-            metric=self.runs[0].metric,
-            values=self.values,
-            mean=statistics.fmean(self.values),
-            spread=spread(self.values),
-            split=self.runs[0].split,
-            rows=self.runs[0].rows,
-        )
 
 
 def compare(config: FineTuneConfig, folder: Path, seeds: int = SEEDS) -> Iterator[Event]:
@@ -208,7 +188,7 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
 
 def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int) -> Iterator[Event]:
     told: set[str] = set()
-    found = {way.name: WayResult(way) for way in ways}
+    found = {way.name: WayResult(way.name, way.said) for way in ways}
     first = config.training.seed
     for seed in range(first, first + seeds):
         for way in ways:
@@ -218,9 +198,8 @@ def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int)
             settings = config_of(config, way, seed)
             yield from finished_run(place, partial(fine_tune, settings, place), note, told)
             known = found[way.name]
-            found[way.name] = WayResult(
-                way, (*known.runs, fine_tuned(place, seed)), (*known.mixes, *_mix_of(place))
-            )
+            runs, mixes = (*known.runs, fine_tuned(place, seed)), (*known.mixes, *_mix_of(place))
+            found[way.name] = replace(known, runs=runs, mixes=mixes)
             yield found[way.name].event()
     report = report_of(list(found.values()))
     write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
@@ -301,15 +280,15 @@ def _way(one: WayResult, base: WayResult) -> dict[str, Any]:
     interval = mean_interval(one.values, rows, base.runs[0].metric)
     difference, around = (None, None) if one is base else beside(one.values, base.values, rows)
     return {
-        "way": one.way.name,
-        "said": one.way.said,
+        "way": one.name,
+        "said": one.said,
         "values": list(one.values),
         "mean": statistics.fmean(one.values),
         "spread": spread(one.values),
         "interval": None if interval is None else list(interval),
         "difference": difference,
         "difference_interval": None if around is None else list(around),
-        "seconds": sum(run.seconds for run in one.runs) / len(one.runs),
+        "seconds": one.seconds / len(one.runs),
         "looks": one.num_looks,
         "layer_mix": [statistics.fmean(column) for column in zip(*one.mixes, strict=True)],
     }

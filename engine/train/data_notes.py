@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Event, Noted
+from engine.settings.finetune import DataConfig
 from engine.text.example_rows import (
     ExampleRows,
     Keys,
@@ -27,6 +28,10 @@ MOST_RANGES = 30  # of the others in one sentence
 _NOT_USED = marked("engine", "Not used either: lines {lines}. Such as: {first}")
 
 
+REPEATED = (
+    marked("engine", "{count:,} rows of {name} repeat a text that stands above them."),
+    marked("engine", "One row of {name} repeats a text that stands above it."),
+)
 SEVERAL_LABELS = (
     marked("engine", "{count:,} texts of {name} carry more than one label."),
     marked("engine", "One text of {name} carries more than one label."),
@@ -38,6 +43,9 @@ UNLIKE_SETS = (
 UNLIKE_NUMBERS = (
     marked("engine", "{count:,} texts of {name} stand in several rows, which differ in their numbers."),
     marked("engine", "One text of {name} stands in several rows, which differ in their numbers."),
+)
+NONE_APART = marked(
+    "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
 )
 
 SHARED = {  # of texts that also stand in the training data: some of a part, none, none where it is one row
@@ -62,6 +70,20 @@ SHARED = {  # of texts that also stand in the training data: some of a part, non
 }
 
 
+def on_unused(data: DataConfig, names: Sequence[str], reason: str) -> Iterator[Event]:
+    """Say which settings were chosen that have no effect. Args: names: of those that have none."""
+    defaults = DataConfig()
+    for name in names:
+        if getattr(data, name) != getattr(defaults, name):
+            yield without_effect(name, reason)
+
+
+def without_effect(name: str, reason: str) -> Noted:
+    """Return what to say of a setting that has no effect."""
+    template = marked("engine", "The setting {name} has no effect: {reason}.")
+    return _noted(template, name=name, reason=Sentence(reason))
+
+
 def on_rows(
     name: str, examples: ExampleRows, contradicting: tuple[str, str] = SEVERAL_LABELS
 ) -> Iterator[Event]:
@@ -71,10 +93,7 @@ def on_rows(
     """
     keys = yield from text_keys(examples)
     if count := count_duplicates(keys):
-        template = marked("engine", "{count:,} rows of {name} repeat a text that stands above them.")
-        if count == 1:
-            template = marked("engine", "One row of {name} repeats a text that stands above it.")
-        yield _noted(template, count=count, name=name)
+        yield _noted(REPEATED[count == 1], count=count, name=name)
     yield Beat()
     if count := count_contradictions(keys, examples.labels):
         yield _noted(contradicting[count == 1], count=count, name=name)
@@ -106,9 +125,7 @@ def on_shared(
     if validation is not None:
         yield from _on_shared_with_training("validation", keys, known, pairs)
     else:
-        template = marked(
-            "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
-        )
+        template = NONE_APART
         if test is not None:
             template = marked(
                 "engine",

@@ -7,15 +7,15 @@ takes an entity of IOB2 only if it begins with B- and goes on with I- of its typ
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
 
-from engine.text.tagged.texts import Entity
+from engine.text.tagged.texts import Entity, entities_of
 
-MODES = ("conlleval", "strict")
 KINDS = ("boundary", "type", "boundary and type", "missed", "invented")
 
 
@@ -87,7 +87,7 @@ def score_entities(
 
     Args: mode: "conlleval" for tags of any scheme it knows, "strict" for IOB2.
     """
-    spans_of = {"conlleval": lenient_spans, "strict": strict_spans}[mode]
+    spans_of = _SPANS_OF[mode]
     support, answered, correct = Counter[str](), Counter[str](), Counter[str]()
     errors: list[EntityError] = []
     pairs = Counter[tuple[str | None, str | None]]()  # types; None: no entity there
@@ -146,17 +146,10 @@ def _begins(before: str, letter: str, before_type: str, kind: str) -> bool:
     return letter not in ("O", ".") and before_type != kind
 
 
-def strict_spans(tags: Sequence[str]) -> list[Entity]:
-    """Return the entities of a text's IOB2 tags: each begins with B-, an I- alone is none."""
-    found: list[Entity] = []
-    first, own = 0, ""
-    for place, tag in enumerate([*tags, "O"]):
-        if own and tag != f"I-{own}":
-            found.append(Entity(first, place, own))
-            own = ""
-        if tag.startswith("B-"):
-            first, own = place, tag[2:]
-    return found
+_SPANS_OF: dict[str, Callable[[Sequence[str]], Sequence[Entity]]] = {
+    "conlleval": lenient_spans,
+    "strict": partial(entities_of, is_strict=True),
+}
 
 
 def compared_entities(

@@ -12,13 +12,13 @@ from engine.device import Device, is_out_of_memory, too_long_for_memory
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import EncodedSet, by_length, collate
+from engine.text.batch import EncodedRows, by_length, collate
 from engine.train.ranks import ALONE, Ranks
 from engine.train.task import Answering, Measures
 
 
 def answers_of(
-    model: nn.Module, task: Answering, data: EncodedSet, device: Device, stage: str, ranks: Ranks = ALONE
+    model: nn.Module, task: Answering, data: EncodedRows, device: Device, stage: str, ranks: Ranks = ALONE
 ) -> Generator[Event, None, np.ndarray]:
     """Return the task's decoded answers, (A, ...) float32, in the order of `data.answer_bounds`.
 
@@ -44,7 +44,7 @@ def answers_of(
 
 
 def evaluate(
-    model: nn.Module, task: Answering, data: EncodedSet, device: Device, ranks: Ranks = ALONE
+    model: nn.Module, task: Answering, data: EncodedRows, device: Device, ranks: Ranks = ALONE
 ) -> Generator[Event, None, Measures]:
     """Return the task's measures on `data`, whose targets are known. Args: ranks: as `answers_of`."""
     answers = yield from answers_of(model, task, data, device, marked("engine", "Evaluating"), ranks)
@@ -60,7 +60,7 @@ def _places(bounds: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 
 def _answer(
-    model: nn.Module, task: Answering, data: EncodedSet, indices: np.ndarray, device: Device
+    model: nn.Module, task: Answering, data: EncodedRows, indices: np.ndarray, device: Device
 ) -> np.ndarray:
     """Return the answers for some examples: together or, where memory does not suffice, half by half."""
     was_training = model.training

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import Batch, EncodedSet, collate, epoch_batches, split_by_tokens
+from engine.text.batch import Batch, EncodedRows, collate, epoch_batches, split_by_tokens
 from engine.train.ranks import ALONE, Ranks
 
 
@@ -50,7 +50,7 @@ class EpochFeed:
         examples in the data, some of them several times; None: every example once.
     """
 
-    data: EncodedSet
+    data: EncodedRows
     batch_size: int
     gathered: int  # batches a step
     seed: int

@@ -15,7 +15,7 @@ from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started, Steps
 from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.model.info import read_info
 from engine.model.weights import load_headed
 from engine.model.weights import read_config as read_shape
@@ -38,10 +38,9 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
-from engine.train.run.records import event_from_record
-from engine.train.run.runs import MODEL, read_config, read_metrics
+from engine.train.run.runs import MODEL, evaluation_of, read_config
 from engine.train.run.setup import read_setup
-from engine.train.schedule import Epochs, RunPosition, TimedEpochs
+from engine.train.schedule import Epochs, TimedEpochs, TrainState
 from engine.train.task import Answering, Measures
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import guess_task, task_named
@@ -171,7 +170,7 @@ class FineTuning(Training[Setup]):
 
     def model(
         self, setup: Setup, checkpoint: Checkpoint | None
-    ) -> Generator[Event, None, tuple[EncoderWithHead, list[Sentence]]]:
+    ) -> Generator[Event, None, tuple[HeadedEncoder, list[Sentence]]]:
         """Return the model to train, and what a person should know of its weights."""
         yield from ()
         notes: list[Sentence] = []
@@ -253,7 +252,7 @@ class FineTuning(Training[Setup]):
 
     def get_ready(self, setup: Setup, loop: Loop) -> Iterator[Event]:
         """Compute what frozen layers make of all texts."""
-        assert isinstance(loop.model, EncoderWithHead) and isinstance(loop.feed, EpochFeed)
+        assert isinstance(loop.model, HeadedEncoder) and isinstance(loop.feed, EpochFeed)
         for name, data in setup.sets.items():
             setup.sets[name] = yield from with_states(loop.model, data, loop.device)
         loop.feed.data = setup.sets["train"]
@@ -289,14 +288,14 @@ class FineTuning(Training[Setup]):
         """Measure the result on the test set, and say where it has one answer for all."""
         if loop.at.step < loop.schedule.num_steps and loop.schedule.progress(loop.at) >= 1.0:
             yield on_late(loop.at.step, loop.schedule.num_steps)
-        assert isinstance(loop.model, EncoderWithHead)
+        assert isinstance(loop.model, HeadedEncoder)
         if loop.model.mix is not None:
             yield Noted(sentence=on_mix(loop.model), level="fine")
         step = best.step if best else loop.at.step
         metrics: dict[str, float] = {}
         kind = task_named(setup.task)
         task = kind.task(setup, AdaptConfig())
-        measured = _kept_evaluation(loop.run, step)
+        measured = evaluation_of(loop.run.path, "validation", step)
         if measured is not None:
             setup = replace(setup, about={**setup.about, **_chosen(measured, setup, loop)})
             for found, level in task.remarks(measured, measured.split):
@@ -331,9 +330,9 @@ class FineTuning(Training[Setup]):
             if key not in ("reported", "repaired", "notes", "mends")
         }
 
-    def about_result(self, setup: Setup, loop: Loop, at: RunPosition) -> dict[str, Any]:
+    def about_result(self, setup: Setup, loop: Loop, at: TrainState) -> dict[str, Any]:
         """Return that, with this run as the last stage, and how its weights were measured."""
-        measured = _kept_evaluation(loop.run, at.step)
+        measured = evaluation_of(loop.run.path, "validation", at.step)
         found = _chosen(measured, setup, loop) if measured is not None else {}
         metric = loop.at.best_metric if at.step == loop.at.best_step else None
         num_rows = _num_rows(setup, "validation")
@@ -365,7 +364,7 @@ class FineTuning(Training[Setup]):
         }
         if measured is not None and "thresholds" in found and metric != measured.metrics[loop.task.metric]:
             trained["with_thresholds"] = True  # that validation has chosen; the value is the result's
-        assert isinstance(loop.model, EncoderWithHead)
+        assert isinstance(loop.model, HeadedEncoder)
         if shares := mix_shares(loop.model):
             found = {**found, "layer_mix": [round(share, 6) for share in shares]}
         return {**self.about(setup), **found, "chain": chain, "trained": trained}
@@ -407,13 +406,3 @@ def _chosen(measured: Evaluated, setup: Setup, loop: Loop) -> dict[str, Any]:
         loop.run.keep_answers("validation", measured.step, measures.each())
         loop.run.set_status("running", best_metric=loop.at.best_metric)
     return chosen
-
-
-def _kept_evaluation(run: Run, step: int) -> Evaluated | None:
-    """Return what validation found of the weights of a step, as the run has written it down."""
-    for record in reversed(read_metrics(run.path)):
-        if record.get("event") == "evaluated" and record.get("step") == step:
-            found = event_from_record(record)
-            if isinstance(found, Evaluated) and found.split == "validation":
-                return found
-    return None

@@ -15,16 +15,16 @@ import torch
 from engine.device import Device
 from engine.errors import marked
 from engine.events import Event, Progress
-from engine.model.heads import EncoderWithHead, SequenceClassifier
+from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import EncodedSet, by_length, collate
+from engine.text.batch import EncodedRows, by_length, collate
 
 MOST_BYTES = 2**30  # of one set's states; more are computed again in each epoch
 
 
 def with_states(
-    model: EncoderWithHead, data: EncodedSet, device: Device
-) -> Generator[Event, None, EncodedSet]:
+    model: HeadedEncoder, data: EncodedRows, device: Device
+) -> Generator[Event, None, EncodedRows]:
     """Return a set with what the frozen layers make of its texts; as it is where that would be too much.
 
     A mix of layers reads every one of them, so it is kept only where all are frozen and a head reads first

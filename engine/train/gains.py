@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from engine.errors import RunError, Sentence, marked
 from engine.events import Evaluated, Finished, Gained, Started
 from engine.model.folder import open_weights
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import read_config
 from engine.train.clusters import f1_interval_of, share_interval_of
 from engine.train.metrics import (
@@ -83,13 +83,11 @@ class PretrainingResult:
 
 
 @dataclass(frozen=True)
-class StageResult:
-    """What is known of a stage; model: the folder that its fine-tuning runs begin with."""
+class SeedRuns:
+    """Fine-tuning runs that differ in the seed alone."""
 
     name: str
-    model: str
-    pretrained: PretrainingResult | None
-    runs: tuple[FineTuningResult, ...]
+    runs: tuple[FineTuningResult, ...] = field(default=(), kw_only=True)
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -99,12 +97,10 @@ class StageResult:
     @property
     def seconds(self) -> float:
         """What its runs took together, pauses left out."""
-        before = self.pretrained.seconds if self.pretrained else 0.0
-        return before + sum(run.seconds for run in self.runs)
+        return sum(run.seconds for run in self.runs)
 
     def event(self) -> Gained:
-        """Return what this stage has reached."""
-        before = self.pretrained
+        """Return what they have reached so far."""
         return Gained(
             stage=self.name,
             seeds_done=len(self.runs),
@@ -114,9 +110,25 @@ class StageResult:
             spread=spread(self.values),
             split=self.runs[0].split if self.runs else "",
             rows=self.runs[0].rows if self.runs else 0,
-            mlm_loss_before=before.loss_before if before else None,
-            mlm_loss_after=before.loss_after if before else None,
         )
+
+
+@dataclass(frozen=True)
+class StageResult(SeedRuns):
+    """What is known of a stage; model: the folder that its fine-tuning runs begin with."""
+
+    model: str
+    pretrained: PretrainingResult | None = None
+
+    @property
+    def seconds(self) -> float:
+        return (self.pretrained.seconds if self.pretrained else 0.0) + super().seconds
+
+    def event(self) -> Gained:
+        before, found = self.pretrained, super().event()
+        if before is None:
+            return found
+        return replace(found, mlm_loss_before=before.loss_before, mlm_loss_after=before.loss_after)
 
 
 def fine_tuned(run_dir: Path, seed: int) -> FineTuningResult:
@@ -335,7 +347,7 @@ def _notes_on_models(found: Sequence[StageResult]) -> list[Sentence]:
 
 def _has_masked_word_head(folder: Path) -> bool:
     with open_weights(folder) as stored:
-        return Source(stored).has("masked_word")
+        return StoredModel(stored).has("masked_word")
 
 
 def table(report: Mapping[str, Any]) -> list[str]:

@@ -65,6 +65,14 @@ def hashes_of(blocks: Iterable[Block]) -> Steps[Keys]:
     return np.frombuffer(digests, np.int64)
 
 
+def hashes_of_parts(parts: Mapping[str, tuple[Iterable[Block], str]]) -> Steps[dict[str, HashedRows]]:
+    """Return what tells the texts of each part again. Args: parts: texts, and the sha256 of their file."""
+    found = {}
+    for name, (blocks, sha256) in parts.items():
+        found[name] = HashedRows((yield from hashes_of(blocks)), sha256)
+    return found
+
+
 def blocks_of(texts: Sequence[str], pairs: Sequence[str] | None = None) -> Iterator[Block]:
     """Yield texts some at a time."""
     for start in range(0, len(texts), AT_ONCE):
@@ -91,7 +99,7 @@ class LearnedFile:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedTexts:
     """What a model has learned from. hashes: (K,) ascending. files: the stages of which no hash was kept.
 
     splits: of all stages, by the sha256 of the file.
@@ -128,10 +136,10 @@ class Learned:
         return found if len(found) <= MOST_KEPT else NOTHING.hashes
 
 
-NOTHING = Learned(np.zeros(0, np.int64))
+NOTHING = LearnedTexts(np.zeros(0, np.int64))
 
 
-def learned_by(model: Path | str) -> Learned:
+def learned_by(model: Path | str) -> LearnedTexts:
     """Return what a model folder has learned from; nothing of a new model, and of one that does not say."""
     folder = Path(model)
     if str(model).startswith("new:"):
@@ -153,7 +161,7 @@ def learned_by(model: Path | str) -> Learned:
                     str(data.get("name"))[:200], data["sha256"], rows if type(rows) is int else 0, split
                 )
             )
-    return Learned(NOTHING.hashes if hashes is None else hashes, tuple(files), splits)
+    return LearnedTexts(NOTHING.hashes if hashes is None else hashes, tuple(files), splits)
 
 
 def has_learned(info: Mapping[str, Any]) -> bool:
@@ -193,7 +201,7 @@ def as_tensors(hashes: Keys) -> dict[str, torch.Tensor] | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HashedPart:
+class HashedRows:
     """A part of the data of a run: the hashes of its texts, and the sha256 of the file they stand in."""
 
     hashes: Keys
@@ -201,7 +209,7 @@ class HashedPart:
 
 
 def telling_start(
-    model: str, parts: Mapping[str, HashedPart], split: Mapping[str, Any]
+    model: str, parts: Mapping[str, HashedRows], split: Mapping[str, Any]
 ) -> Steps[frozenset[str]]:
     """Tell what the model to start from has already learned of the parts of a run; return which of those that
     are measured it knows.
@@ -227,7 +235,9 @@ def telling_start(
     return frozenset(known)
 
 
-def _on_apart(base: Learned, name: str, part: HashedPart, split: Mapping[str, Any] | None) -> Noted | None:
+def _on_apart(
+    base: LearnedTexts, name: str, part: HashedRows, split: Mapping[str, Any] | None
+) -> Noted | None:
     """Return what to say of the texts that are measured. Args: split: None of a file of its own."""
     count, total = int(base.seen(part.hashes).sum()), len(part.hashes)
     values: dict[str, Any] = {"count": count, "total": total, "part": name}

@@ -24,7 +24,7 @@ from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.model.bert import compile_blocks
 from engine.model.fastest import fastest, said_of
-from engine.model.heads import EncoderWithHead, PreTraining
+from engine.model.heads import HeadedEncoder, PreTraining
 from engine.model.weights import save_model
 from engine.settings.shared import DeviceConfig
 from engine.train.learned import as_tensors, kept_in, learned_by
@@ -46,7 +46,7 @@ from engine.train.run.runs import (
     read_status,
 )
 from engine.train.run.setup import RunSetup
-from engine.train.schedule import RunPosition
+from engine.train.schedule import TrainState
 from engine.train.watchdog import Watchdog
 
 AnyModel = TypeVar("AnyModel", bound=nn.Module)
@@ -115,7 +115,7 @@ class Training(ABC, Generic[Setup]):
         """Return what the cloze.json of weights along the way says."""
 
     @abstractmethod
-    def about_result(self, setup: Setup, loop: Loop, at: RunPosition) -> dict[str, Any]:
+    def about_result(self, setup: Setup, loop: Loop, at: TrainState) -> dict[str, Any]:
         """Return what the result's cloze.json says. Args: at: where the run stood with these weights."""
 
 
@@ -235,7 +235,7 @@ def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Ev
 def placed(model: AnyModel, config: DeviceConfig, device: Device) -> AnyModel:
     """Return a model on the device that a run computes on, compiled where the settings ask for it."""
     model.to(device.device)
-    if config.compile and device.device.type == "cuda" and isinstance(model, EncoderWithHead | PreTraining):
+    if config.compile and device.device.type == "cuda" and isinstance(model, HeadedEncoder | PreTraining):
         compile_blocks(model.bert)
     return model
 
@@ -365,7 +365,7 @@ def _keep(training: Training[Setup], setup: Setup, loop: Loop) -> None:
         _save(training, setup, loop, at)
 
 
-def _save(training: Training[Setup], setup: Setup, loop: Loop, at: RunPosition) -> None:
+def _save(training: Training[Setup], setup: Setup, loop: Loop, at: TrainState) -> None:
     """Write model/, with what it came from, on what, for how long."""
     training.save(loop.run.path / MODEL, setup, loop.model, training.about_result(setup, loop, at))
 

@@ -32,7 +32,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
 from engine.train.run.history import WeightHistory
 from engine.train.run.writer import Snapshot, Writer
-from engine.train.schedule import Budget, RunPosition, Schedule
+from engine.train.schedule import Budget, Schedule, TrainState
 from engine.train.task import Measures, Task
 from engine.train.underway import Underway
 
@@ -102,7 +102,7 @@ class Loop:
     history: WeightHistory | None = None
     ranks: Ranks = ALONE
     keep_beside: Callable[[], None] | None = None  # writes what else is kept with each checkpoint
-    at: RunPosition = field(default_factory=RunPosition)
+    at: TrainState = field(default_factory=TrainState)
 
     def __post_init__(self) -> None:
         self.optimizer = Optimizer(
@@ -488,10 +488,10 @@ class Loop:
         self.run.set_status("running", **facts)
 
 
-def progressed_at(checkpoint: Checkpoint) -> RunPosition:
+def progressed_at(checkpoint: Checkpoint) -> TrainState:
     """Return where a run stood at a checkpoint. Raises: TypeError, ValueError if it does not say so."""
-    known = {f.name: type(f.default) for f in fields(RunPosition)}
-    return RunPosition(**{k: as_kind(known[k], v) for k, v in checkpoint.state.items() if k in known})
+    known = {f.name: type(f.default) for f in fields(TrainState)}
+    return TrainState(**{k: as_kind(known[k], v) for k, v in checkpoint.state.items() if k in known})
 
 
 def evaluated(step: int, epoch: float, split: str, measures: Measures, task: Task) -> Evaluated:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 
 NORMAL_95 = 1.959963984540054  # the normal distribution holds 95 % between plus and minus this
 # the same of Student's t for 1 to 9 degrees of freedom
@@ -96,7 +96,7 @@ def class_scores(confusion: np.ndarray) -> ClassScores:
     return scores_of_counts(np.diag(confusion), confusion.sum(1), confusion.sum(0), confusion)
 
 
-class Measured(Protocol):
+class MeasuredScores(Protocol):
     """What an evaluation found, as it is measured and as a run tells of it."""
 
     @property
@@ -109,7 +109,7 @@ class Measured(Protocol):
     def details(self) -> Mapping[str, Any]: ...
 
 
-def scores_of(found: Measured, labels: Sequence[str]) -> ClassScores | None:
+def scores_of(found: MeasuredScores, labels: Sequence[str]) -> ClassScores | None:
     """Return the scores of classes that an evaluation tells of; None of another task."""
     if found.confusion is not None:
         return class_scores(found.confusion)
@@ -146,11 +146,14 @@ def notes_on(labels: Sequence[str], scores: ClassScores, split: str) -> list[Sen
             "count": len(occur),
         }
         return [Sentence(ONE_ANSWER, values)]
-    never = [labels[place][:40] for place in occur.tolist() if not scores.num_predicted[place]]
-    if not never:
-        return []
-    names = [*never[:_MOST_NAMES], *(["..."] if never[_MOST_NAMES:] else [])]
-    return [Sentence(_NEVER, {"count": len(never), "total": len(occur), "labels": names})]
+    never = [labels[place] for place in occur.tolist() if not scores.num_predicted[place]]
+    return [on_never_predicted(never, len(occur))] if never else []
+
+
+def on_never_predicted(labels: Sequence[str], total: int) -> Sentence:
+    """Return what to say of labels that nobody predicts. Args: total: of labels that occur."""
+    names = some_of([label[:40] for label in labels], _MOST_NAMES)
+    return Sentence(_NEVER, {"count": len(labels), "total": total, "labels": names})
 
 
 def wilson_interval(hits: float, total: int, z: float = NORMAL_95) -> tuple[float, float]:

@@ -24,9 +24,9 @@ from typing import Any
 
 from engine.durable import PARTIAL, check_place, explained, sweep_partials, write_text
 from engine.errors import DataError, RunError, Sentence, marked
-from engine.events import Event, Finished, Noted, Progress
+from engine.events import Event, Finished, Noted, Progress, Steps
 from engine.files import MOST_JSON, read_regular
-from engine.settings.config import from_toml, to_toml, values_of, with_values
+from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
@@ -38,7 +38,6 @@ from engine.train.run.lock import locked
 from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, read_status
 from engine.train.stages import (
     TASK_TEXT,
-    absolute,
     check,
     fine_tuning,
     read_tables,
@@ -150,7 +149,7 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
     told: set[str] = set()
     found: list[StageResult] = []
     for stage in stages_of(folder, config):
-        known = StageResult(stage.name, stage.model, None, ())
+        known = StageResult(stage.name, stage.model)
         values: dict[str, Any] = {"stage": stage.name}
         if stage.pretraining is not None:
             place = folder / stage.name
@@ -180,24 +179,32 @@ def _pretrain(settings: PretrainConfig, config: PipelineConfig, place: Path) -> 
 
 
 def finished_run(
-    place: Path, begin: Callable[[], Iterator[Event]], note: Noted, told: set[str]
-) -> Iterator[Event]:
+    place: Path,
+    begin: Callable[[], Iterator[Event]],
+    note: Noted,
+    told: set[str] | None = None,
+    go_on: Callable[[Path], Iterator[Event]] = resume_run,
+) -> Steps[float]:
     """Bring one run of several to its end, whatever was done of it, and drop its checkpoints, which nobody
-    needs then.
+    needs then; return the seconds that it learned now.
 
-    Args: note: said before it goes on. told: what was said already; the same is not said again, for all runs
-    stand on the same rows.
+    Args: note: said before it goes on. told: what was said already; the same is not said again, where all
+    runs stand on the same rows.
     """
+    seconds = 0.0
     if read_status(place).get("state") != "finished":
         yield note
-        task = resume_run(place) if (place / CONFIG).is_file() else begin()
+        task = go_on(place) if (place / CONFIG).is_file() else begin()
         assert isinstance(task, Generator)
         with closing(task):
             for event in task:
-                if isinstance(event, Noted):
+                if isinstance(event, Noted) and told is not None:
                     if str(event.sentence) in told:
                         continue
                     told.add(str(event.sentence))
-                if not isinstance(event, Finished):  # there is one, at the end of all
+                if isinstance(event, Finished):  # there is one, at the end of all
+                    seconds = event.seconds
+                else:
                     yield event
     shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
+    return seconds

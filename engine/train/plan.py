@@ -20,9 +20,9 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.bert import Bert
 from engine.model.config import BertConfig, count_parameters
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.train.adapt import REPEATED, num_frozen, repeats
 from engine.train.feed import EpochFeed
 from engine.train.optimizer import Optimizer, default_learning_rate
@@ -149,10 +149,10 @@ def plan(
 
 
 def measure(
-    model: EncoderWithHead,
+    model: HeadedEncoder,
     task: Answering,
     feed: EpochFeed,
-    sets: Mapping[str, EncodedSet],
+    sets: Mapping[str, EncodedRows],
     training: TrainingConfig,
     device: Device,
 ) -> Generator[Event, None, Pace]:
@@ -179,7 +179,7 @@ def measure(
 
 
 def _one_step(
-    model: EncoderWithHead, task: Answering, parts: Any, optimizer: Optimizer, device: Device
+    model: HeadedEncoder, task: Answering, parts: Any, optimizer: Optimizer, device: Device
 ) -> None:
     totals = task.count(parts)
     for part in parts:

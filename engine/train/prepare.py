@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,12 +19,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from engine.errors import ConfigError, ModelError, Sentence, marked
-from engine.events import Event, Noted, Progress, Steps
+from engine.errors import ConfigError, DataError, ModelError, marked
+from engine.events import Event, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import stratified_split
 from engine.text.inside_texts import labels_inside
@@ -32,6 +32,7 @@ from engine.text.recipe import read_recipe
 from engine.text.roles import USUAL, Role, Roles, columns_named
 from engine.text.table import Table, reading_table
 from engine.text.wordpiece import WordPiece
+from engine.train import data_notes
 from engine.train.adapt import check_adapt
 from engine.train.run.setup import RunSetup, read_setup
 
@@ -53,8 +54,8 @@ class Setup(RunSetup):
     """What fine-tuning stands on. sets: by name in SPLITS, empty ones left out. labels: of the head."""
 
     labels: tuple[str, ...]
-    sets: dict[str, EncodedSet]
-    set_kind: ClassVar[type[EncodedSet]] = EncodedSet
+    sets: dict[str, EncodedRows]
+    set_kind: ClassVar[type[EncodedRows]] = EncodedRows
 
     @property
     def task(self) -> str:
@@ -80,7 +81,7 @@ class Setup(RunSetup):
         about = read_setup(folder, _KINDS)
         config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
         tensors = load_tensors(folder / "data.safetensors")
-        sets: dict[str, EncodedSet] = {}
+        sets: dict[str, EncodedRows] = {}
         for split in SPLITS:
             of_split = [name for name in tensors if name.startswith(f"{split}/")]
             found = {name.removeprefix(f"{split}/"): tensors[name].numpy() for name in of_split}
@@ -101,7 +102,7 @@ class Setup(RunSetup):
         return made
 
     @classmethod
-    def load_part(cls, folder: Path, split: str) -> EncodedSet | None:
+    def load_part(cls, folder: Path, split: str) -> EncodedRows | None:
         """Return one of the sets alone, with little else read; None where there is none like it.
 
         Raises: ModelError if it is damaged.
@@ -177,8 +178,12 @@ def starting_tokenizer(config: FineTuneConfig) -> WordPiece:
     """Return the tokenizer a run starts from. Raises: DataError, ModelError."""
     if not config.model.model.startswith("new:"):
         return WordPiece.from_folder(Path(config.model.model))
-    lowercase = {"": None, "yes": True, "no": False}[config.model.lowercase]
-    return WordPiece.from_vocab(Path(config.model.vocab), lowercase=lowercase)
+    return vocabulary_named(config.model.vocab, config.model.lowercase)
+
+
+def vocabulary_named(path: str, lowercase: str) -> WordPiece:
+    """Return the vocabulary that settings name, and how they say to clean text. Raises: DataError."""
+    return WordPiece.from_vocab(Path(path), lowercase={"": None, "yes": True, "no": False}[lowercase])
 
 
 def split_of(data: DataConfig, strata: Indices, together: Indices | None = None) -> list[Indices]:
@@ -187,23 +192,19 @@ def split_of(data: DataConfig, strata: Indices, together: Indices | None = None)
     Args: strata: (E,) numbers, of each of which every part is to have its share. together: (E,) equal for
     examples that come into the same part, or None.
     """
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
     if together is None:
-        return stratified_split(strata, shares, data.split_seed)
+        return stratified_split(strata, data.drawn, data.split_seed)
     _, firsts, group = np.unique(together, return_index=True, return_inverse=True)
     part_of = np.zeros(len(firsts), np.int64)
-    for place, groups in enumerate(stratified_split(strata[firsts], shares, data.split_seed)):
+    for place, groups in enumerate(stratified_split(strata[firsts], data.drawn, data.split_seed)):
         part_of[groups] = place
-    return [np.flatnonzero(part_of[group] == place) for place in range(len(shares) + 1)]
+    return [np.flatnonzero(part_of[group] == place) for place in range(len(SPLITS))]
 
 
 def encode(
     examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
-) -> Steps[tuple[EncodedSet, int]]:
-    """Cut texts into WordPieces; a generator whose return value is (EncodedSet, how many texts were cut)."""
+) -> Steps[tuple[EncodedRows, int]]:
+    """Cut texts into WordPieces; a generator whose return value is (EncodedRows, how many texts were cut)."""
     ids = bytearray()  # of all texts end to end: as arrays of their own they take 100 bytes more each
     bounds = np.zeros(len(examples) + 1, np.int64)
     num_a = np.zeros(len(examples), np.int32)
@@ -219,7 +220,7 @@ def encode(
             bounds[place] = len(ids) // one.itemsize
             num_cut += cut > 0
     targets = examples.labels.astype(np.int64)
-    return EncodedSet(np.frombuffer(ids, np.int32), bounds, num_a, targets, examples.rows), num_cut
+    return EncodedRows(np.frombuffer(ids, np.int32), bounds, num_a, targets, examples.rows), num_cut
 
 
 def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
@@ -233,12 +234,20 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
             marked("engine", "No data was chosen. Give a CSV, TSV or JSON lines file."), field=field
         )
     recipe = read_recipe(Path(data.recipe)) if data.recipe else None
-    table = yield from reading_table(
-        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
+    table = yield from reading_table(path, **data.how)
     if recipe is None:
         return table
     return recipe.applied(table) if field == "data" else recipe.merged(table)
+
+
+@contextmanager
+def of_setting(field: str) -> Iterator[None]:
+    """Have a refusal of data name the setting that chose them. Raises: ConfigError in place of DataError."""
+    try:
+        yield
+    except DataError as error:
+        template = marked("engine", "{field}: {reason}")
+        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
 def roles_of(data: DataConfig, table: Table, asked: Sequence[Role] = USUAL) -> Roles:
@@ -258,13 +267,7 @@ def roles_of(data: DataConfig, table: Table, asked: Sequence[Role] = USUAL) -> R
 
 def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> None:
     """Refuse a length or a vocabulary the model has no embeddings for. Raises: ConfigError, ModelError."""
-    if data.max_length > shape.max_position_embeddings:
-        raise ConfigError(
-            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
-            field="max_length",
-            value=data.max_length,
-            most=shape.max_position_embeddings,
-        )
+    check_positions(data.max_length, shape)
     least = 5 if data.text_pair else 3
     if data.max_length < least:
         raise ConfigError(
@@ -274,6 +277,17 @@ def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> 
             least=least,
         )
     check_fit(shape, wordpiece, with_pair=bool(data.text_pair))
+
+
+def check_positions(length: int, shape: BertConfig) -> None:
+    """Refuse a length that the model has no embeddings for. Raises: ConfigError."""
+    if length > shape.max_position_embeddings:
+        raise ConfigError(
+            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
+            field="max_length",
+            value=length,
+            most=shape.max_position_embeddings,
+        )
 
 
 def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> None:
@@ -323,8 +337,7 @@ def on_ignored(config: FineTuneConfig) -> Iterator[Event]:
         ),
     ):
         if is_ignored:
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": Sentence(reason)}))
+            yield data_notes.without_effect(name, reason)
 
 
 def about_data(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from engine.errors import ModelError, Sentence, marked
 from engine.events import Event, Finished, Started
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining
+from engine.settings.config import absolute
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.masking import Masker
 from engine.train import lifecycle
@@ -23,7 +25,6 @@ from engine.train.pretraining.language import LanguageModel
 from engine.train.pretraining.refusals import check_quickly, check_ranks
 from engine.train.pretraining.setup import (
     PretrainSetup,
-    absolute,
     masking_of,
     shape_of,
     split,
@@ -37,7 +38,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.runs import MODEL, read_config
-from engine.train.schedule import RunPosition
+from engine.train.schedule import TrainState
 
 
 def pretrain(
@@ -77,13 +78,42 @@ def resume(run_dir: Path, *, questions: WatchQuestions | None = None) -> Iterato
         yield from go_on(training, Path(run_dir))
 
 
+class TextTraining(Training[PretrainSetup]):
+    """What trainings on text have in common: their text, and the last weights as their result."""
+
+    @property
+    @abstractmethod
+    def text_config(self) -> PretrainConfig:
+        """The settings by which the text was prepared."""
+
+    def load(self, folder: Path) -> Generator[Event, None, PretrainSetup]:
+        """Read what `prepare` settled; a token store that is not whole is built again."""
+        return pretraining_setup.load(folder, self.text_config)
+
+    def started(self, setup: PretrainSetup, loop: Loop) -> Started:
+        _, train, _, held_out = split(setup, self.text_config)
+        return loop.started(num_train=len(train), num_validation=len(held_out))
+
+    def finish(
+        self, setup: PretrainSetup, loop: Loop, best: Checkpoint | None
+    ) -> Generator[Event, None, Finished]:
+        """Say what the last look at the held-out text found."""
+        yield from ()
+        metric = loop.at.best_metric if loop.evaluation else None
+        return Finished(path=loop.run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
+
+
 @dataclass(frozen=True)
-class Pretraining(Training[PretrainSetup]):
-    """What pretraining adds to the life of a run: a budget of text, and the last weights as its result."""
+class Pretraining(TextTraining):
+    """What pretraining adds to the life of a run: a budget of text."""
 
     config: PretrainConfig
     ranks: Ranks = ALONE
     questions: WatchQuestions | None = None
+
+    @property
+    def text_config(self) -> PretrainConfig:
+        return self.config
 
     @property
     def base_model(self) -> str:
@@ -96,10 +126,6 @@ class Pretraining(Training[PretrainSetup]):
     def prepare(self) -> Generator[Event, None, PretrainSetup]:
         """Find the text, choose the vocabulary, cut the text into pieces."""
         return pretraining_setup.prepare(self.config)
-
-    def load(self, folder: Path) -> Generator[Event, None, PretrainSetup]:
-        """Read what `prepare` settled; a token store that is not whole is built again."""
-        return pretraining_setup.load(folder, self.config)
 
     def model(
         self, setup: PretrainSetup, checkpoint: Checkpoint | None
@@ -162,18 +188,6 @@ class Pretraining(Training[PretrainSetup]):
         share = loop.feed.shown()
         return [Sentence(template, {"length": loop.feed.at.length, "percent": int(100 * share)})]
 
-    def started(self, setup: PretrainSetup, loop: Loop) -> Started:
-        _, train, _, held_out = split(setup, self.config)
-        return loop.started(num_train=len(train), num_validation=len(held_out))
-
-    def finish(
-        self, setup: PretrainSetup, loop: Loop, best: Checkpoint | None
-    ) -> Generator[Event, None, Finished]:
-        """Say what the last look at the held-out text found."""
-        yield from ()
-        metric = loop.at.best_metric if loop.evaluation else None
-        return Finished(path=loop.run.path / MODEL, seconds=loop.at.used_s, best_metric=metric)
-
     def about(self, setup: PretrainSetup) -> dict[str, Any]:
         """Return what the text and the settings make of the model."""
         return {
@@ -185,7 +199,7 @@ class Pretraining(Training[PretrainSetup]):
             "chain": setup.about.get("chain", []),
         }
 
-    def about_result(self, setup: PretrainSetup, loop: Loop, at: RunPosition) -> dict[str, Any]:
+    def about_result(self, setup: PretrainSetup, loop: Loop, at: TrainState) -> dict[str, Any]:
         """Return that, with this run as the last stage."""
         chain = lifecycle.stages(
             self,

@@ -16,7 +16,7 @@ from engine.train.optimizer import learning_rate_at
 
 
 @dataclass
-class RunPosition:
+class TrainState:
     """Where a run is; saved with every checkpoint."""
 
     step: int = 0
@@ -44,16 +44,16 @@ class Schedule(Protocol):
     def is_timed(self) -> bool:
         """Whether the clock decides how far it is, which is not the same for every process."""
 
-    def progress(self, at: RunPosition) -> float:
+    def progress(self, at: TrainState) -> float:
         """Return the share of the run that is done, 0..1."""
 
     def learning_rate(self, step: int, progress: float, peak: float) -> float:
         """Return the rate of a 1-based step that begins at a progress."""
 
-    def is_due(self, at: RunPosition) -> bool:
+    def is_due(self, at: TrainState) -> bool:
         """Whether the held-out data is to be looked at now."""
 
-    def remaining_s(self, at: RunPosition) -> float:
+    def remaining_s(self, at: TrainState) -> float:
         """Return roughly how many seconds are left."""
 
 
@@ -76,7 +76,7 @@ class Epochs:
         """No: steps are counted."""
         return False
 
-    def progress(self, at: RunPosition) -> float:
+    def progress(self, at: TrainState) -> float:
         """Return the share of steps done."""
         return at.step / self.num_steps
 
@@ -84,14 +84,14 @@ class Epochs:
         """Climb over the warm-up, then fall to 0."""
         return learning_rate_at(step, self.num_steps, self.warmup_ratio, peak)
 
-    def is_due(self, at: RunPosition) -> bool:
+    def is_due(self, at: TrainState) -> bool:
         """Whether a step that is followed by an evaluation has not had it yet."""
         if at.step in (0, at.evaluated_step):
             return False
         every = self.evaluate_every_steps or self.steps_per_epoch
         return at.step % every == 0 or self.progress(at) >= 1.0
 
-    def remaining_s(self, at: RunPosition) -> float:
+    def remaining_s(self, at: TrainState) -> float:
         """Return the time left at the mean rate so far."""
         return at.elapsed_s / at.step * (self.num_steps - at.step)
 
@@ -117,7 +117,7 @@ class TimedEpochs(Epochs):
         """Yes: the clock may be ahead of the steps."""
         return True
 
-    def progress(self, at: RunPosition) -> float:
+    def progress(self, at: TrainState) -> float:
         """Return the share of steps done, or of the time that is used where that is more."""
         return min(1.0, max(at.step / self.most_steps, at.used_s / self.steps_s))
 
@@ -125,7 +125,7 @@ class TimedEpochs(Epochs):
         """Climb over the warm-up, then fall to 0 at the end."""
         return _rate_on_the_way(step, progress, self.warmup_ratio, peak)
 
-    def remaining_s(self, at: RunPosition) -> float:
+    def remaining_s(self, at: TrainState) -> float:
         """Return the time left at the mean rate so far, at most what the clock leaves."""
         return max(0.0, min(super().remaining_s(at), self.steps_s - at.used_s))
 
@@ -158,7 +158,7 @@ class Budget:
         """Whether it is bounded by minutes."""
         return bool(self.minutes)
 
-    def progress(self, at: RunPosition) -> float:
+    def progress(self, at: TrainState) -> float:
         """Return the share of the budget that is used."""
         if self.steps:
             return min(1.0, at.step / self.steps)
@@ -170,7 +170,7 @@ class Budget:
         """Climb over the warm-up, then fall to 0 at the end."""
         return _rate_on_the_way(step, progress, self.warmup_ratio, peak)
 
-    def is_due(self, at: RunPosition) -> bool:
+    def is_due(self, at: TrainState) -> bool:
         """Whether one is due since the last; those that its own length made late are left out."""
         due, had = (
             math.floor(progress * self.evaluations + 1e-9)
@@ -178,7 +178,7 @@ class Budget:
         )
         return due > had
 
-    def remaining_s(self, at: RunPosition) -> float:
+    def remaining_s(self, at: TrainState) -> float:
         """Return what the clock leaves, or the time left at the mean rate so far."""
         if self.minutes:
             return max(0.0, 60 * self.minutes - at.used_s)

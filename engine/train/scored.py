@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.events import Evaluated
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 
 # E texts, C labels, K sums
 
@@ -20,7 +20,7 @@ SOME, NONE, YES, NO = "some", "none", "yes", "no"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marks:
+class MarkColumns:
     """What texts have in common beside their answer: a type of entity, a kind of error, a question word.
 
     names: what each mark is, such as ("type", "PER"). texts, which: (M,) a text has a mark: their places.
@@ -31,7 +31,7 @@ class Marks:
     which: np.ndarray
 
     @classmethod
-    def of(cls, found: Iterable[tuple[int, tuple[str, ...]]]) -> Marks:
+    def of(cls, found: Iterable[tuple[int, tuple[str, ...]]]) -> MarkColumns:
         """Return marks of pairs of a text's place and what it has, each pair once."""
         places: dict[tuple[str, ...], int] = {}
         pairs = sorted({(text, places.setdefault(name, len(places))) for text, name in found})
@@ -57,7 +57,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Each:
+class ScoreRows:
     """What each of E texts got, in the order of the data.
 
     names: what can be true or answered, as a person reads it; of one label a text these are the labels.
@@ -75,15 +75,15 @@ class Each:
     adds: np.ndarray
     score: str
     probabilities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    marks: Marks | None = None
+    marks: MarkColumns | None = None
 
     def __len__(self) -> int:
         return len(self.true)
 
-    def take(self, places: np.ndarray) -> Each:
+    def take(self, places: np.ndarray) -> ScoreRows:
         """Return what some of the texts got, without marks. Args: places: of them, or (E,) bool."""
         kept = self.probabilities[places] if len(self.probabilities) else self.probabilities
-        return Each(
+        return ScoreRows(
             self.names,
             self.true[places],
             self.predicted[places],
@@ -113,7 +113,7 @@ class Each:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class ScoredTable:
     """Rows of a file or of a run's part with their answers, and what the whole came to.
 
     seen: (E,) bool, which of them the model has learned from, as far as anybody knows; () where nobody asked.
@@ -122,8 +122,8 @@ class Scored:
     task: str
     metric: str
     evaluated: Evaluated
-    listed: Listed
-    each: Each
+    listed: ListedRows
+    each: ScoreRows
     seen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
     @property

@@ -15,12 +15,12 @@ import numpy as np
 from engine.errors import ConfigError, DataError, marked
 from engine.events import Steps
 from engine.model.trim import ids_to_keep
-from engine.settings.config import values_of, with_values
+from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig, ModelConfig
 from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
-from engine.text.examples import LabelRules, finding_examples
+from engine.text.examples import LabelSettings, finding_examples
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import (
     check_lengths,
@@ -46,20 +46,6 @@ class Stage:
     name: str
     model: str
     pretraining: PretrainConfig | None = None
-
-
-def absolute(config: PipelineConfig) -> PipelineConfig:
-    """Return the settings with every path whole, so that they hold from any folder."""
-    values = values_of(config)
-    names = ("model", "domain_text", "task_text", "data", "validation_data", "test_data")
-    whole = {
-        name: "\n".join(
-            str(Path(line.strip()).absolute()) for line in values[name].split("\n") if line.strip()
-        )
-        for name in names
-        if not values[name].startswith("new:")
-    }
-    return with_values(config, whole)
 
 
 def stages_of(folder: Path, config: PipelineConfig) -> list[Stage]:
@@ -224,8 +210,8 @@ def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
     """
     data = config.data
     table = yield from opening_table(data, data.data, "data")
-    found = yield from finding_examples(table, roles_of(data, table), LabelRules.of(data))
-    hashes = [table.sha256, *(_sha256(Path(path)) for path in (data.validation_data, data.test_data) if path)]
+    found = yield from finding_examples(table, roles_of(data, table), LabelSettings.of(data))
+    hashes = [table.sha256, *(_sha256(Path(path)) for path in data.apart.values())]
     if not reads_rows(config):
         return hashes, []
     strata = found.examples.labels.astype(np.int64)

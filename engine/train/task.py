@@ -13,13 +13,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from engine.errors import Sentence
 from engine.events import Evaluated, Steps
 from engine.model.heads import on_batch
-from engine.text.batch import Batch, EncodedSet, on_device
-from engine.text.listed import Listed
-from engine.train.scored import Each, Scored
+from engine.text.batch import IGNORE, Batch, EncodedRows, on_device
+from engine.text.listed import ListedRows
+from engine.train.scored import ScoredTable, ScoreRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,12 @@ class Measures:
     per_label: Mapping[str, tuple[float, float, float, int]] | None = None
     labels: tuple[str, ...] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    each: Callable[[], Each] | None = None
+    each: Callable[[], ScoreRows] | None = None
     by_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class StepMeans:
     """What a step showed, means over all of it. `measures` are the task's own, such as nsp_accuracy.
 
     accuracy: the task's own metric, which is drawn beside that of the evaluations; None where a step's
@@ -75,7 +76,7 @@ class Task(Protocol):
     def loss(self, model: nn.Module, batch: Any, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Return a part's share of the step's mean loss, 0-d, and its tally, (J,), detached."""
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return what the summed tallies of a step mean."""
 
 
@@ -88,7 +89,7 @@ class Answering(Task, Protocol):
     def decode(self, outputs: Tensor) -> Tensor:
         """Return what is kept of the outputs, such as probabilities: a row for each answer of the batch."""
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures | Steps[Measures]:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures | Steps[Measures]:
         """Compare decoded answers, in the order of `data.answer_bounds`, with what `data` says is right.
 
         Step by step where that takes long.
@@ -113,6 +114,24 @@ class OfFirstTokens:
         return torch.tensor([sum(len(part.bounds) for part in parts)], dtype=torch.float64)
 
 
+def cross_entropy(
+    logits: Tensor, targets: Tensor | None, weights: tuple[float, ...], label_smoothing: float, total: float
+) -> tuple[Tensor, Tensor]:
+    """Return the cross-entropy of known targets, a mean by what they count, `total` together, and its tally:
+    the same, number of right answers.
+
+    Source: torch's cross_entropy with reduction="mean".
+    """
+    assert targets is not None
+    count = weights_on(weights, logits.device) if weights else None
+    summed = F.cross_entropy(
+        logits, targets, count, ignore_index=IGNORE, reduction="sum", label_smoothing=label_smoothing
+    )
+    loss = summed / max(total, torch.finfo(torch.float32).tiny)
+    hits = (logits.detach().argmax(-1) == targets).sum()
+    return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
+
+
 @lru_cache(maxsize=8)
 def weights_on(weights: tuple[float, ...], device: torch.device) -> Tensor:
     """Return what each label counts, (C,), on a device; made once, so that no step waits for it."""
@@ -122,9 +141,9 @@ def weights_on(weights: tuple[float, ...], device: torch.device) -> Tensor:
 
 
 def scored(
-    task: Task, measured: Evaluated, listed: Listed, measures: Measures, seen: np.ndarray | None = None
-) -> Scored:
-    """Return what every text got, beside what all of them came to. Args: seen: as `Scored` has it."""
+    task: Task, measured: Evaluated, listed: ListedRows, measures: Measures, seen: np.ndarray | None = None
+) -> ScoredTable:
+    """Return what every text got, beside what all of them came to. Args: seen: as `ScoredTable` has it."""
     assert measures.each is not None, "only texts are asked about one by one"
-    found = Scored(task.name, task.metric, measured, listed, measures.each())
+    found = ScoredTable(task.name, task.metric, measured, listed, measures.each())
     return found if seen is None else replace(found, seen=seen)

@@ -72,7 +72,8 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def unstyled(qapp: QApplication, nothing_is_left: None) -> None:
     """Take the style sheet off: to style a page takes as long as to make it. Looks and journeys keep it."""
-    theme.undress(qapp)
+    theme.watcher().sheet = ""
+    qapp.setStyleSheet("")
 
 
 @pytest.fixture

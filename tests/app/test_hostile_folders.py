@@ -19,10 +19,10 @@ from app.work.tables import read_model
 from engine.errors import UserError
 from engine.inspect.embeddings.vectors import layer_mix
 from engine.inspect.loaded_model import LoadedModel
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.settings.finetune import DataConfig
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
+from engine.train.tasks.known import evaluate_file, predict_file
 from tests.engine.hostile_folders import harmed, harms, whole_folder
 from tests.engine.tiny_runs import tiny_config, write_table
 

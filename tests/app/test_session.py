@@ -17,7 +17,7 @@ from app.work.tables import count_words
 from app.work.worker import Channel
 from engine.errors import DataError, ModelError, RunError
 from engine.events import Event, Finished, Started, Step
-from engine.inspect.masked.probe import Probed, probe
+from engine.inspect.masked.probe import GapTable, probe
 from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -236,7 +236,7 @@ def test_a_guess_is_answered_while_a_table_of_100_mb_is_read(
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
     models, answered = session.inspector.open_models, []
 
-    def guess(text: str) -> Probed:
+    def guess(text: str) -> GapTable:
         subject = models.subject(tmp_path / "lm")
         return probe(subject, text, words=(2,))
 

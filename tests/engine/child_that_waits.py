@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from engine.child import Line, Tell, serve, tell_event
-from engine.errors import Said, Sentence, UserError
+from engine.errors import Sentence, UserError, VerbatimText
 from engine.events import Progress
 
 
@@ -16,7 +16,8 @@ def answer(asked: Line, tell: Tell) -> Line:
     try:
         print("what a library prints is not for the parent")
         tell(
-            "noted", Sentence("{what} is {whole}", {"what": Said("x"), "whole": Sentence("a {n}", {"n": 2})})
+            "noted",
+            Sentence("{what} is {whole}", {"what": VerbatimText("x"), "whole": Sentence("a {n}", {"n": 2})}),
         )
         tell_event(Progress(stage="Waiting", done=1, total=2), tell)
         if asked["how"] == "refuse":

@@ -31,7 +31,7 @@ from engine.model.bert import Bert
 from engine.model.heads import QuestionAnswering, TokenClassifier, on_batch
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
-from engine.text.batch import EncodedSet, collate
+from engine.text.batch import EncodedRows, collate
 from engine.text.wordpiece import TRUNCATIONS
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
@@ -147,7 +147,7 @@ def test_eight_bits_of_numbers_are_told_as_numbers_where_nobody_knows_what_is_ri
 def _stands_in(session: Any, kind: str) -> None:
     """The graph in the model's place gives what the model gives for a packed batch, filler and rows alike."""
     model, pieces = MODELS[kind](), [np.array([2, 7, 9, 11, 3]), np.array([2, 8, 3]), np.array([2, 9, 3])]
-    data = EncodedSet.from_pieces(pieces, [5, 3, 3], [0, 0, 0], [0, 1, 2])
+    data = EncodedRows.from_pieces(pieces, [5, 3, 3], [0, 0, 0], [0, 1, 2])
     batch = collate(data, np.array([1, 0, 2]), torch.device("cpu"), 8)
     rows = {"classes": batch.bounds.firsts, "tags": torch.tensor([4, 0, 6]), "questions": None}[kind]
     with torch.inference_mode():

@@ -17,7 +17,7 @@ from engine.errors import ModelError, UserError
 from engine.events import result_of
 from engine.export.archive import writing_zip
 from engine.export.folders import writing_folder, writing_sentence_folder
-from engine.model.sentence_files import SentenceVectors, read_sentence_files
+from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from engine.model.weights import load_classifier, load_encoder, save_model
 from tests.engine.model.test_relatives import IDS, MASK, agrees, saved
 from tests.engine.typed import is_one_sentence, typed
@@ -79,7 +79,7 @@ def test_sentence_transformers_files_say_how_the_vectors_are_made(
     folder = model_folder(tmp_path / "model")
     out = tmp_path / "out"
     result_of(writing_sentence_folder(folder, out, pooling, is_normed))
-    assert read_sentence_files(out)[0] == SentenceVectors(pooling or "mean", bool(is_normed), 41)
+    assert read_sentence_files(out)[0] == SentenceConfig(pooling or "mean", bool(is_normed), 41)
     wanted = embed(folder, TEXTS, pooling=pooling or "mean")
     wanted = wanted / np.linalg.norm(wanted, axis=1, keepdims=True) if is_normed else wanted
     np.testing.assert_allclose(embed(out, TEXTS), wanted, atol=1e-5)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.work.table_rows import Rows
-from engine.text.recipe import Step
+from engine.text.recipe import RecipeStep
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -39,8 +39,8 @@ class AdviceLine:
     page: str = ""
     kind: str = ""
     more: str = field(default="", compare=False)
-    steps: tuple[Step, ...] = field(default=(), compare=False)
-    taken: Step | None = field(default=None, compare=False)
+    steps: tuple[RecipeStep, ...] = field(default=(), compare=False)
+    taken: RecipeStep | None = field(default=None, compare=False)
 
 
 def in_order(remarks: Iterable[AdviceLine]) -> list[AdviceLine]:

@@ -13,13 +13,13 @@ from app import words
 from app.look.inputs import DoubleSpinBox, LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import CARD_X, GAP, PAGE_MARGIN, Card, Pane, button, named, tidy_spin
+from app.look.widgets import CARD_X, GAP, PAGE_MARGIN, Card, ScrollView, button, named, tidy_spin
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.requests import AnatomyRequest, ChangedAnatomy, TaughtWeight
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.sums import written
-from app.plots.vector_rows import RowHead, VectorColumn, VectorPicture, VectorRows
-from app.plots.worked_sum import Sum, WorkedSum
+from app.plots.vector_rows import VectorColumn, VectorPicture, VectorRowHeader, VectorRows
+from app.plots.worked_sum import WorkedSum, WorkedTerms
 from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.anatomy.effect import MASKED, heads_of, masks
@@ -119,8 +119,7 @@ class WeightDialog(QDialog):
     def _lay_out(self) -> None:
         self.title = label("", "card-title", name="anatomy_weight_title")
         self.where = label("", "muted", wrap=True, name="anatomy_weight_where")
-        self.go = button("", "link", name="anatomy_weight_go")
-        self.go.clicked.connect(self._go)
+        self.go = button("", "link", name="anatomy_weight_go", call=self._go)
         weight = Card()
         for widget in (self.title, self.where, self.go, self.across, self.down):
             weight.add(widget)
@@ -139,7 +138,7 @@ class WeightDialog(QDialog):
         inner = QWidget()
         column(weight, self.lesson_card, STRETCH, gap=GAP, parent=inner)
         margins = (PAGE_MARGIN, CARD_X, PAGE_MARGIN, CARD_X)
-        column((Pane(inner), 1), row(STRETCH, close), gap=GAP, margins=margins, parent=self)
+        column((ScrollView(inner), 1), row(STRETCH, close), gap=GAP, margins=margins, parent=self)
         room = self.screen().availableGeometry().height() - TITLE_BAR
         self.resize(WIDTH, min(HEIGHT, room))
         self._say_weight()
@@ -238,7 +237,7 @@ class WeightDialog(QDialog):
         letter = vectors.symbol(self._taken)
         starts = ((self.tr("as it scores words"), lesson.direct),) if lesson.direct else ()
         self.sum.set_sum(
-            Sum(
+            WorkedTerms(
                 names,
                 terms.tolist(),
                 lesson.taken.tolist(),
@@ -299,7 +298,7 @@ def _strip_picture(title: str, hint: str, values: np.ndarray, number: int, top: 
     count = words.translate("anatomy", "number {number} of {count}").format(
         number=words.number(number + 1), count=words.number(len(values))
     )
-    return VectorPicture((RowHead("", -1),), (strip,), {0: number}, count=count)
+    return VectorPicture((VectorRowHeader("", -1),), (strip,), {0: number}, count=count)
 
 
 def product_of(anatomy: Anatomy, weight: str) -> Product:

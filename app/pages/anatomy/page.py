@@ -15,13 +15,11 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import words
-from app.look import theme
 from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
-from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import column, row, set_margins
-from app.look.widgets import CARD_X, GAP, Card, Pane, button, named, set_role
+from app.look.widgets import CARD_X, GAP, Card, ScrollView, button, icon_button, named
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
@@ -41,12 +39,12 @@ from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
 from engine.inspect.anatomy.steps import ORDER
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
-from engine.questions.anatomy import TraceText
+from engine.questions.anatomy import TraceQuestion
 
 COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
@@ -87,8 +85,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self._set_filled(False)
 
     def _make_actions(self) -> None:
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_anatomy_command")
+        self.copy_button = named(CopyCommandButton(), "copy_anatomy_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="anatomy_save")
         for action in (self.copy_button, self.save_button):
             self.header.add_action(action)
@@ -98,8 +95,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.count = label("", "muted", name="anatomy_count")
         self.count.setFixedHeight(self.texts.box_a.one_line)
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
-        self.picture = Card()
-        self.picture.setObjectName("anatomy_picture")
+        self.picture = named(Card(), "anatomy_picture")
         self.rows = named(VectorRows(self.tr("Step")), "anatomy_rows")
         yield_to_layout(self.rows, LEAST_PICTURE)
         self.boxes = {
@@ -111,17 +107,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
                 ("answer", self.tr("Head on top")),
             )
         }
-        self.copy_vector = named(ToolButton(), "anatomy_copy_vector")
         said = self.tr("Copy the vector in the frame")
-        self.copy_vector.setToolTip(said)
-        self.copy_vector.setAccessibleName(said)
-        set_role(self.copy_vector, "corner")
-        theme.on_theme_change(self.copy_vector, self._draw_copy)
+        self.copy_vector = icon_button("copy", said, name="anatomy_copy_vector", call=self.copy_chosen_vector)
         self.happens = HappensCard()
         self.what_if = WhatIfCard()
-
-    def _draw_copy(self) -> None:
-        self.copy_vector.setIcon(theme.icon("copy", "muted"))
 
     def _lay_out(self) -> None:
         strip = self.strip_card = Card()
@@ -131,15 +120,14 @@ class AnatomyPage(LookingPage[AnatomyState]):
         set_margins(inside, (CARD_X, 8, CARD_X, 8))
         for box in self.boxes.values():
             self.picture.add_corner(box)
-        self.picture.add_corner(self.copy_vector)
-        self.picture.add_corner(save_icon(self.rows))
+        self.picture.add_corner(self.copy_vector, save_icon(self.rows))
         self.picture.add(self.rows, 1)
         self.happens.setFixedWidth(RIGHT)
         inner = QWidget()
         both = row((self.picture, 1), self.happens, gap=GAP)
         column(strip, (both, 1), self.what_if, gap=GAP, parent=inner)
         self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
-        self.work.addWidget(Pane(inner), 1)  # a low window scrolls
+        self.work.addWidget(ScrollView(inner), 1)  # a low window scrolls
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -154,7 +142,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.save_button.clicked.connect(self.rows.save_picture)
-        self.copy_vector.clicked.connect(self.copy_chosen_vector)
         self.strip.step_chosen.connect(self._choose_step)
         self.rows.number_chosen.connect(self._choose_number)
         self.rows.foot_chosen.connect(self._choose_foot)
@@ -343,7 +330,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _choose_answer(self, place: int) -> None:
         self._go(self.walk.changed(answer=str(self.boxes["answer"].itemData(place)), said=-1))
 
-    def _change(self, changes: Changes) -> None:
+    def _change(self, changes: PassSettings) -> None:
         self.walk = self.walk.changed(changes=changes)
         self._ask()
 
@@ -423,7 +410,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.boxes["layer"].setVisible(walk.is_in_layer)
         self.boxes["head"].setVisible(step.is_of_head)
         self.boxes["answer"].setVisible(step.chooses_head and len(heads_of(found.now)) > 1)
-        self.boxes["answer"].setCurrentIndex(max(0, self.boxes["answer"].findData(head)))
+        self.boxes["answer"].choose(head, or_first=True)
 
     def _show_target(self, found: ChangedAnatomy) -> None:
         now = found.now
@@ -491,7 +478,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         """Put the command that writes every number to a file on the clipboard."""
         if self.found is not None:
             now = self.found.now
-            asked = TraceText(
+            asked = TraceQuestion(
                 now.about.named, now.text, now.text_pair, out=Path(COMMAND_FILE), changes=now.changes
             )
             self.copy_button.copy(asked.command())
@@ -520,8 +507,5 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _show_weight(self, found: ChangedAnatomy, name: str, row_: int, column_: int) -> None:
         dialog = WeightDialog(self.session, found, self.walk, name, row_, column_, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.went_to.connect(self._follow)
+        dialog.went_to.connect(self._go)
         dialog.open()
-
-    def _follow(self, walk: Walk) -> None:
-        self._go(walk)

@@ -11,7 +11,7 @@ from app import words
 from app.pages.anatomy import vectors
 from app.pages.anatomy.state import Walk
 from app.plots.layered import value_words
-from app.plots.vector_rows import RowHead, VectorColumn, VectorPicture
+from app.plots.vector_rows import VectorColumn, VectorPicture, VectorRowHeader
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import Spot
 
@@ -47,16 +47,16 @@ class StepRows:
         self.others = [i for i in range(anatomy.num_tokens) if i not in set(self.places)]
         self.own, self.head = f"layer.{walk.layer}.", walk.head - 1
 
-    def heads(self) -> tuple[RowHead, ...]:
+    def heads(self) -> tuple[VectorRowHeader, ...]:
         specials = {"[CLS]", "[SEP]", "[PAD]"}
         pieces = self.anatomy.pieces
         found = [
-            RowHead(pieces[place], place, place == self.walk.piece, pieces[place] in specials)
+            VectorRowHeader(pieces[place], place, place == self.walk.piece, pieces[place] in specials)
             for place in self.places
         ]
         if self.others:
             said = words.translate("anatomy", "{count} others").format(count=words.number(len(self.others)))
-            found.append(RowHead(said, -1, is_quiet=True))
+            found.append(VectorRowHeader(said, -1, is_quiet=True))
         return tuple(found)
 
     def array(self, name: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from app.work.models import OpenModels
-from engine.inspect.anatomy.changes import AS_IT_IS, Changes
+from engine.inspect.anatomy.changes import AS_IT_IS, PassSettings
 from engine.inspect.anatomy.learning import Lesson, learn
 from engine.inspect.anatomy.vectors import Anatomy, trace
 
@@ -25,7 +25,7 @@ class AnatomyRequest:
     folder: Path
     text: str
     text_pair: str | None = None
-    changes: Changes = AS_IT_IS
+    changes: PassSettings = AS_IT_IS
 
 
 @dataclass(frozen=True, eq=False, slots=True)

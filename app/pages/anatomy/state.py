@@ -11,7 +11,7 @@ from typing import Any
 
 from app.work.page_state import PageState, limited, model_field
 from engine.errors import UserError, marked
-from engine.inspect.anatomy.changes import AS_IT_IS, RESIDUALS, Changes
+from engine.inspect.anatomy.changes import AS_IT_IS, RESIDUALS, PassSettings
 from engine.inspect.anatomy.steps import OF_LAYER, ORDER
 from engine.model.config import BertConfig
 
@@ -42,7 +42,7 @@ class Walk:
     answer: str = limited("", longest=LONGEST_NAME)
     said: int = limited(-1, minimum=-1, maximum=MOST)
     target: str = limited("", longest=LONGEST_NAME)
-    changes: Changes = limited(AS_IT_IS, kind="given")
+    changes: PassSettings = limited(AS_IT_IS, kind="given")
 
     @property
     def place(self) -> int:
@@ -142,15 +142,15 @@ class ChangesRows:
     segments: tuple[tuple[int, int], ...] = limited((), minimum=0, maximum=MOST)
 
     @classmethod
-    def of(cls, changes: Changes) -> ChangesRows:
+    def of(cls, changes: PassSettings) -> ChangesRows:
         """Return changes as rows."""
         scales = tuple((layer, head, scale) for (layer, head), scale in changes.scales)
         return cls(scales, tuple(sorted(changes.no_residual)), changes.positions, changes.segments)
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> PassSettings:
         scales = tuple(((layer, head), scale) for layer, head, scale in self.scales)
-        return Changes(scales, frozenset(self.no_residual), self.positions, self.segments)
+        return PassSettings(scales, frozenset(self.no_residual), self.positions, self.segments)
 
     def misfit(self) -> str:
         """Return the rows that cannot be, or name something twice; "" where all can."""

@@ -12,12 +12,12 @@ import numpy as np
 from app import words
 from app.pages.anatomy import vectors
 from app.plots.layered import value_words
-from app.plots.worked_sum import Sum
+from app.plots.worked_sum import WorkedTerms
 from engine.inspect.anatomy.effect import MASKED
 from engine.inspect.anatomy.vectors import Anatomy, Product, products
 from engine.inspect.anatomy.working import Spot, Working, row_of, working
 
-NOTHING = Sum()
+NOTHING = WorkedTerms()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,7 +32,7 @@ class StepSum:
     formula: str = ""
     line: str = ""
     of: str = ""
-    sum: Sum = NOTHING
+    sum: WorkedTerms = NOTHING
     spot: Spot | None = None
     size: int = 0
     product: Product | None = None
@@ -79,18 +79,20 @@ def _of(anatomy: Anatomy, spot: Spot) -> str:
     )
 
 
-def _sum_of_parts(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_parts(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     names = [vectors.title(anatomy, name) for name in done.names]
-    return Sum(names, done.terms.tolist(), total=done.value, total_words=vectors.title(anatomy, spot.name))
+    return WorkedTerms(
+        names, done.terms.tolist(), total=done.value, total_words=vectors.title(anatomy, spot.name)
+    )
 
 
-def _products(names: Sequence[str], done: Working, **how: Any) -> Sum:
-    """Return a sum of products. Args: how: it ends, as of `Sum`."""
+def _products(names: Sequence[str], done: Working, **how: Any) -> WorkedTerms:
+    """Return a sum of products. Args: how: it ends, as of `WorkedTerms`."""
     assert done.left is not None and done.right is not None
-    return Sum(names, done.terms.tolist(), done.left.tolist(), done.right.tolist(), **how)
+    return WorkedTerms(names, done.terms.tolist(), done.left.tolist(), done.right.tolist(), **how)
 
 
-def _sum_of_product(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_product(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     letter = _taken(anatomy, spot)
     names = [f"{letter} {i}" for i in range(1, len(done.terms) + 1)]
     bias = done.steps["bias"]
@@ -113,7 +115,7 @@ def _taken(anatomy: Anatomy, spot: Spot) -> str:
     return "x" if product is None else vectors.symbol(product.taken)
 
 
-def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     names = [words.number(i) for i in range(1, len(done.terms) + 1)]
     root = done.steps["root"]
     divided = words.translate("anatomy", "divided by √{size} = {root}").format(
@@ -128,13 +130,13 @@ def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
     )
 
 
-def _sum_of_share(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_share(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     names = vectors.piece_names(anatomy)
     own = float(done.terms[spot.key])
     said = words.translate("anatomy", "{power} / {total}").format(
         power=written(own), total=written(done.total)
     )
-    return Sum(
+    return WorkedTerms(
         names,
         done.terms.tolist(),
         heads=("", "", "e^(s − {most})".format(most=value_words(done.steps["most"]))),
@@ -144,7 +146,7 @@ def _sum_of_share(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
     )
 
 
-def _sum_of_values(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_values(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     scale, times = done.steps.get("scale"), words.translate("anatomy", "times the scale {scale}")
     ends = () if scale is None else ((times.format(scale=f"{scale:g}"), written(done.value)),)
     return _products(
@@ -157,7 +159,7 @@ def _sum_of_values(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
     )
 
 
-def _sum_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     steps = done.steps
     x, mean, spread, gamma, beta = (steps[name] for name in ("x", "mean", "deviation", "gamma", "beta"))
     middle = (x - mean) / spread
@@ -168,10 +170,10 @@ def _sum_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
         (words.translate("anatomy", "times γ {number}").format(number=written(gamma)), middle * gamma),
         (words.translate("anatomy", "plus β {number}").format(number=written(beta)), done.value),
     )
-    return Sum(ends=tuple((name, written(x)) for name, x in lines), has_total=False)
+    return WorkedTerms(ends=tuple((name, written(x)) for name, x in lines), has_total=False)
 
 
-def _sum_of_activation(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_activation(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     x = done.steps["x"]
     lines: list[tuple[str, str]] = [("f", written(x))]
     if anatomy.config.hidden_act == "gelu":
@@ -179,33 +181,33 @@ def _sum_of_activation(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
             (words.translate("anatomy", "Φ(f), the share of a normal curve below it"), written(_below(x)))
         )
     lines.append((f"{vectors.activation_name(anatomy)}(f)", written(done.value)))
-    return Sum(ends=tuple(lines), has_total=False)
+    return WorkedTerms(ends=tuple(lines), has_total=False)
 
 
 def _below(x: float) -> float:
     return 0.5 * (1 + math.erf(x / math.sqrt(2)))
 
 
-def _taken_over(said: str, done: Working) -> Sum:
+def _taken_over(said: str, done: Working) -> WorkedTerms:
     """Return a number that is no sum, and where it is from."""
-    return Sum(ends=((said, written(done.value)),), has_total=False)
+    return WorkedTerms(ends=((said, written(done.value)),), has_total=False)
 
 
-def _sum_of_lookup(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_lookup(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     row = words.translate("anatomy", "row {row}, number {number}").format(
         row=words.number(done.steps["row"]), number=words.number(spot.number + 1)
     )
     return _taken_over(row, done)
 
 
-def _sum_of_joined(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_joined(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     said = words.translate("anatomy", "number {number} of head {head}").format(
         number=words.number(done.steps["number"] + 1), head=words.number(done.steps["head"] + 1)
     )
     return _taken_over(said, done)
 
 
-def _sum_of_same(anatomy: Anatomy, spot: Spot, done: Working) -> Sum:
+def _sum_of_same(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     return _taken_over(words.translate("anatomy", "the last layer's own"), done)
 
 
@@ -219,7 +221,7 @@ def written(x: float, most: int = 4) -> str:
     return ("−" if x < 0 else "") + words.decimal(abs(x), min(digits, 4) if abs(x) >= 0.01 else digits)
 
 
-_SUMS: dict[str, Callable[[Anatomy, Spot, Working], Sum]] = {
+_SUMS: dict[str, Callable[[Anatomy, Spot, Working], WorkedTerms]] = {
     "sum": _sum_of_parts,
     "product": _sum_of_product,
     "pooled": _sum_of_product,

@@ -134,33 +134,21 @@ def title(anatomy: Anatomy, name: str) -> str:
 
 
 def _called(kind: str) -> str:
-    match kind:
-        case "word":
-            return words.translate("anatomy", "word")
-        case "segment":
-            return words.translate("anatomy", "segment")
-        case "position":
-            return words.translate("anatomy", "position")
-        case "sum" | "attention_residual" | "residual":
-            return words.translate("anatomy", "sum")
-        case "query":
-            return words.translate("anatomy", "query")
-        case "key":
-            return words.translate("anatomy", "key")
-        case "value":
-            return words.translate("anatomy", "value")
-        case "heads":
-            return words.translate("anatomy", "handed on")
-        case "joined":
-            return words.translate("anatomy", "all heads")
-        case "output":
-            return words.translate("anatomy", "output")
-        case "attention_norm" | "norm":
-            return words.translate("anatomy", "normed")
-        case "feed_forward_in":
-            return words.translate("anatomy", "inner")
-        case "feed_forward_out":
-            return words.translate("anatomy", "out")
-        case "dense":
-            return words.translate("anatomy", "dense")
-    raise KeyError(kind)
+    added = words.translate("anatomy", "sum")
+    normed = words.translate("anatomy", "normed")
+    return {
+        "word": words.translate("anatomy", "word"),
+        "segment": words.translate("anatomy", "segment"),
+        "position": words.translate("anatomy", "position"),
+        **dict.fromkeys(("sum", "attention_residual", "residual"), added),
+        "query": words.translate("anatomy", "query"),
+        "key": words.translate("anatomy", "key"),
+        "value": words.translate("anatomy", "value"),
+        "heads": words.translate("anatomy", "handed on"),
+        "joined": words.translate("anatomy", "all heads"),
+        "output": words.translate("anatomy", "output"),
+        **dict.fromkeys(("attention_norm", "norm"), normed),
+        "feed_forward_in": words.translate("anatomy", "inner"),
+        "feed_forward_out": words.translate("anatomy", "out"),
+        "dense": words.translate("anatomy", "dense"),
+    }[kind]

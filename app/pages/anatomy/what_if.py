@@ -14,7 +14,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named, tidy_spin
 from app.pages.anatomy.state import Walk
 from app.plots.before_now import AnswerBeforeNow, BeforeNow
-from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, RESIDUALS, Changes
+from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, RESIDUALS, PassSettings
 from engine.inspect.anatomy.vectors import Anatomy
 
 TENTHS = 10  # of the slider
@@ -29,7 +29,7 @@ class WhatIfCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("anatomy_what_if")
-        self.changes = Changes()
+        self.changes = PassSettings()
         self._walk = Walk()
         self._own_segment = 0
         self._make_switches()
@@ -62,8 +62,7 @@ class WhatIfCard(Card):
     def _make_places(self) -> None:
         self.piece = ElidedLabel("", "muted")
         self.piece.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.position = named(SpinBox(minimum=0), "anatomy_position", self.tr("Position"))
-        tidy_spin(self.position, 66)
+        self.position = tidy_spin(named(SpinBox(minimum=0), "anatomy_position", self.tr("Position")), 66)
         self.segment = named(ComboBox(), "anatomy_segment", self.tr("Segment"))
         self.segment.addItem(self.tr("text A"), 0)
         self.segment.addItem(self.tr("text B"), 1)
@@ -74,13 +73,11 @@ class WhatIfCard(Card):
         self.end_title = label("", "card-title", name="anatomy_end_title")
         self.before_mark = label(self.tr("▏ before"), "muted")
         self.end = named(BeforeNow(self.tr("At the end")), "anatomy_end")
-        self.as_it_was = button(self.tr("As it was"), "link", name="anatomy_as_it_was")
-        self.as_it_was.clicked.connect(self._take_back)
+        self.as_it_was = button(self.tr("As it was"), "link", name="anatomy_as_it_was", call=self._take_back)
 
     def _lay_out(self) -> None:
         title = label(self.tr("What if a part were otherwise?"), "card-title")
-        self.told = ElidedLabel("", "muted")
-        self.told.setObjectName("anatomy_changes")
+        self.told = named(ElidedLabel("", "muted"), "anatomy_changes")
         scale = label(self.tr("Head’s scale"), "muted")
         first = row(self.head, *self.residuals.values(), STRETCH, gap=16)
         second = row(
@@ -122,7 +119,7 @@ class WhatIfCard(Card):
         self.end.set_outcomes(tuple(outcomes), is_changed=bool(self.changes))
         self.before_mark.setVisible(bool(self.changes))
 
-    def _change(self, changes: Changes) -> None:
+    def _change(self, changes: PassSettings) -> None:
         if changes != self.changes:
             self.changes = changes
             self.changed.emit(changes)
@@ -145,10 +142,10 @@ class WhatIfCard(Card):
         self._change(self.changes.with_segment(self._walk.piece, segment, self._own_segment))
 
     def _take_back(self) -> None:
-        self._change(Changes())
+        self._change(PassSettings())
 
 
-def changes_words(changes: Changes, pieces: Sequence[str]) -> str:
+def changes_words(changes: PassSettings, pieces: Sequence[str]) -> str:
     """Return all that is otherwise, in words; "" where nothing is."""
     parts = [
         words.translate("anatomy", "head {layer}.{head} × {scale}").format(

@@ -26,7 +26,7 @@ from app.pages.attention.state import AttentionChoice, Head
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.inspect.attention.ablation import Effects
+from engine.inspect.attention.ablation import EffectTable
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.loaded_model import ModelSummary
 from engine.text.words import Word
@@ -127,8 +127,7 @@ class EffectsCard(Card):
         self._empty = QWidget()
         self.reason = label("", "muted", wrap=True, name="attention_effects_reason")
         self.reason.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.mask_link = button("", "link", name="attention_mask")
-        self.mask_link.clicked.connect(self.mask_wanted)
+        self.mask_link = button("", "link", name="attention_mask", call=self.mask_wanted)
         row((self.reason, 1), (self.mask_link, Qt.AlignmentFlag.AlignTop), gap=6, parent=self._empty)
 
     def _make_switches(self) -> None:
@@ -142,10 +141,9 @@ class EffectsCard(Card):
             name="attention_switch_layer",
             tool_tip=self.tr("Shift+O. All heads of this layer."),
         )
-        self.all_on_link = button(self.tr("All on"), "link", name="attention_all_on")
+        self.all_on_link = button(self.tr("All on"), "link", name="attention_all_on", call=self.all_on_wanted)
         self.switch_button.clicked.connect(self.switch_wanted)
         self.layer_button.clicked.connect(self.layer_wanted)
-        self.all_on_link.clicked.connect(self.all_on_wanted)
         self.table_link = button(
             self.tr("Over the open table"),
             "link",
@@ -226,7 +224,7 @@ class HeadAblation(QObject):
         self._chosen = AttentionChoice()
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._ask)
-        self.effects: Effects | None = None
+        self.effects: EffectTable | None = None
         card.mask_wanted.connect(self._mask)
         card.table_wanted.connect(self._score_table)
 
@@ -369,7 +367,7 @@ class HeadAblation(QObject):
             asked, work, heard=partial(self._take_effects, asked), refused=self.refused.emit
         )
 
-    def _take_effects(self, asked: AttentionRequest, found: Effects) -> None:
+    def _take_effects(self, asked: AttentionRequest, found: EffectTable) -> None:
         maps = self._maps
         same_text = replace(asked, off=frozenset())
         if maps is None or AttentionRequest(maps.folder, maps.text, maps.text_pair) != same_text:

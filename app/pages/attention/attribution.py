@@ -10,11 +10,11 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.layout import STRETCH, column, row, set_margins
+from app.look.layout import STRETCH, column, row, set_margins, stacked
 from app.look.pending import ProgressLine
 from app.look.widgets import EmptyState, button, named
 from app.pages.attention import attribution_words as said
@@ -58,7 +58,7 @@ class AttributionCard(QWidget):
         self._waits = False  # for the button: it was stopped or refused
         self.result: Attribution | None = None
         self.choices = AttributionChoices()
-        self.go_button = button(self.tr("Explain"), "primary", name="attribution_go")
+        self.go_button = button(self.tr("Explain"), "primary", name="attribution_go", call=self._go)
         self.choices.first.addWidget(self.go_button)
         self.over_button = button(
             self.tr("Over the open table…"),
@@ -73,7 +73,6 @@ class AttributionCard(QWidget):
         self._later.timeout.connect(self._ask_if_quick)
         self.choices.changed.connect(self._renew)
         self.choices.unit_changed.connect(self._show_result)
-        self.go_button.clicked.connect(self._go)
         self.picture.word_chosen.connect(self._hide_word)
         self.bars.word_pointed.connect(self._mark_word)
         self._show_state(self.tr("Open a model and type a text."))
@@ -117,9 +116,7 @@ class AttributionCard(QWidget):
         self._sides.addLayout(left, 3)
         self._sides.addLayout(right, 2)
         self.empty = named(EmptyState(""), "attribution_empty")
-        self._stack = QStackedWidget()
-        self._stack.addWidget(inner)
-        self._stack.addWidget(self.empty)
+        self._stack = stacked(inner, self.empty)
         column(self.choices, self.refusal, (self._stack, 1), gap=10, margins=(0, 4, 0, 0), parent=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app import words
 from app.pages.attention.state import AttentionChoice, AttentionComparison, Head
 from app.pages.inside.model_bar import model_caption
-from engine.inspect.attention.ablation import Effect, Effects, WatchedAnswer
+from engine.inspect.attention.ablation import Effect, EffectTable, WatchedAnswer
 from engine.inspect.attention.views import BlockMasses
 from engine.inspect.attention.weights import AttentionMaps, estimate_bytes
 from engine.model.config import BertConfig
@@ -160,7 +160,7 @@ def mass_words(masses: BlockMasses) -> list[tuple[str, str]]:
     return found
 
 
-def effect_rows(found: Effects, tokens: Sequence[str]) -> list[EffectRow]:
+def effect_rows(found: EffectTable, tokens: Sequence[str]) -> list[EffectRow]:
     """Return what to show of effects, masked words first. Args: tokens: to count the masks."""
     masks = [place for place, token in enumerate(tokens) if token == "[MASK]"]
     rows = [

@@ -108,10 +108,9 @@ class CompareDialog(QDialog):
 
     def _lay_out(self) -> None:
         said = self.tr("The picture becomes the difference: what is shown now minus what you choose here.")
-        self.go = button(self.tr("Compare"), "primary", name="compare_go")
+        self.go = button(self.tr("Compare"), "primary", name="compare_go", call=self._accept)
         self.go.setDefault(True)
         cancel = button(self.tr("Cancel"), name="compare_cancel")
-        self.go.clicked.connect(self._accept)
         cancel.clicked.connect(self.reject)
         column(
             label(said, "muted", wrap=True),

@@ -19,11 +19,11 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.attention.ablation import EveryHead, WatchedAnswer
-from engine.inspect.attention.head_measures import MEASURES, TableMeasures, measure, patterns
+from engine.inspect.attention.head_measures import MEASURES, HeadTable, measure, patterns
 from engine.inspect.attention.weights import AttentionMaps
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.heads import Importance
+    from engine.evaluation.inside.heads import ImportanceTable
 
 ASCENDING = ("entropy",)  # the most focused head first
 
@@ -176,14 +176,14 @@ class HeadSearch(QObject):
         values = HeadValues(by, label, found[one.name], kind, unit, is_plain, _named(found), sides)
         self._card.show_values(values, self._chosen, ascending=by in ASCENDING)
 
-    def _show_table(self, found: TableMeasures) -> None:
+    def _show_table(self, found: HeadTable) -> None:
         one, many = self.tr("Means over one text{cut}."), self.tr("Means over {count} texts{cut}.")
         was, were = self.tr("; one was cut"), self.tr("; {count} were cut")
         cut = words.counted(found.num_cut, was, were) if found.num_cut else ""
         said = words.counted(found.num_texts, one, many).format(cut=cut)
         self._show(found.values, said, found.half_interval)
 
-    def _show_importance(self, found: Importance) -> None:
+    def _show_importance(self, found: ImportanceTable) -> None:
         one = self.tr("Over one text: the slope of {asked}.")
         many = self.tr("Over {count} texts: the slope of {asked}.")
         asked = self.tr("the label's loss") if found.asks == "labels" else self.tr("the loss of hidden words")

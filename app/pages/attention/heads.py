@@ -16,23 +16,21 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHeaderView,
     QProgressBar,
     QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
+from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, WordsCell
 from app.look.labels import ElidedLabel, label
-from app.look.layout import row
+from app.look.layout import row, stacked
 from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
 from app.look.table_view import TableView
-from app.look.widgets import Card, button
+from app.look.widgets import Card, button, named
 from app.pages.attention.state import IMPORTANCE, POSITION, RANKING, AttentionChoice, Head
 from app.plots.attention_image import MosaicPicture
 from app.plots.buttons import yield_to_layout
@@ -163,7 +161,7 @@ class _HeadModel(RowsModel):
             least=1.0,
             interval=ends if half else None,
         )
-        return Beside(bar, Words(self._value(head), side=RIGHT, cut=WHOLE), VALUE_WIDTH + 4)
+        return Beside(bar, WordsCell(self._value(head), side=RIGHT, cut=WHOLE), VALUE_WIDTH + 4)
 
     def set_off(self, off: frozenset[Head]) -> None:
         if off != self.off:
@@ -194,9 +192,7 @@ class HeadList(TableView):
         self._chosen: Head | None = None
         self.setModel(self._heads)
         self.setItemDelegateForColumn(2, _BarCells(self))
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.verticalHeader().hide()
+        self.choose_rows(is_one=True)
         header = self.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionsClickable(True)
@@ -281,17 +277,13 @@ class HeadsCard(Card):
         self._shape: tuple[int, ...] = (0, 0)  # of the mosaic: layers, heads
         self._make_corner()
         self._make_measure_row()
-        self.mosaic = MosaicPlot(self.tr("All heads"))
-        self.mosaic.setObjectName("attention_mosaic")
+        self.mosaic = named(MosaicPlot(self.tr("All heads")), "attention_mosaic")
         yield_to_layout(self.mosaic, LEAST_MOSAIC)
         self.list = HeadList()
         self.list.setMinimumHeight(LEAST_MOSAIC)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.mosaic)
-        self._stack.addWidget(self.list)
+        self._stack = stacked(self.mosaic, self.list)
         self.add(self._stack, 1)
-        self.keys = ElidedLabel("", "muted")
-        self.keys.setObjectName("attention_keys")
+        self.keys = named(ElidedLabel("", "muted"), "attention_keys")
         self.add(self.keys)
         self._show_as("mosaic")
         self.mosaic.head_chosen.connect(self.head_chosen)
@@ -328,23 +320,18 @@ class HeadsCard(Card):
             ),
         )
         self.toggles.chosen.connect(self._as_chosen)
-        self.add_corner(self.sort)
-        self.add_corner(self.toggles)
+        self.add_corner(self.sort, self.toggles)
 
     def _make_measure_row(self) -> None:
         self._measure_row = QWidget()
         self.help = label("", "muted", wrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setFixedWidth(80)
-        self.stop = button(self.tr("Stop"), "link", name="attention_stop_measuring")
-        self.over = ChoiceBox("attention_over", self.tr("Measured over"))
-        self.over.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.over.setFixedWidth(112)
-        self.over.addItem(self.tr("This text"), "text")
-        self.over.addItem(self.tr("Open table"), "table")
+        self.stop = button(self.tr("Stop"), "link", name="attention_stop_measuring", call=self.stop_wanted)
+        entries = ((self.tr("This text"), "text"), (self.tr("Open table"), "table"))
+        self.over = ChoiceBox("attention_over", self.tr("Measured over"), entries=entries, width=112)
         row((self.help, 1), self.progress, self.stop, self.over, parent=self._measure_row)
-        self.over.activated.connect(self._over_activated)
-        self.stop.clicked.connect(self.stop_wanted)
+        self.over.activated.connect(self.sort_changed)
         self.add(self._measure_row)
         self._measure_row.hide()
         self.show_progress(None)
@@ -361,15 +348,15 @@ class HeadsCard(Card):
 
     def sort_as(self, measure: str, *, is_listed: bool, is_ascending: bool) -> None:
         """Sort by what a measure says of this text, and show the heads as a list or as a mosaic."""
-        self.over.setCurrentIndex(self.over.findData("text"))
+        self.over.choose("text")
         self._order = (measure, is_ascending)
-        self.sort.setCurrentIndex(self.sort.findData(measure))
+        self.sort.choose(measure)
         self._sort_activated()
         self._as_chosen("list" if is_listed or self._is_listed else "mosaic")
 
     def sort_by(self, measure: str) -> None:
         """Choose a measure as if by hand; the list shows it."""
-        self.sort.setCurrentIndex(self.sort.findData(measure))
+        self.sort.choose(measure)
         self._sort_activated()
 
     def rank(self) -> None:
@@ -391,9 +378,6 @@ class HeadsCard(Card):
         if self.measure == IMPORTANCE:
             said = self.tr("How fast the loss changes with each head.")
         self.help.setText(words.tr_engine(one.help) if one else said)
-
-    def _over_activated(self) -> None:
-        self.sort_changed.emit()
 
     def _as_chosen(self, key: str) -> None:
         self._show_as(key)

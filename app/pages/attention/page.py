@@ -20,7 +20,7 @@ from app import words
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.attention import captions, requests
 from app.pages.attention.ablation import EffectsCard, HeadAblation
@@ -50,7 +50,7 @@ from engine.inspect.attention.views import BlockMasses, block_masses
 from engine.inspect.attention.weights import AttentionMaps
 from engine.inspect.loaded_model import ModelSummary
 from engine.model.model_name import ModelName
-from engine.questions.attention import SeeAttention
+from engine.questions.attention import AttentionQuestion
 from engine.questions.fields import head_names
 
 COMMAND_FILE = "attention.npz"
@@ -98,8 +98,7 @@ class AttentionPage(LookingPage[AttentionState]):
         self._channels = (self._maps_asked, self._other_asked, *self._drawn)
 
     def _make_actions(self) -> None:
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_attention_command")
+        self.copy_button = named(CopyCommandButton(), "copy_attention_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="attention_save")
         self.compare_button = button(self.tr("Compare…"), name="attention_compare_button")
         for action in (self.copy_button, self.save_button, self.compare_button):
@@ -499,7 +498,7 @@ class AttentionPage(LookingPage[AttentionState]):
         maps = self.maps
         if maps is not None:
             off = head_names(sorted(maps.off))
-            asked = SeeAttention(
+            asked = AttentionQuestion(
                 ModelName(maps.folder), maps.text, maps.text_pair, out=Path(COMMAND_FILE), off=off
             )
             self.copy_button.copy(asked.command())

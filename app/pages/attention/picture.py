@@ -18,7 +18,7 @@ from app.look.inputs import ComboBox, Slider
 from app.look.labels import label
 from app.look.layout import row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import Card, button, named, set_role
+from app.look.widgets import Card, button, holder, named
 from app.pages.attention.head_pictures.known import make_pictures
 from app.pages.attention.state import AttentionChoice
 from app.plots.figure import Figure
@@ -131,7 +131,7 @@ class AttentionOptions(QWidget):
         """Show what is chosen; emits nothing. Args: is_one: one matrix is shown, not every head's."""
         for name, box in self._boxes.items():
             value: Any = getattr(chosen, name)
-            box.setCurrentIndex(max(0, box.findData(value)))
+            box.choose(value, or_first=True)
         several = len(chosen.heads)
         text = self.tr("Head") if several == 1 else self.tr("{count} heads")
         self._boxes["of"].setItemText(0, text.format(count=several))
@@ -231,11 +231,8 @@ class PictureCard(Card):
         self._footer.setFixedHeight(max(heights))
 
     def _make_shares(self) -> None:
-        self.mass_texts: list[str] = []
         self._mass_labels = [(label("", "muted"), label("", "strong")) for _ in range(MOST_MASSES)]
-        inner = QWidget()
-        set_role(inner, "clear")
-        self._masses = row(gap=4, parent=inner)
+        self._masses = row(gap=4)
         for pair in self._mass_labels:
             for each in pair:
                 self._masses.addWidget(each)
@@ -247,7 +244,7 @@ class PictureCard(Card):
         shares.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         for policy in (shares.setHorizontalScrollBarPolicy, shares.setVerticalScrollBarPolicy):
             policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        shares.setWidget(inner)
+        shares.setWidget(holder(self._masses))
         shares.setFixedHeight(label("0").sizeHint().height())
 
     def figure(self, key: str) -> Any:
@@ -291,7 +288,6 @@ class PictureCard(Card):
 
     def show_masses(self, masses: Sequence[tuple[str, str]]) -> None:
         """Say where the words' attention goes: names and shares."""
-        self.mass_texts = [f"{name} {share}" for name, share in masses]
         rows = [*masses, *[("", "")] * (MOST_MASSES - len(masses))]
         for pair, texts in zip(self._mass_labels, rows, strict=True):
             for each, text in zip(pair, texts, strict=True):

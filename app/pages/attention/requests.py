@@ -21,8 +21,8 @@ from engine.errors import DataError, UserError
 from engine.events import Event, Steps
 from engine.inspect.attention import ablation
 from engine.inspect.attention import weights as attention
-from engine.inspect.attention.ablation import Effects, EveryHead, WatchedAnswer
-from engine.inspect.attention.head_measures import TableMeasures, over_table
+from engine.inspect.attention.ablation import EffectTable, EveryHead, WatchedAnswer
+from engine.inspect.attention.head_measures import HeadTable, over_table
 from engine.inspect.attention.views import (
     MatrixView,
     StrongestCells,
@@ -32,7 +32,7 @@ from engine.inspect.attention.views import (
     tiles,
     view,
 )
-from engine.inspect.attention.weights import AttentionMaps, Detail
+from engine.inspect.attention.weights import AttentionMaps, HeadAttention
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import Target
 from engine.inspect.loaded_model import LoadedModel
@@ -40,8 +40,8 @@ from engine.text.roles import Roles
 from engine.text.table import Table
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.heads import HeadsOff, Importance
-    from engine.evaluation.inside.words import RestingWords
+    from engine.evaluation.inside.heads import HeadsOff, ImportanceTable
+    from engine.evaluation.inside.words import RestingWordRows
 
 ARCS = 300  # at most, of the strongest
 MASK = "[MASK]"
@@ -104,7 +104,7 @@ def draw_mosaic(maps: AttentionMaps, wanted: View) -> MosaicPicture:
     return compose_mosaic(tiles(maps, wanted, TILE))
 
 
-def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int) -> Detail:
+def explain_row(models: OpenModels, maps: AttentionMaps, head: Head, place: int) -> HeadAttention:
     """Return how a head came to look from one token at the others. Raises: ModelError."""
     return attention.detail(models.subject(maps.folder), maps, *head, place)
 
@@ -117,12 +117,12 @@ def explained(maps: AttentionMaps, chosen: AttentionChoice) -> int:
 
 def measure_table(
     models: OpenModels, folder: Path, table: Table, roles: Roles
-) -> Generator[Event, None, TableMeasures]:
+) -> Generator[Event, None, HeadTable]:
     """Return what each head does over an open table; yields Progress. Raises: DataError, UserError."""
     return (yield from over_table(models.subject(folder), table, roles))
 
 
-def weigh_heads(models: OpenModels, folder: Path, table: Table, roles: Roles) -> Steps[Importance]:
+def weigh_heads(models: OpenModels, folder: Path, table: Table, roles: Roles) -> Steps[ImportanceTable]:
     """Return how much each head matters over an open table; yields Progress. Raises: DataError, UserError.
 
     Where the table's labels are not the model's, its own answers stand for them.
@@ -154,7 +154,7 @@ def score_without(
 
 def find_resting_words(
     models: OpenModels, folder: Path, table: Table, roles: Roles, label: str, method: str, limit: int
-) -> Steps[RestingWords]:
+) -> Steps[RestingWordRows]:
     """Return which words answers rest on over an open table; yields Progress. Raises: UserError."""
     from engine.evaluation.inside.texts import finding_texts  # here, on the worker: it brings scipy with it
     from engine.evaluation.inside.words import resting_words
@@ -164,7 +164,7 @@ def find_resting_words(
     return (yield from resting_words(subject, texts, label, method=method))
 
 
-def find_effects(models: OpenModels, asked: AttentionRequest) -> Effects:
+def find_effects(models: OpenModels, asked: AttentionRequest) -> EffectTable:
     """Return what the heads that are off change. Raises: UserError, ModelError."""
     masks = f"{asked.text} {asked.text_pair}".count(MASK)
     top_k = max(1, MOST_GUESSES - masks)

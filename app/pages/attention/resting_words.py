@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_save
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.attention import requests
 from app.session import Session
 from app.work.worker import Channel
@@ -27,7 +27,7 @@ from engine.text.roles import Roles
 from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:
-    from engine.evaluation.inside.words import RestingWords
+    from engine.evaluation.inside.words import RestingWordRows
 
 COUNTS = (50, 200, 1000, 0)  # texts; 0: all
 SIZE = (640, 560)
@@ -51,7 +51,7 @@ class RestingWordsDialog(QDialog):
         )
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
-        self._found: RestingWords | None = None
+        self._found: RestingWordRows | None = None
         self.label_box = self._box("resting_label", self.tr("Label"))
         for name in about.labels:
             self.label_box.addItem(name, name)
@@ -67,24 +67,18 @@ class RestingWordsDialog(QDialog):
             said = self.tr("{count} texts") if count else self.tr("all texts")
             self.count.addItem(said.format(count=words.number(count)), count)
         self.count.setCurrentIndex(COUNTS.index(200))
-        self.run = button(self.tr("Measure"), "primary", name="resting_run")
-        self.stop = button(self.tr("Stop"), name="resting_stop")
-        self.save = button(self.tr("Save CSV…"), name="resting_save")
+        self.run = button(self.tr("Measure"), "primary", name="resting_run", call=self.measure)
+        self.stop = button(self.tr("Stop"), name="resting_stop", call=self.clear)
+        self.save = button(self.tr("Save CSV…"), name="resting_save", call=self._save_dialog)
         self.close_button = button(self.tr("Close"), name="resting_close")
         self.said = label("", "muted", wrap=True, name="resting_said")
-        self.rows = Cells(self)
-        self.list = TableView()
-        self.list.setObjectName("resting_list")
-        self.list.setAccessibleName(self.tr("Words"))
+        self.rows = CellsModel(self)
+        self.list = named(TableView(), "resting_list", self.tr("Words"))
         self.list.setModel(self.rows)
-        self.list.verticalHeader().hide()
-        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.list.choose_rows()
         self._lay_out()
         for box in (self.label_box, self.method, self.count):
             box.activated.connect(self.clear)
-        self.run.clicked.connect(self.measure)
-        self.stop.clicked.connect(self.clear)
-        self.save.clicked.connect(self._save_dialog)
         self.close_button.clicked.connect(self.close)
         self.clear()
 
@@ -148,7 +142,7 @@ class RestingWordsDialog(QDialog):
         if isinstance(event, Progress) and event.total > 1:
             self.said.setText(words.event_words(event))
 
-    def _show(self, found: RestingWords) -> None:
+    def _show(self, found: RestingWordRows) -> None:
         self._found = found
         said = self.tr("{common} of {all} different words stand in 3 texts or more, of {texts} texts.")
         self.said.setText(

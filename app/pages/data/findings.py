@@ -18,7 +18,7 @@ from app.work.doctor import Doctor
 from app.work.open_data import OpenData
 from app.work.table_rows import Rows
 from engine.doctor.labels import on_similar
-from engine.text.recipe import DROP, KEEP, MERGE, RELABEL, TOGETHER, Step
+from engine.text.recipe import DROP, KEEP, MERGE, RELABEL, TOGETHER, RecipeStep
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -40,7 +40,7 @@ BESIDE = {"near_duplicates", "near_leaks", "leaks"}  # kinds of which each row i
 NEAR = {"near_duplicates", "near_leaks"}  # that are left out row by row, never all by one click
 
 
-def step_words(step: Step) -> str:
+def step_words(step: RecipeStep) -> str:
     """Return what a click that adds a step says."""
     return {
         DROP: translate("findings", "Leave out"),
@@ -80,7 +80,7 @@ def with_findings(remarks: Sequence[AdviceLine], doctor: Doctor, data: OpenData)
     return said
 
 
-def _with_mends(remark: AdviceLine, found: Mapping[str, Finding], steps: Sequence[Step]) -> AdviceLine:
+def _with_mends(remark: AdviceLine, found: Mapping[str, Finding], steps: Sequence[RecipeStep]) -> AdviceLine:
     """Return a remark on copies or contradictions with what a click can do about them."""
     finding = found.get(remark.kind)
     if finding is None or remark.rows is None or not len(remark.rows):
@@ -90,7 +90,7 @@ def _with_mends(remark: AdviceLine, found: Mapping[str, Finding], steps: Sequenc
 
 
 def _of_finding(
-    finding: Finding, doctor: Doctor, steps: Sequence[Step], merged: set[str]
+    finding: Finding, doctor: Doctor, steps: Sequence[RecipeStep], merged: set[str]
 ) -> Iterator[AdviceLine]:
     offered = [step for step in finding.mends if step not in steps]
     if finding.kind == "similar_labels" and finding.mends:
@@ -126,7 +126,7 @@ def _more(finding: Finding) -> str:
     return f"{words.say(finding.why)} {words.say(finding.advice)}"
 
 
-def _of_steps(steps: Sequence[Step]) -> Iterator[AdviceLine]:
+def _of_steps(steps: Sequence[RecipeStep]) -> Iterator[AdviceLine]:
     """Say each mend, with the way back."""
     for step in steps:
         text = translate("findings", "Mended: {what}{reason}.")
@@ -136,11 +136,11 @@ def _of_steps(steps: Sequence[Step]) -> Iterator[AdviceLine]:
         yield AdviceLine("note", said, _rows_of(step), translate("findings", "mended"), taken=step)
 
 
-def _rows_of(step: Step) -> Rows | None:
+def _rows_of(step: RecipeStep) -> Rows | None:
     return np.array(step.rows, np.int64) if step.rows else None
 
 
-def _reason(step: Step) -> str:
+def _reason(step: RecipeStep) -> str:
     said = {
         "exact_duplicates": translate("findings", "copies"),
         "near_duplicates": translate("findings", "near copies"),

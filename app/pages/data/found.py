@@ -19,7 +19,7 @@ from app.look.layout import STRETCH, row
 from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
-from engine.text.recipe import Step
+from engine.text.recipe import RecipeStep
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -90,7 +90,7 @@ class FoundCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("found_card")
         self._finding: Finding | None = None
-        self._step: Step | None = None
+        self._step: RecipeStep | None = None
         self.model = FoundModel(self)
         self.view = TableView()
         self.view.setObjectName("found_view")

@@ -18,7 +18,7 @@ from app.session import Session
 from app.work.found_rows import rows_with_label
 from app.work.table_rows import Rows
 from app.work.worker import Channel
-from engine.text.recipe import DROP, MERGE, RELABEL, Step
+from engine.text.recipe import DROP, MERGE, RELABEL, RecipeStep
 
 MOST_OFFERED = 25  # labels in a menu; any other can be typed
 
@@ -48,7 +48,7 @@ class TableMenus(QObject):
         kept = [row for row in rows if row not in decided or decided[row].do != DROP]
         if kept:
             said = words.counted(len(kept), self.tr("Leave the row out"), self.tr("Leave {count} rows out"))
-            menu.addAction(said, partial(self._decide, kept, Step(DROP)))
+            menu.addAction(said, partial(self._decide, kept, RecipeStep(DROP)))
         if changed := [row for row in rows if row in decided]:
             said = words.counted(
                 len(changed), self.tr("Take the row as it was"), self.tr("Take {count} rows as they were")
@@ -76,7 +76,7 @@ class TableMenus(QObject):
         own.addSeparator()
         menu.insertActions(first, own.actions()) if first is not None else menu.addActions(own.actions())
 
-    def _decided(self) -> dict[int, Step]:
+    def _decided(self) -> dict[int, RecipeStep]:
         recipe = self._session.data.mends.recipe
         return recipe.decided() if recipe is not None else {}
 
@@ -93,9 +93,9 @@ class TableMenus(QObject):
         return [summary.labels[place] for place in (-summary.counts).argsort(kind="stable").tolist()]
 
     def _relabel(self, rows: Sequence[int], column_: str, label: str) -> None:
-        self._decide(rows, Step(RELABEL, label=label, column=column_))
+        self._decide(rows, RecipeStep(RELABEL, label=label, column=column_))
 
-    def _decide(self, rows: Sequence[int], step: Step | None) -> None:
+    def _decide(self, rows: Sequence[int], step: RecipeStep | None) -> None:
         self._session.data.mends.decide_all(rows, step)
 
     def _merging(self, label: str) -> Callable[[str], None]:
@@ -103,7 +103,7 @@ class TableMenus(QObject):
 
         def merge(other: str) -> None:
             if other != label:
-                step = Step(MERGE, label=other, labels=(label,), column=self._label_column())
+                step = RecipeStep(MERGE, label=other, labels=(label,), column=self._label_column())
                 self._session.data.mends.add(step)
 
         return merge
@@ -121,7 +121,7 @@ class TableMenus(QObject):
     def _drop_rows(self, rows: Rows) -> None:
         decided = self._decided()
         self._decide(
-            [row for row in rows.tolist() if row not in decided or decided[row].do != DROP], Step(DROP)
+            [row for row in rows.tolist() if row not in decided or decided[row].do != DROP], RecipeStep(DROP)
         )
 
     def _ask_label(self, title: str, before: str, call: Callable[[str], None]) -> None:

@@ -22,7 +22,7 @@ from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button
 from app.session import Session
-from engine.text.recipe import DROP, KEEP, RELABEL, SUSPECTED, Step
+from engine.text.recipe import DROP, KEEP, RELABEL, SUSPECTED, RecipeStep
 
 if TYPE_CHECKING:
     from engine.doctor.suspected import DoubtfulLabels
@@ -132,15 +132,15 @@ class ReviewCard(Card):
         """Give the row the suggested label."""
         assert self._found is not None
         suggested = self._found.names[int(self._found.suggested[self._place])]
-        self._decide(Step(RELABEL, label=suggested, column=self._column(), reason=SUSPECTED))
+        self._decide(RecipeStep(RELABEL, label=suggested, column=self._column(), reason=SUSPECTED))
 
     def drop(self) -> None:
         """Leave the row out."""
-        self._decide(Step(DROP, reason=SUSPECTED))
+        self._decide(RecipeStep(DROP, reason=SUSPECTED))
 
     def keep(self) -> None:
         """Keep the row as it is."""
-        self._decide(Step(KEEP, reason=SUSPECTED))
+        self._decide(RecipeStep(KEEP, reason=SUSPECTED))
 
     def undo(self) -> None:
         """Take back what was decided of the row; of one that nothing was decided of, of the one before."""
@@ -157,9 +157,9 @@ class ReviewCard(Card):
             name = self._found.names[place]
             is_own = place == int(self._found.labels[self._place])
             self._decide(
-                Step(KEEP, reason=SUSPECTED)
+                RecipeStep(KEEP, reason=SUSPECTED)
                 if is_own
-                else Step(RELABEL, label=name, column=self._column(), reason=SUSPECTED)
+                else RecipeStep(RELABEL, label=name, column=self._column(), reason=SUSPECTED)
             )
 
     def _relabel_chosen(self, place: int) -> None:
@@ -168,12 +168,12 @@ class ReviewCard(Card):
     def _column(self) -> str:
         return self._session.data.roles.label if self._session.data.roles is not None else ""
 
-    def _decide(self, step: Step) -> None:
+    def _decide(self, step: RecipeStep) -> None:
         assert self._found is not None
         self._session.data.mends.decide(int(self._found.rows[self._place]), step)
         self.moved.emit(1)
 
-    def _decisions(self) -> dict[int, Step]:
+    def _decisions(self) -> dict[int, RecipeStep]:
         recipe = self._session.data.mends.recipe
         return recipe.decided() if recipe is not None else {}
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, button, named, set_role
+from app.look.widgets import Card, button, holder, named
 from app.pages.embeddings.requests import CosineMatrix, LayerLikeness
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
-from app.plots.marks import Classes
+from app.plots.marks import PointClasses
 from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.similarity import SimilarityPlot
 from engine.inspect.embeddings.poolings import PoolingComparison
@@ -35,19 +35,15 @@ class SimilarityCard(Card):
         self._matrix: CosineMatrix | None = None
         self.plot = named(SimilarityPlot(self.tr("Similarity of texts")), "embeddings_similarity")
         yield_to_layout(self.plot, 160)
-        self.order_box = ChoiceBox("embeddings_order", self.tr("Order"))
-        self.order_box.addItem(self.tr("Class by class"), BY_GROUP)
-        self.order_box.addItem(self.tr("Like beside like"), BY_LIKENESS)
+        entries = ((self.tr("Class by class"), BY_GROUP), (self.tr("Like beside like"), BY_LIKENESS))
+        self.order_box = ChoiceBox("embeddings_order", self.tr("Order"), entries=entries, width=150)
         self.order_box.setToolTip(self.tr("How the texts are put in order"))
-        self.order_box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.order_box.setFixedWidth(150)
         self.readout = label("", "muted", wrap=True, name="embeddings_pair")
         self.readout.setMinimumHeight(3 * self.readout.fontMetrics().height())
         self.readout.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.add(self.plot, 1)
         self.add(self.readout)
-        self.add_corner(self.order_box)
-        self.add_corner(save_icon(self.plot))
+        self.add_corner(self.order_box, save_icon(self.plot))
         self.order_box.activated.connect(self.order_changed)
         self.plot.chosen.connect(self._chosen)
         self.clear("")
@@ -59,16 +55,16 @@ class SimilarityCard(Card):
     def set_order(self, by_group: bool) -> None:
         """Choose the order; emits nothing."""
         if self.order_box.isEnabled():
-            self.order_box.setCurrentIndex(self.order_box.findData(BY_GROUP if by_group else BY_LIKENESS))
+            self.order_box.choose(BY_GROUP if by_group else BY_LIKENESS)
 
     def set_has_classes(self, has_classes: bool) -> None:
         """Offer the order by class where there are some."""
         self.order_box.setEnabled(has_classes)
         wanted = BY_GROUP if has_classes else BY_LIKENESS
         if not has_classes or not self._matrix:
-            self.order_box.setCurrentIndex(self.order_box.findData(wanted))
+            self.order_box.choose(wanted)
 
-    def show_matrix(self, matrix: CosineMatrix, coloring: Classes | None) -> None:
+    def show_matrix(self, matrix: CosineMatrix, coloring: PointClasses | None) -> None:
         """Show cosines; classes are marked."""
         self._matrix = matrix
         texts = [matrix.vectors.texts[place] for place in matrix.places.tolist()]
@@ -203,13 +199,10 @@ class PoolingsCard(Card):
         self.set_own("")
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
-        column(self.plot, self.said, self.more, STRETCH, parent=inner)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inner)
+        scroll.setWidget(holder(column(self.plot, self.said, self.more, STRETCH)))
         self.body.addLayout(row(self.own_button, self.bundled_button, STRETCH))
         self.add(scroll, 1)
 

@@ -18,7 +18,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.pending import ProgressLine
-from app.look.widgets import GAP, SETTINGS_WIDTH, button, named, set_role
+from app.look.widgets import GAP, SETTINGS_WIDTH, button, holder, named
 from app.pages.embeddings import requests
 from app.pages.embeddings.requests import WORD, TextSource, Vectors
 from app.pages.embeddings.settings import MapSettings, VectorsCard
@@ -34,9 +34,9 @@ from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import LAYERED, kinds_of
 from engine.inspect.loaded_model import ModelSummary
 from engine.model.model_name import ModelName
-from engine.questions.embed import EmbedTable
-from engine.questions.how_read import HowRead
-from engine.questions.word_in_context import WordInContext
+from engine.questions.embed import EmbeddingQuestion
+from engine.questions.how_read import ReadSettings
+from engine.questions.word_in_context import WordInContextQuestion
 
 COMMAND_FILE = "embeddings.npz"
 WORD_FILE = "word.npz"
@@ -69,7 +69,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.map_settings = MapSettings()
         self.views = Views(self.session, self.vectors_card, self.map_settings)
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
-        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop")
+        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop", call=self._stop)
         self.cls_button = button(
             self.tr("[CLS] or mean?"),
             name="embeddings_demo_cls",
@@ -86,15 +86,13 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             self.header.add_action(action)
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
-        column(self.source_card, self.vectors_card, self.map_settings, STRETCH, gap=GAP, parent=inner)
+        settings = column(self.source_card, self.vectors_card, self.map_settings, STRETCH, gap=GAP)
         left = QScrollArea(widgetResizable=True)
         left.setFrameShape(QScrollArea.Shape.NoFrame)
         left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         left.setFixedWidth(SETTINGS_WIDTH)
-        left.setWidget(inner)
+        left.setWidget(holder(settings))
         self.status = named(ElidedLabel("", "muted"), "embeddings_status")
         self.bar = ProgressLine(width=120)
         self.bar.hide()
@@ -108,7 +106,6 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.compute_button.clicked.connect(self.compute)
-        self.stop_button.clicked.connect(self._stop)
         self.cls_button.clicked.connect(self.show_cls)
         self.word_button.clicked.connect(self.show_word)
         self.source_card.changed.connect(self._source_changed)
@@ -306,7 +303,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if vectors is None or vectors.source.table is None or pooling is None:
             return
         source, table = vectors.source, vectors.source.table
-        asked = EmbedTable(
+        asked = EmbeddingQuestion(
             ModelName(vectors.folder),
             table.path,
             source.column,
@@ -315,16 +312,16 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             layer=pooling.layer if pooling.kind in LAYERED else -1,
             max_length=source.max_length,
             out=Path(COMMAND_FILE),
-            how=HowRead.of(source.overrides or {}),
+            how=ReadSettings.of(source.overrides or {}),
         )
         self.copy_button.copy(asked.command())
 
     def _word_command(self, vectors: Vectors) -> str:
         source, table = vectors.source, vectors.source.table
-        asked = WordInContext(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
+        asked = WordInContextQuestion(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
         if table is None or source.lines:
             return replace(asked, sentences=tuple(text for _group, text in source.lines)).command()
-        how = HowRead.of(source.overrides or {})
+        how = ReadSettings.of(source.overrides or {})
         return replace(asked, data=table.path, text=source.column, how=how).command()
 
     def _show_progress(self, event: Event) -> None:

@@ -30,7 +30,7 @@ from engine.inspect.embeddings.similarity import (
     spread,
 )
 from engine.inspect.embeddings.table import notes_of
-from engine.inspect.embeddings.vectors import Pooling, embed, every_layer, kinds_of, num_bytes
+from engine.inspect.embeddings.vectors import PoolingConfig, embed, every_layer, kinds_of, num_bytes
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.table import Table
 
@@ -76,7 +76,7 @@ class Vectors:
     texts: tuple[str, ...]
     columns: dict[str, tuple[str, ...]]
     rows: np.ndarray
-    poolings: tuple[Pooling, ...]
+    poolings: tuple[PoolingConfig, ...]
     kinds: tuple[str, ...]  # that the model can give
     values: np.ndarray
     seconds: float
@@ -85,10 +85,10 @@ class Vectors:
     spans: tuple[tuple[int, int], ...] = ()
     background: np.ndarray | None = None
 
-    def has(self, pooling: Pooling) -> bool:
+    def has(self, pooling: PoolingConfig) -> bool:
         return pooling in self.poolings
 
-    def at(self, pooling: Pooling) -> np.ndarray:
+    def at(self, pooling: PoolingConfig) -> np.ndarray:
         """Return (E, D)."""
         found: np.ndarray = self.values[self.poolings.index(pooling)]
         return found
@@ -99,7 +99,7 @@ class TextMap:
     """Points of a map, and how alike any two vectors are."""
 
     vectors: Vectors
-    pooling: Pooling
+    pooling: PoolingConfig
     projected: Projection
     any_two: float | None
 
@@ -113,11 +113,11 @@ class TwoModels:
     """
 
     vectors: Vectors
-    pooling: Pooling
+    pooling: PoolingConfig
     folder: Path
     name: str
     fingerprint: str
-    other_pooling: Pooling
+    other_pooling: PoolingConfig
     places: np.ndarray
     before: Projection
     after: Projection
@@ -187,7 +187,7 @@ def snippet(text: str, start: int, stop: int) -> str:
 
 
 def find_vectors(
-    models: OpenModels, folder: Path, source: TextSource, pooling: Pooling, group: str
+    models: OpenModels, folder: Path, source: TextSource, pooling: PoolingConfig, group: str
 ) -> Generator[Event, None, Vectors]:
     """Return the vectors of some texts; yields Progress. Args: group: what the typed groups are called."""
     subject = models.subject(folder)
@@ -197,7 +197,7 @@ def find_vectors(
 
 
 def draw_map(
-    vectors: Vectors, pooling: Pooling, method: str, perplexity: float, seed: int
+    vectors: Vectors, pooling: PoolingConfig, method: str, perplexity: float, seed: int
 ) -> Generator[Event, None, TextMap]:
     """Return the points of a map; yields Progress."""
     values = vectors.at(pooling)
@@ -208,7 +208,7 @@ def draw_map(
 def draw_pair(
     models: OpenModels,
     vectors: Vectors,
-    pooling: Pooling,
+    pooling: PoolingConfig,
     other: Path,
     way: tuple[str, float, int],
     groups: np.ndarray | None,
@@ -223,7 +223,7 @@ def draw_pair(
     texts, _columns, _rows = _texts_of(source, "")
     depth = subject.about.config.num_hidden_layers
     is_last = pooling.layer == _depth_of(vectors, pooling)
-    chosen = Pooling(pooling.kind, depth if is_last else min(pooling.layer, depth)).of(subject.about)
+    chosen = PoolingConfig(pooling.kind, depth if is_last else min(pooling.layer, depth)).of(subject.about)
     found = yield from embed(subject, texts, [chosen], max_length=source.max_length)
     both, here, there = np.intersect1d(vectors.order, found.places, return_indices=True)
     one, two = vectors.at(pooling)[here], found.of(chosen)[there]
@@ -241,19 +241,19 @@ def draw_pair(
     )
 
 
-def _depth_of(vectors: Vectors, pooling: Pooling) -> int:
+def _depth_of(vectors: Vectors, pooling: PoolingConfig) -> int:
     """Return the last layer that there are vectors of."""
     return max(one.layer for one in vectors.poolings if one.kind == pooling.kind)
 
 
-def find_neighbours(vectors: Vectors, pooling: Pooling, place: int) -> Neighbours:
+def find_neighbours(vectors: Vectors, pooling: PoolingConfig, place: int) -> Neighbours:
     """Return the texts most like one."""
     places, cosines = neighbours(vectors.at(pooling), place, NUM_NEIGHBOURS)
     return Neighbours(vectors, place, places, cosines)
 
 
 def compare_texts(
-    vectors: Vectors, pooling: Pooling, groups: np.ndarray | None, by_group: bool
+    vectors: Vectors, pooling: PoolingConfig, groups: np.ndarray | None, by_group: bool
 ) -> CosineMatrix:
     """Return the cosines of any two texts, or of any two of a part of them, spread evenly."""
     values = vectors.at(pooling)
@@ -321,7 +321,7 @@ def _texts_of(source: TextSource, group: str) -> tuple[list[str], dict[str, list
 
 
 def _of_texts(
-    subject: LoadedModel, source: TextSource, pooling: Pooling, group: str
+    subject: LoadedModel, source: TextSource, pooling: PoolingConfig, group: str
 ) -> Generator[Event, None, Vectors]:
     texts, columns, rows = _texts_of(source, group)
     chosen = _worth_keeping(subject, len(texts), pooling)
@@ -351,7 +351,7 @@ def _of_word(subject: LoadedModel, source: TextSource, group: str) -> Generator[
     return Vectors(
         **_shared(subject, source),
         **shared,
-        poolings=tuple(Pooling(WORD, layer) for layer in range(len(found.vectors))),
+        poolings=tuple(PoolingConfig(WORD, layer) for layer in range(len(found.vectors))),
         values=found.vectors,
         seconds=0.0,
         notes=tuple(notes),
@@ -360,7 +360,7 @@ def _of_word(subject: LoadedModel, source: TextSource, group: str) -> Generator[
     )
 
 
-def _worth_keeping(subject: LoadedModel, num_texts: int, pooling: Pooling) -> list[Pooling]:
+def _worth_keeping(subject: LoadedModel, num_texts: int, pooling: PoolingConfig) -> list[PoolingConfig]:
     """Return what is computed in one pass: every pooling at every layer, or less where that is too much."""
     about = subject.about
     everything = [one for kind in kinds_of(subject.about) for one in every_layer(about, kind)]

@@ -13,7 +13,7 @@ from app.look.layout import form_rows, row
 from app.look.widgets import Card, named, tidy_spin
 from app.pages.embeddings.requests import WORD, Vectors
 from engine.inspect.embeddings.projection import MOST_TSNE, PERPLEXITY, most_perplexity
-from engine.inspect.embeddings.vectors import KINDS, LAYERED, SENTENCE, Pooling, usual_kind
+from engine.inspect.embeddings.vectors import KINDS, LAYERED, SENTENCE, PoolingConfig, usual_kind
 from engine.inspect.loaded_model import ModelSummary
 
 PCA, TSNE = "pca", "tsne"
@@ -64,13 +64,13 @@ class VectorsCard(Card):
             self._of_word = of_word
             self._show()
 
-    def pooling(self) -> Pooling | None:
+    def pooling(self) -> PoolingConfig | None:
         """Return what is chosen, its layer counted from 0; None without a model."""
         if self._about is None:
             return None
         if self._of_word:
-            return Pooling(WORD, self.slider.value())
-        return Pooling(str(self.kind_box.currentData()), self.slider.value()).of(self._about)
+            return PoolingConfig(WORD, self.slider.value())
+        return PoolingConfig(str(self.kind_box.currentData()), self.slider.value()).of(self._about)
 
     @property
     def layer(self) -> int:
@@ -84,7 +84,7 @@ class VectorsCard(Card):
         """Choose pooling and layer; emits nothing."""
         with QSignalBlocker(self.slider):
             self.slider.setValue(layer)
-        self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(kind)))
+        self.kind_box.choose(kind, or_first=True)
         self._show()
 
     def pooling_words(self) -> str:
@@ -109,7 +109,7 @@ class VectorsCard(Card):
         for kind in kinds:
             self.kind_box.addItem(words.tr_engine(KINDS[kind][0]), kind)
             self.kind_box.setItemData(self.kind_box.count() - 1, tip(words.tr_engine(KINDS[kind][1])), TIP)
-        self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(before)))
+        self.kind_box.choose(before, or_first=True)
 
     def _show(self) -> None:
         kind = str(self.kind_box.currentData())
@@ -184,12 +184,12 @@ class MapSettings(Card):
         for spin, value in ((self.perplexity, perplexity), (self.seed, seed)):
             with QSignalBlocker(spin):
                 spin.setValue(value)
-        self.method_box.setCurrentIndex(self.method_box.findData(method))
+        self.method_box.choose(method)
         self._show()
 
     def color_by_nothing(self) -> None:
         """Colour all points alike; emits nothing."""
-        self.color_box.setCurrentIndex(self.color_box.findData(""))
+        self.color_box.choose("")
 
     def set_vectors(self, vectors: Vectors | None, wanted: str) -> None:
         """Offer the columns of other texts. Args: wanted: the one to begin with, if it is there."""
@@ -200,15 +200,16 @@ class MapSettings(Card):
             self.color_box.addItem(name, name)
         for name in (wanted, before):
             if name and self.color_box.findData(name) >= 0:
-                self.color_box.setCurrentIndex(self.color_box.findData(name))
+                self.color_box.choose(name)
         self.color_box.setEnabled(self.color_box.count() > 1)
         self._count = len(vectors.texts) if vectors is not None else 0
         self._show()
 
     def _lay_out(self) -> None:
-        self._of_tsne = [label(self.tr("Perplexity"), "muted"), label(self.tr("Seed"), "muted")]
-        for caption, spin in zip(self._of_tsne, (self.perplexity, self.seed), strict=True):
-            caption.setBuddy(spin)
+        self._of_tsne = [
+            label(self.tr("Perplexity"), "muted", buddy=self.perplexity),
+            label(self.tr("Seed"), "muted", buddy=self.seed),
+        ]
         rows = form_rows(
             (self.tr("Colour"), self.color_box),
             (self.tr("Kind"), self.method_box),
@@ -247,5 +248,4 @@ class MapSettings(Card):
     def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
         spin = SpinBox(minimum=least, maximum=most, value=value)
         spin.setKeyboardTracking(False)
-        tidy_spin(named(spin, name, accessible))
-        return spin
+        return tidy_spin(named(spin, name, accessible))

@@ -27,11 +27,11 @@ from app.pages.embeddings.requests import (
 )
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.inside.model_bar import model_caption
-from app.plots.marks import Classes, Coloring, coloring_of
+from app.plots.marks import Coloring, PointClasses, coloring_of
 from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.embeddings.poolings import PoolingComparison
-from engine.inspect.embeddings.vectors import LAYERED, Pooling
+from engine.inspect.embeddings.vectors import LAYERED, PoolingConfig
 from engine.inspect.loaded_model import ModelSummary
 
 TABS = ("map", "similarity", "layers", "poolings", "pair")
@@ -165,7 +165,7 @@ class Views(QTabWidget):
         """Whether the texts have classes to compare."""
         return self._groups()[0] is not None
 
-    def _pooling(self) -> Pooling | None:
+    def _pooling(self) -> PoolingConfig | None:
         """Return the chosen pooling where there are vectors of it."""
         vectors, pooling = self._vectors, self._vectors_card.pooling()
         return pooling if vectors is not None and pooling is not None and vectors.has(pooling) else None
@@ -179,7 +179,7 @@ class Views(QTabWidget):
     def _groups(self) -> tuple[np.ndarray | None, tuple[str, ...]]:
         """Return the class of each text, and the classes; nothing where the colours are no classes."""
         coloring = self._coloring()
-        if not isinstance(coloring, Classes) or len(coloring.names) < 2:
+        if not isinstance(coloring, PointClasses) or len(coloring.names) < 2:
             return None, ()
         return coloring.numbers, coloring.names
 
@@ -340,7 +340,7 @@ class Views(QTabWidget):
 
     def _take_matrix(self, matrix: CosineMatrix) -> None:
         coloring = self._coloring()
-        self.similarity_card.show_matrix(matrix, coloring if isinstance(coloring, Classes) else None)
+        self.similarity_card.show_matrix(matrix, coloring if isinstance(coloring, PointClasses) else None)
         self.similarity_card.set_title(self._title(matrix.vectors))
         self.similarity_card.plot.set_caption(self._lines(matrix.vectors))
 

@@ -146,26 +146,18 @@ class SourceCard(Card):
         self._choose(self.kind_box, source.kind)
 
     def _make_choices(self) -> None:
-        self.kind_box = self._box(
-            "embeddings_kind",
-            self.tr("Which texts"),
-            (
-                (TABLE, self.tr("Rows of the open table")),
-                (TYPED, self.tr("Typed sentences")),
-                (WORD, self.tr("A word in many contexts")),
-            ),
+        kinds = (
+            (self.tr("Rows of the open table"), TABLE),
+            (self.tr("Typed sentences"), TYPED),
+            (self.tr("A word in many contexts"), WORD),
         )
-        self.column_box = self._box("embeddings_column", self.tr("Column with the text"), ())
-        self.way_box = self._box(
-            "embeddings_way",
-            self.tr("Which rows"),
-            ((RANDOM, self.tr("Drawn at random")), (FIRST, self.tr("The first"))),
-        )
-        self.place_box = self._box(
-            "embeddings_place",
-            self.tr("Where the word is looked for"),
-            ((TYPED, self.tr("In typed sentences")), (TABLE, self.tr("In the open table"))),
-        )
+        self.kind_box = ChoiceBox("embeddings_kind", self.tr("Which texts"), entries=kinds)
+        self.column_box = ChoiceBox("embeddings_column", self.tr("Column with the text"))
+        ways = ((self.tr("Drawn at random"), RANDOM), (self.tr("The first"), FIRST))
+        self.way_box = ChoiceBox("embeddings_way", self.tr("Which rows"), entries=ways)
+        places = ((self.tr("In typed sentences"), TYPED), (self.tr("In the open table"), TABLE))
+        said = self.tr("Where the word is looked for")
+        self.place_box = ChoiceBox("embeddings_place", said, entries=places)
         self.rows = self._spin("embeddings_rows", 2, MOST_ROWS, ROWS, self.tr("Number of rows"))
         self.seed = self._spin("embeddings_seed", 1, 999_999, 1, self.tr("Seed"))
         self.length = self._spin("embeddings_length", 3, 512, LENGTH, self.tr("Longest text"))
@@ -187,7 +179,7 @@ class SourceCard(Card):
         self.topics_button = button(
             self.tr("Example: sentences of several topics"), "link", name="embeddings_topics"
         )
-        self.senses_button = button("", "link", name="embeddings_senses")
+        self.senses_button = button("", "link", name="embeddings_senses", call=self.show_senses)
 
     def _lay_out(self) -> None:
         self.add(self.kind_box)
@@ -230,7 +222,6 @@ class SourceCard(Card):
         self.word.textChanged.connect(self.changed)
         self.word.returnPressed.connect(self.entered)
         self.topics_button.clicked.connect(self.show_topics)
-        self.senses_button.clicked.connect(self.show_senses)
         self.open_button.clicked.connect(self.table_wanted)
         self._session.data.opened.connect(self._show_table)
         self._session.data.opened.connect(self._leave_example)
@@ -299,21 +290,14 @@ class SourceCard(Card):
         return self.tr("{name}, column {column}, {count} rows drawn with seed {seed}").format(**values)
 
     def _choose(self, box: ChoiceBox, value: str) -> None:
-        box.setCurrentIndex(box.findData(value))
+        box.choose(value)
         self._show_kind()
-
-    def _box(self, name: str, accessible: str, entries: Sequence[tuple[str, str]]) -> ChoiceBox:
-        box = ChoiceBox(name, accessible)
-        for value, text in entries:
-            box.addItem(text, value)
-        return box
 
     def _spin(self, name: str, least: int, most: int, value: int, accessible: str) -> SpinBox:
         spin = SpinBox(minimum=least, maximum=most, value=value, singleStep=max(1, value // 10))
         spin.setGroupSeparatorShown(True)
         spin.setKeyboardTracking(False)
-        tidy_spin(named(spin, name, accessible))
-        return spin
+        return tidy_spin(named(spin, name, accessible))
 
     def _edit(self, name: str, placeholder: str) -> QPlainTextEdit:
         edit = TextEdit(placeholderText=placeholder, tabChangesFocus=True)

@@ -25,7 +25,7 @@ from app.plots.figure import Figure
 from app.plots.slice_rows import SliceRow, SliceRowsPlot
 from app.work.text_filter import ANSWER, COLUMN, CONFIDENCE, LENGTH, WORD, Filter
 from engine.evaluation.comparing import chance_words
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import ALARM, LANGUAGE, MEANING, Slice
 
 LEAST = 96  # px of a picture
@@ -196,7 +196,7 @@ class ScoresBy(Card):
         self._show_coverage(opened.report)
         self._show_lengths()
 
-    def _show_classes(self, report: Report, intervals: Sequence[tuple[float, float]]) -> None:
+    def _show_classes(self, report: ScoreReport, intervals: Sequence[tuple[float, float]]) -> None:
         scores, names = report.classes, report.scored.each.names
         rows = [
             ClassRow(
@@ -227,7 +227,7 @@ class ScoresBy(Card):
         if self._opened is not None:
             self._show_classes(self._opened.report, intervals)
 
-    def _show_bins(self, report: Report) -> None:
+    def _show_bins(self, report: ScoreReport) -> None:
         found = report.calibration
         groups = [
             TextGroup(
@@ -275,7 +275,7 @@ class ScoresBy(Card):
         """Whether these are the validation rows of the model's run, on which a temperature is best fitted."""
         return self._opened is not None and self._opened.source.part == "validation"
 
-    def _kept_from_words(self, report: Report) -> str:
+    def _kept_from_words(self, report: ScoreReport) -> str:
         """Return what the temperature that is kept was fitted on; "" where that is not known."""
         name = report.kept_from[0]
         if report.has_chosen and not self._is_validation:
@@ -316,7 +316,7 @@ class ScoresBy(Card):
         if self._opened is not None:
             self.temperature_wanted.emit(self._opened.report.kept == 1)
 
-    def _show_coverage(self, report: Report) -> None:
+    def _show_coverage(self, report: ScoreReport) -> None:
         found = report.abstaining
         count = len(found.threshold)
         places = (
@@ -326,7 +326,7 @@ class ScoresBy(Card):
         self.coverage.set_points([Coverage(*(float(one[place]) for one in values)) for place in places])
         self.left.setText(self._abstaining_words(report))
 
-    def _error_words(self, report: Report) -> str:
+    def _error_words(self, report: ScoreReport) -> str:
         found = report.calibration
         values = {"error": words.share(found.error), "chance": words.share(found.chance)}
         between = ""
@@ -346,7 +346,7 @@ class ScoresBy(Card):
             )
         return text.format(**values, between=between)
 
-    def _abstaining_words(self, report: Report) -> str:
+    def _abstaining_words(self, report: ScoreReport) -> str:
         """Return from which confidence on half of the mistakes are gone, and what that costs."""
         found = report.abstaining
         wanted = 1 - (1 - report.value) / 2

@@ -8,22 +8,22 @@ from pathlib import Path
 
 from engine.evaluation.baselines import Baseline
 from engine.evaluation.comparing import ComparedModels
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 from engine.text.listed import Indices
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 
 
 @dataclass(frozen=True, eq=False)
 class OpenedScores:
-    """Scored texts, and what follows from them at once.
+    """ScoredTable texts, and what follows from them at once.
 
     file: in which their rows stand, None where that is not known. seconds: that it took.
     """
 
-    source: EvaluateFile
-    report: Report
+    source: EvaluationQuestion
+    report: ScoreReport
     always: tuple[Baseline, ...]  # the commonest class of these texts; of the training rows, if it is another
     sizes: Indices  # (E,) characters of each text
     lengths: tuple[Slice, ...]
@@ -33,7 +33,7 @@ class OpenedScores:
     seconds: float
 
     @property
-    def scored(self) -> Scored:
+    def scored(self) -> ScoredTable:
         return self.report.scored
 
     @property

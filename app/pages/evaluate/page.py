@@ -48,7 +48,7 @@ from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
 NARROW = 940  # px of the page; below, its cards are narrower
@@ -315,7 +315,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self._fill_parts()
         if self.labelled == KEPT_APART:
             return
-        source = EvaluateFile(ModelName(folder), **self.labelled.named())
+        source = EvaluationQuestion(ModelName(folder), **self.labelled.named())
         self._show_busy(self.tr("Reading…"))
         self._score_asked.ask(
             source,

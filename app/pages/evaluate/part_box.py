@@ -13,7 +13,7 @@ from app.look.boxes import ChoiceBox
 from app.look.files import ask_file
 from app.pages.evaluate.requests import Parts
 from app.session import Session
-from engine.questions.how_read import HowRead
+from engine.questions.how_read import ReadSettings
 from engine.questions.labelled import LabelledTexts
 
 
@@ -59,7 +59,7 @@ class PartBox(ChoiceBox):
         columns: dict[str, Any] = {}
         if data.roles is not None and data.table is not None and data.roles.label:
             columns = data.roles.settings()
-        how, scheme = HowRead.of(data.overrides), data.file_settings.get("scheme", "")
+        how, scheme = ReadSettings.of(data.overrides), data.file_settings.get("scheme", "")
         return LabelledTexts(data=str(path.absolute()), how=how, scheme=scheme, **columns)
 
     def choose_file(self) -> None:

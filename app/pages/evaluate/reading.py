@@ -15,7 +15,7 @@ from app.pages.tasks.known import views_of
 from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.attribution.gradients import Attribution
-from engine.text.recipe import DROP, RELABEL, SUSPECTED, Step
+from engine.text.recipe import DROP, RELABEL, SUSPECTED, RecipeStep
 
 
 class TextFollower(QObject):
@@ -100,11 +100,11 @@ class TextFollower(QObject):
             session.data.mends.decide(row, None)
             self._tell(self.tr("Line {line}: taken back.").format(line=line))
         elif is_same:
-            session.data.mends.decide(row, Step(DROP, reason=SUSPECTED))
+            session.data.mends.decide(row, RecipeStep(DROP, reason=SUSPECTED))
             said = self.tr("Line {line} is left out: the model gives it the same label.")
             self._tell(said.format(line=line))
         else:
-            step = Step(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)
+            step = RecipeStep(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)
             session.data.mends.decide(row, step)
             said = self.tr("Line {line} is {label} from now on; the file stays as it is.")
             self._tell(said.format(line=line, label=words.shorten(answered, 40)))

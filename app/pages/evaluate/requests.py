@@ -24,7 +24,7 @@ from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_of_near
 from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind
-from engine.evaluation.report import Report, keep_fitted
+from engine.evaluation.report import ScoreReport, keep_fitted
 from engine.evaluation.slices import (
     LANGUAGE,
     MEANING,
@@ -40,7 +40,7 @@ from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import LABELS, Target
 from engine.model.info import forget_temperature, read_info
 from engine.model.model_name import ModelName
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.labelled import LabelledTexts
 from engine.questions.scores import write_rows
 from engine.settings.finetune import DataConfig, FineTuneConfig
@@ -49,7 +49,7 @@ from engine.train.data_notes import shared_with_training
 from engine.train.learned import learned_by
 from engine.train.run.runs import SETUP, notes_from, read_config
 from engine.train.run.setup import read_setup
-from engine.train.scored import PEARSON, Each, Scored
+from engine.train.scored import PEARSON, ScoredTable, ScoreRows
 from engine.train.tasks.known import TASKS
 from engine.train.tasks.multi_label.task import BETWEEN
 from engine.train.tasks.rows.kind import OfRows
@@ -97,10 +97,10 @@ def _own_file(run: Path | None, part: str) -> str:
         return ""
     if not isinstance(config, FineTuneConfig):
         return ""
-    return {"validation": config.data.validation_data, "test": config.data.test_data}[part]
+    return config.data.apart.get(part, "")
 
 
-def score(source: EvaluateFile) -> Steps[OpenedScores]:
+def score(source: EvaluationQuestion) -> Steps[OpenedScores]:
     """Return scored texts with what is shown of them at first. Raises: UserError."""
     start = time.perf_counter()
     scored = yield from source.scoring()
@@ -117,7 +117,7 @@ def score(source: EvaluateFile) -> Steps[OpenedScores]:
     return OpenedScores(source, report, always, sizes, lengths, seen, can_count, file, seconds)
 
 
-def _num_seen(source: EvaluateFile, scored: Scored) -> int | None:
+def _num_seen(source: EvaluationQuestion, scored: ScoredTable) -> int | None:
     """Return how many of the texts the model has learned from; None: that is not known."""
     if scored.num_seen:
         return scored.num_seen
@@ -134,7 +134,7 @@ def _num_seen(source: EvaluateFile, scored: Scored) -> int | None:
     return shared_with_training(notes_from(told), source.part)
 
 
-def _file_of(source: EvaluateFile) -> Path | None:
+def _file_of(source: EvaluationQuestion) -> Path | None:
     """Return the file in which the rows of some texts stand."""
     if not source.part:
         return Path(source.data).absolute()
@@ -148,7 +148,7 @@ def _file_of(source: EvaluateFile) -> Path | None:
     return Path(config.data.data).absolute() if isinstance(config, FineTuneConfig) else None
 
 
-def _counted(report: Report) -> Steps[None]:
+def _counted(report: ScoreReport) -> Steps[None]:
     """Find what would take long on the window's thread, one after another."""
     asked: list[Callable[[], object]] = [
         lambda: report.groups,
@@ -169,7 +169,7 @@ def _counted(report: Report) -> Steps[None]:
         yield Beat()
 
 
-def f1_intervals(report: Report) -> Steps[tuple[tuple[float, float], ...]]:
+def f1_intervals(report: ScoreReport) -> Steps[tuple[tuple[float, float], ...]]:
     """Return the interval of each class's F1."""
     found = []
     for label in range(len(report.scored.each.names)):
@@ -244,7 +244,7 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         config = read_config(run)
         assert isinstance(config, FineTuneConfig)
         data = config.data
-        own = {"validation": data.validation_data, "test": data.test_data}[source.part]
+        own = data.apart.get(source.part, "")
         if not own:
             sha256 = str(read_setup(run / SETUP, {"data": dict})["data"].get("sha256"))
         taken = {data.text, data.text_pair, data.label}
@@ -253,9 +253,7 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         data, path = source.config, source.data
     if not isinstance(TASKS.get(opened.scored.task), OfRows):
         return {}
-    table = yield from reading_table(
-        path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
+    table = yield from reading_table(path, **data.how)
     rows = opened.scored.listed.rows
     if (sha256 and table.sha256 != sha256) or rows.max(initial=-1) >= table.num_rows:
         return {}
@@ -342,7 +340,7 @@ def _mask(
     return _differing(len(each), str(values[0]), both)
 
 
-def _places_of(each: Each, one: Filter) -> Places:
+def _places_of(each: ScoreRows, one: Filter) -> Places:
     """Return the places of the texts that have a mark, or of one."""
     if one.kind == text_filter.PLACE:
         return np.array([int(one.values[0])], np.int64)
@@ -375,7 +373,7 @@ def fitted(
     return listing
 
 
-def _is_known(one: Filter, each: Each, columns: Collection[str], both: ScoredPair | None) -> bool:
+def _is_known(one: Filter, each: ScoreRows, columns: Collection[str], both: ScoredPair | None) -> bool:
     first, *_others = one.values
     if one.kind == text_filter.ANSWER:
         low, high = sorted(int(place) for place in one.values)
@@ -410,7 +408,7 @@ def _differing(count: int, who: str, both: ScoredPair | None) -> Mask:
     return found
 
 
-def _of_texts(scored: Scored, test: Callable[[str], bool], so_far: Mask) -> Steps[Mask]:
+def _of_texts(scored: ScoredTable, test: Callable[[str], bool], so_far: Mask) -> Steps[Mask]:
     """Ask a test of the texts that are still in question, some at a time."""
     listed, found = scored.listed, np.zeros(len(scored.each), bool)
     if not len(listed.texts):
@@ -454,7 +452,7 @@ def scored_words(found: Attribution) -> list[ScoredWord]:
     ]
 
 
-def export(path: Path, scored: Scored, places: Places) -> Path:
+def export(path: Path, scored: ScoredTable, places: Places) -> Path:
     """Write some texts with their answers as a table. Raises: UserError."""
     write_rows(path, scored, places.tolist())
     return path

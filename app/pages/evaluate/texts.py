@@ -29,7 +29,7 @@ from app.pages.tasks.known import views_of
 from app.pages.tasks.views import FileViews
 from app.work import text_filter
 from app.work.text_filter import Filter
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 
 SETTLE_MS = 200  # after the last key, before a search is made
 LEAST_ROWS = 2
@@ -106,7 +106,7 @@ class TextsCard(Card):
         super().__init__(parent=parent)
         self.set_title(self.tr("Texts"))
         self.listing = Listing()
-        self._scored: Scored | None = None
+        self._scored: ScoredTable | None = None
         self._others: tuple[str, str] = ("", "")
         self._chips: list[QToolButton] = []
         self.chips = QWidget()
@@ -164,7 +164,7 @@ class TextsCard(Card):
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    def show_scored(self, scored: Scored | None) -> None:
+    def show_scored(self, scored: ScoredTable | None) -> None:
         """List other texts, none of which is filtered."""
         self._scored = scored
         is_of_numbers = scored is not None and views_of(scored.task).is_of_numbers

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from app import words
 from app.look import theme
-from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, Words
+from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, WordsCell
 from app.look.rows_model import CellsDelegate, Index, RowsModel, TableColumn
 from app.pages.evaluate.opened_scores import ScoredPair
 from app.pages.tasks.known import views_of
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 
 ANSWER, OTHER, SURE, TEXT, LINE, OPEN = range(6)
 SHOWN, TOLD = 240, 2000  # characters of a text on its line, in its tip
@@ -31,7 +31,7 @@ class TextRows(RowsModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.scored: Scored | None = None
+        self.scored: ScoredTable | None = None
         self.both: ScoredPair | None = None
         self.places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.opened = -1  # the row that is open
@@ -39,7 +39,9 @@ class TextRows(RowsModel):
         self._has_lines = True
         self.put(self._columns(), ())
 
-    def set_rows(self, scored: Scored | None, places: npt.NDArray[np.int64], both: ScoredPair | None) -> None:
+    def set_rows(
+        self, scored: ScoredTable | None, places: npt.NDArray[np.int64], both: ScoredPair | None
+    ) -> None:
         """Show other texts."""
         if both is not self.both:
             self._second = {}
@@ -128,14 +130,14 @@ class TextRows(RowsModel):
     def _other_cell(self, place: int) -> Cell:
         other = self.other(place)
         is_another = bool(other) and other != self.answer(place)[0]
-        return Words(other, "text" if is_another else "muted", is_another)
+        return WordsCell(other, "text" if is_another else "muted", is_another)
 
     def _sure_cell(self, place: int) -> Cell:
-        figure = Words(words.decimal(self.sure(place), 2), side=RIGHT, cut=WHOLE)
+        figure = WordsCell(words.decimal(self.sure(place), 2), side=RIGHT, cut=WHOLE)
         return Beside(Bar(self.sure(place)), figure, QFontMetricsF(figure.font).horizontalAdvance("0.00") + 8)
 
     def _text_cell(self, place: int) -> Cell:
-        return Words("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))
+        return WordsCell("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))
 
 
 def _column(
@@ -158,15 +160,15 @@ class _Answer(Cell):
     is_right: bool
 
     def paint(self, painter: QPainter, room: QRectF) -> None:
-        true, arrow = Words(self.true), Words("  →  ", "muted", cut=WHOLE)
-        predicted = Words(self.predicted, "muted" if self.is_right else "text", not self.is_right)
+        true, arrow = WordsCell(self.true), WordsCell("  →  ", "muted", cut=WHOLE)
+        predicted = WordsCell(self.predicted, "muted" if self.is_right else "text", not self.is_right)
         plain, bold = QFontMetricsF(true.font), QFontMetricsF(predicted.font)
         taken = plain.horizontalAdvance(arrow.text)
         both = max(10.0, room.width() - taken)
         longest = max(both / 2, both - bold.horizontalAdvance(self.predicted))
         first = min(plain.horizontalAdvance(self.true) + 1, longest)
         cut = true.shown_in(first)
-        Words(cut, cut=WHOLE).paint(painter, room)
+        WordsCell(cut, cut=WHOLE).paint(painter, room)
         rest = room.adjusted(plain.horizontalAdvance(cut), 0, 0, 0)
         arrow.paint(painter, rest)
         predicted.paint(painter, rest.adjusted(taken, 0, 0, 0))

@@ -21,9 +21,8 @@ class Action(QWidget):
         super().__init__(parent)
         self._is_busy = False
         self.said = label("", "muted", wrap=True, name="family_action_said")
-        self.button = button("", name="family_action")
+        self.button = button("", name="family_action", call=self._clicked)
         row((self.said, 1), self.button, gap=10, parent=self)
-        self.button.clicked.connect(self._clicked)
 
     def show_offer(self, offer: Offer, *, is_busy: bool) -> None:
         """Say what can be done now. Args: is_busy: something is under way, and can be stopped."""

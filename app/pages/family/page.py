@@ -18,8 +18,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QMenu,
     QScrollArea,
-    QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 
@@ -30,8 +28,8 @@ from app.look.copy_command import CopyCommandButton
 from app.look.files import ask_files
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, WholeLabel, label, tip
-from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, Card, EmptyState, Pane, button, named, set_role
+from app.look.layout import STRETCH, column, row, stacked
+from app.look.widgets import GAP, Card, EmptyState, ScrollView, button, named, set_role
 from app.pages.family.action import Action
 from app.pages.family.draft import FamilyDraft
 from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, FamilyKind, TypedQuestion
@@ -44,7 +42,7 @@ from app.pages.family.train_dialog import TrainDialog
 from app.pages.inside.kept_page import KeptPage
 from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
-from app.plots.member_column import Labels
+from app.plots.member_column import FamilyLabels
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
@@ -88,16 +86,13 @@ class FamilyPage(KeptPage[FamilyState]):
         self._show_kind()
 
     def _make(self) -> None:
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_family_command")
+        self.copy_button = named(CopyCommandButton(), "copy_family_command")
         self.save_button = button(self.tr("Save figure…"), icon="save", name="family_save")
-        self.train_button = button(self.tr("Train a family…"), name="family_train")
+        self.train_button = button(self.tr("Train a family…"), name="family_train", call=self.open_dialog)
         for action in (self.copy_button, self.save_button, self.train_button):
             self.header.add_action(action)
         self.tabs = KindTabs()
-        self.box = ChoiceBox("family_box", self.tr("Family"))
-        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.box.setFixedWidth(BOX)
+        self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")
@@ -106,7 +101,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.second_label = label(self.tr("Then"), "muted")
         self.second = named(LineEdit(), "family_second", self.tr("Second sentence"))
         self.action = Action()
-        self.examples = button(self.tr("Examples"), "link", name="family_examples")
+        self.examples = button(self.tr("Examples"), "link", name="family_examples", call=self._offer_examples)
         self.sentences = named(TextEdit(), "family_sentences", self.tr("Sentences"))
         self.sentences.setToolTip(tip(self.tr("An empty line begins another sense of the word.")))
         self.sentences.setTabChangesFocus(True)
@@ -118,12 +113,10 @@ class FamilyPage(KeptPage[FamilyState]):
         }
         self.banner = Banner(name="family_banner")
         self.columns = named(FamilyColumns(self.tr("Family")), "family_columns")
-        self.claims = WholeLabel()
-        self.claims.setObjectName("family_claims")
+        self.claims = named(WholeLabel(), "family_claims")
         self.learning = Learning()
         self.progress = label("", "muted", name="family_progress")
-        self.empty = EmptyState("", self.tr("Train a family…"))
-        self.empty.setObjectName("family_empty")
+        self.empty = named(EmptyState("", self.tr("Train a family…")), "family_empty")
 
     def _lay_out(self) -> None:
         self.area = QScrollArea(widgetResizable=True)
@@ -140,19 +133,15 @@ class FamilyPage(KeptPage[FamilyState]):
         self.card.add(self.action)
         self.card.add(self.sentences)
         self.card.add(self.banner)
-        self.answers = QStackedWidget()
         inner = QWidget()
         column(self.claims, STRETCH, parent=inner)
-        self.answers.addWidget(self.area)
-        self.answers.addWidget(Pane(inner))
+        self.answers = stacked(self.area, ScrollView(inner))
         self.card.add(self.answers, 1)
         self.card.add(self.learning)
         work = QWidget()
         self.head = row((self.tabs, 1), self.box, gap=GAP)
         column(self.head, (self.card, 1), gap=GAP, parent=work)
-        self.views = QStackedWidget()
-        self.views.addWidget(self.empty)
-        self.views.addWidget(work)
+        self.views = stacked(self.empty, work)
         self.views.setCurrentIndex(1)  # until it is known that there is no family
         self.body.addWidget(self.progress)
         self.body.addWidget(self.views, 1)
@@ -172,9 +161,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
         self.save_button.clicked.connect(self.columns.save_picture)
-        self.train_button.clicked.connect(self.open_dialog)
         self.empty.activated.connect(self.open_dialog)
-        self.examples.clicked.connect(self._offer_examples)
         self.session.training.heard.connect(self._show_progress)
         self.session.training.ended.connect(self._training_ended)
 
@@ -329,7 +316,7 @@ class FamilyPage(KeptPage[FamilyState]):
         """Show no answer, and let the same be asked again."""
         self._asked.drop()
         self.answered = None
-        self.columns.set_columns((), Labels())
+        self.columns.set_columns((), FamilyLabels())
         self.claims.setText("")
         self.learning.hide()
         self._show_action()
@@ -430,7 +417,7 @@ class FamilyPage(KeptPage[FamilyState]):
             figure.set_caption(lines)
         asked = zip((self.tr("Question"), self.tr("Answer")), kind.caption(self.draft.typed), strict=True)
         self.columns.set_caption([*lines, *(line for line in asked if line[1])])
-        self.columns.set_columns(kind.columns(answered), kind.labels(answered))
+        self.columns.set_columns(kind.columns(answered), kind.all_labels(answered))
         QTimer.singleShot(0, self, self._reveal_row)  # once there is room for the columns
 
     def _reveal_row(self) -> None:

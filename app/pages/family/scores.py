@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from app import words
-from app.plots.member_column import ScoreCell
+from app.plots.member_column import MemberScore
 from app.words import tr_engine, translate
-from engine.family.card import ANALOGIES, PERCENT, RANKS, Line
-from engine.family.reached import Score
+from engine.family.card import ANALOGIES, PERCENT, RANKS, CardLine
+from engine.family.reached import ReachedScore
 
 
-def shares_line(scores: Mapping[str, Score | None]) -> Line:
+def shares_line(scores: Mapping[str, ReachedScore | None]) -> CardLine:
     """Return shares of the members as a row without a name."""
-    return Line("", "", PERCENT, {name: asdict(one) for name, one in scores.items() if one is not None})
+    return CardLine("", "", PERCENT, {name: asdict(one) for name, one in scores.items() if one is not None})
 
 
-def said(line: Line) -> tuple[str, str]:
+def said(line: CardLine) -> tuple[str, str]:
     """Return the words of a row: of a file its name, and over how many questions."""
     count = max((int(one["count"]) for one in line.scores.values()), default=0)
     if not line.source:
@@ -32,17 +32,17 @@ def said(line: Line) -> tuple[str, str]:
     return name, many
 
 
-def cell(line: Line, name: str) -> ScoreCell:
+def cell(line: CardLine, name: str) -> MemberScore:
     """Return a score with its interval from low to high."""
     one = line.scores.get(name)
     if one is None:
-        return ScoreCell("")
+        return MemberScore("")
     times, digits = (100, 1) if line.unit == PERCENT else (1, 2 if line.unit == RANKS else 1)
     few = 0 if line.unit != RANKS and times * one["high"] >= 1000 else digits
     value, low, high = (
         words.decimal(round(times * one[key], few), few)
         for key in ("value", "low", "high")  # as in the card
     )
-    return ScoreCell(
+    return MemberScore(
         value, translate("family", "{low} to {high}").format(low=low, high=high), line.is_best(name)
     )

@@ -25,7 +25,7 @@ from app.work.titles import run_title
 from app.work.worker import Channel
 from engine.errors import Sentence, UserError
 from engine.events import Event, Gained, Noted, Steps
-from engine.settings.comparison import ComparisonConfig
+from engine.settings.finetune import ComparisonConfig
 from engine.train.comparison import REPORT, WAYS, beside, is_comparison, note_on_looks, read_report
 from engine.train.metrics import LEAST_SEEDS, mean_interval
 

@@ -34,9 +34,8 @@ from engine.commands.command_line import finetune_command
 from engine.errors import UserError
 from engine.events import Started
 from engine.questions.labelled import LabelledTexts
-from engine.settings.comparison import ComparisonConfig
 from engine.settings.config import values_of
-from engine.settings.finetune import FineTuneConfig
+from engine.settings.finetune import ComparisonConfig, FineTuneConfig
 from engine.text.roles import Roles
 from engine.train.run.runs import new_run_dir
 

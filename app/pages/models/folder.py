@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 from app import words
 from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import STRETCH, column
-from app.look.widgets import GAP, Card, LevelMark, set_role
+from app.look.widgets import GAP, Card, LevelMark, holder, set_role
 from app.pages.models.requests import ModelDetail
 from app.pages.tasks.known import is_metric, metric_words
 from app.work.library import ModelEntry
@@ -34,8 +34,6 @@ class FolderView(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        inner = QWidget()
-        set_role(inner, "clear")
         self.facts_card = Card()
         self.parts_card = Card(self.tr("What is in its files"))
         self.parts_card.set_hint(self.tr("and what becomes of it when it is opened"))
@@ -45,8 +43,7 @@ class FolderView(QScrollArea):
         self._grid = _grid(self._rows)
         self._grid.setColumnStretch(2, 1)
         self.parts_card.add(self._rows)
-        column(self.facts_card, self.parts_card, STRETCH, gap=GAP, parent=inner)
-        self.setWidget(inner)
+        self.setWidget(holder(column(self.facts_card, self.parts_card, STRETCH, gap=GAP)))
 
     def _add_facts(self) -> dict[str, QLabel]:
         grid = QGridLayout()
@@ -213,17 +210,6 @@ class FolderView(QScrollArea):
             value = label(words.number(count) if count else "–")
             value.setAlignment(RIGHT)
             self._grid.addWidget(value, place, 3)
-
-    def part_texts(self) -> list[str]:
-        """Return the rows as a person reads them."""
-        grid = self._grid
-        rows = []
-        for row in range(grid.rowCount()):
-            items = [grid.itemAtPosition(row, column) for column in (1, 2, 3)]
-            labels = [item.widget() for item in items if item is not None]
-            if labels:
-                rows.append(" · ".join(one.text() for one in labels if isinstance(one, QLabel)))
-        return rows
 
 
 def _grid(widget: QWidget) -> QGridLayout:

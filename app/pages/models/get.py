@@ -9,7 +9,7 @@ from app import words
 from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, Card, button, named, set_role
+from app.look.widgets import GAP, Card, button, holder, named, set_role
 from app.pages.models.look_card import LookCard
 from app.pages.models.offers import OffersView, offers_of
 from app.pages.models.way import WayForm
@@ -18,7 +18,7 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.hub.asked import HubSettings
 from engine.hub.kept import is_here, place_of, unfinished
-from engine.hub.look import Look, SearchHit
+from engine.hub.look import PublishedModel, SearchHit
 
 REST_MS = 400  # after the last key, before a hub is asked
 LEAST_TYPED = 2  # characters
@@ -52,13 +52,13 @@ class GetView(QScrollArea):
             self.tr("bert-base-chinese, hfl/rbt3, a word of its name, or its address")
         )
         self.name.setClearButtonEnabled(True)
-        self.look_button = button(self.tr("Look at it"), name="models_look_at")
+        self.look_button = button(self.tr("Look at it"), name="models_look_at", call=self.look_at_typed)
         self.way_button = button(self.tr("How it is asked"), "link", name="models_show_way")
         self.way_button.setCheckable(True)
         self.checkpoint_button = button(
             self.tr("Convert a checkpoint of TensorFlow…"), "link", name="models_convert"
         )
-        self.close_button = button(self.tr("Close"), "link", name="models_get_close")
+        self.close_button = button(self.tr("Close"), "link", name="models_get_close", call=self.closed)
         self.close_button.setToolTip(self.tr("Back to the models here"))
         self.way = WayForm(self.hub.way)
         self.way.hide()
@@ -67,27 +67,21 @@ class GetView(QScrollArea):
         self.look_card = LookCard()
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        set_role(inner, "clear")
         card = Card(self.tr("Get a model by name"))
-        card.add_corner(self.way_button)
-        card.add_corner(self.close_button)
+        card.add_corner(self.way_button, self.close_button)
         card.add_layout(row((self.name, 1), self.look_button))
         card.add(self.way)
         card.add(self.said)
         card.add(self.offers, 1)
         card.add_layout(row(self.checkpoint_button, STRETCH))
-        column((card, 1), self.look_card, gap=GAP, parent=inner)
-        self.setWidget(inner)
+        self.setWidget(holder(column((card, 1), self.look_card, gap=GAP)))
 
     def _connect(self) -> None:
         self.name.textEdited.connect(self._typed)
         self.name.returnPressed.connect(self.look_at_typed)
         self._rest.timeout.connect(self._search)
-        self.look_button.clicked.connect(self.look_at_typed)
         self.way_button.toggled.connect(self.way.setVisible)
         self.way.changed.connect(self._take_way)
-        self.close_button.clicked.connect(self.closed)
         self.checkpoint_button.clicked.connect(self.checkpoint_wanted)
         self.offers.wanted.connect(self.look_at)
         self.look_card.fetch_wanted.connect(self.hub.fetch)
@@ -145,7 +139,7 @@ class GetView(QScrollArea):
             refused=self.look_card.show_refusal,
         )
 
-    def _take_look(self, look: Look) -> None:
+    def _take_look(self, look: PublishedModel) -> None:
         out = place_of(self.hub.root, look.name)
         is_coming = self.hub.is_fetching and self.hub.transfer is not None and self.hub.transfer.out == out
         begun = 0 if is_coming else unfinished(out)
@@ -157,7 +151,7 @@ class GetView(QScrollArea):
         self.hub.set_way(way)
         self._typed()
 
-    def _discard(self, look: Look) -> None:
+    def _discard(self, look: PublishedModel) -> None:
         try:
             self.hub.discard(place_of(self.hub.root, look.name))
         except UserError as error:

@@ -16,11 +16,11 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card
+from app.look.widgets import GAP, Card, named
 from app.pages.models.weights import CheckLine, caption_lines
 from app.plots.buttons import save_icon
 from app.plots.head_slices import HeadSlicesPlot
-from engine.model.arithmetic import Arithmetic, Heads, arithmetic, divisors
+from engine.model.arithmetic import Arithmetic, HeadsConfig, arithmetic, divisors
 from engine.model.config import BertConfig
 
 SETTLE_MS = 150  # after the last move, before the weights are counted in a model
@@ -63,41 +63,32 @@ class HeadsView(QWidget):
         self._name = ""
         self._choices: tuple[int, ...] = (1,)
         self._is_quiet = False
-        self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("models_heads_slider")
-        self.slider.setAccessibleName(self.tr("Attention heads in each layer"))
+        self.slider = named(
+            Slider(Qt.Orientation.Horizontal), "models_heads_slider", self.tr("Attention heads in each layer")
+        )
         self.slider.setPageStep(1)
-        self.said = label("", "strong")
-        self.said.setObjectName("models_heads_said")
-        self.plot = HeadSlicesPlot(self.tr("Attention heads as slices"))
-        self.plot.setObjectName("models_slices")
+        self.said = label("", "strong", name="models_heads_said")
+        self.plot = named(HeadSlicesPlot(self.tr("Attention heads as slices")), "models_slices")
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.cuts = CutsModel(self)
-        self.table = TableView()
-        self.table.setObjectName("models_cuts")
-        self.table.setAccessibleName(self.tr("The same weights in any number of heads"))
-        self.sum = label("", wrap=True)
-        self.sum.setObjectName("models_heads_sum")
-        self.all = label("", wrap=True)
-        self.all.setObjectName("models_heads_all")
+        self.table = named(TableView(), "models_cuts", self.tr("The same weights in any number of heads"))
+        self.sum = label("", wrap=True, name="models_heads_sum")
+        self.all = label("", wrap=True, name="models_heads_all")
         self.check = CheckLine("models_heads_check")
         self.changes = label("", "muted", wrap=True)
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._lay_out()
         self._rest.timeout.connect(self._count)
-        self.slider.valueChanged.connect(self._moved)
+        self.slider.valueChanged.connect(self._show_cut)
 
     def _lay_out(self) -> None:
         self.table.setModel(self.cuts)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(27)
-        self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
+        self.table.choose_rows(27)
         self.table.setMinimumHeight(88)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.selectionModel().currentRowChanged.connect(self._walked)
-        caption = label(self.tr("Attention heads in each layer"))
-        caption.setBuddy(self.slider)
+        caption = label(self.tr("Attention heads in each layer"), buddy=self.slider)
         self.card = Card(self.tr("Heads are slices"))
         self.card.add_corner(save_icon(self.plot))
         self.card.body.addLayout(row(caption, (self.slider, 1), self.said, gap=12))
@@ -126,7 +117,7 @@ class HeadsView(QWidget):
         """The number of heads that the slider stands at."""
         return self._choices[self.slider.value()]
 
-    def cut(self) -> tuple[BertConfig, Heads] | None:
+    def cut(self) -> tuple[BertConfig, HeadsConfig] | None:
         """Return the model with the slider's number of heads; None while there is no model."""
         if self.found is None:
             return None
@@ -141,9 +132,6 @@ class HeadsView(QWidget):
         text = self.tr("Counted in a model that is built with {heads}, one by one: {count} weights.")
         said = text.format(heads=self._heads_words(), count=words.number(counted))
         self.check.show_text("fine" if is_same else "look", said)
-
-    def _moved(self) -> None:
-        self._show_cut()
 
     def _show_cut(self) -> None:
         cut = self.cut()

@@ -14,7 +14,7 @@ from app.look.widgets import Card, button, named, set_role
 from app.pages.models.model_list import millions
 from app.work.hub import Transfer
 from app.work.titles import answer_words, shape_words
-from engine.hub.look import Look
+from engine.hub.look import PublishedModel
 from engine.model.inventory import Inventory
 
 SCALE = 1000
@@ -31,7 +31,7 @@ class LookCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("models_look_card")
-        self.found: Look | None = None
+        self.found: PublishedModel | None = None
         self._transfer: Transfer | None = None
         self._begun = 0
         self._is_here = False
@@ -50,16 +50,14 @@ class LookCard(Card):
         )  # fmt: skip
         self.bar = named(QProgressBar(textVisible=False, maximum=SCALE), "models_bar", self.tr("Progress"))
         self.progress = label("", "muted", wrap=True, name="models_progress")
-        self.fetch_button = button(self.tr("Fetch it"), "primary", name="models_fetch")
-        self.cancel_button = button(self.tr("Cancel"), name="models_cancel")
+        self.fetch_button = button(self.tr("Fetch it"), "primary", name="models_fetch", call=self._want)
+        self.cancel_button = button(self.tr("Cancel"), name="models_cancel", call=self.cancel_wanted)
         self.discard_button = button(self.tr("Throw away what is here"), name="models_discard")
         self.add(self.said)
         self.add(self._facts)
         buttons = (self.discard_button, self.cancel_button, self.fetch_button)
         self.add_layout(row((column(self.bar), 1), *buttons, gap=10))
         self.add(self.progress)  # a refusal is long, and two buttons leave it little room
-        self.fetch_button.clicked.connect(self._want)
-        self.cancel_button.clicked.connect(self.cancel_wanted)
         self.discard_button.clicked.connect(self._want_discarded)
         self.show_nothing()
 
@@ -85,7 +83,7 @@ class LookCard(Card):
         """Say why a model cannot be looked at."""
         self._show(None, words.say_error(error), is_refusal=True)
 
-    def show_look(self, look: Look, out: Path, *, begun: int, is_here: bool) -> None:
+    def show_look(self, look: PublishedModel, out: Path, *, begun: int, is_here: bool) -> None:
         """Show what a model is. Args: out: its folder. begun: bytes of it that are here. is_here: all are."""
         self._begun, self._is_here, self._out = begun, is_here, out
         problem = look.problem
@@ -96,7 +94,7 @@ class LookCard(Card):
         self._transfer = transfer
         self._show_state()
 
-    def _show(self, look: Look | None, said: str, *, is_refusal: bool = False) -> None:
+    def _show(self, look: PublishedModel | None, said: str, *, is_refusal: bool = False) -> None:
         self.found = look
         self.set_title("" if look is None else look.name)
         self.set_hint("" if look is None else look.licence or self.tr("licence not stated"))
@@ -112,7 +110,7 @@ class LookCard(Card):
         self._facts.setVisible(bool(facts))
         self._show_state()
 
-    def _facts_of(self, look: Look) -> dict[str, str]:
+    def _facts_of(self, look: PublishedModel) -> dict[str, str]:
         kind = [look.kind or "BERT"]
         if look.config is not None:
             kind.append(shape_words(look.config))

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QListView, QWidget
 from app import words
 from app.look import theme
 from app.look.labels import label
-from app.look.widgets import Card, button
+from app.look.widgets import Card, button, named
 from app.pages.models.two_lines import THING, TwoLines, caption_item, two_lines_item
 from app.work.library import FETCHED, OPENED, SHIPPED, TRAINED, ModelEntry, entry_words
 
@@ -38,9 +38,7 @@ class ModelsList(Card):
         self.set_title(self.tr("On this computer"))
         self._quiet = False
         self._known: list[ModelEntry] | None = None  # what is shown
-        self.view = QListView()
-        self.view.setObjectName("models_list")
-        self.view.setAccessibleName(self.tr("Models on this computer"))
+        self.view = named(QListView(), "models_list", self.tr("Models on this computer"))
         self.view.setFrameShape(QListView.Shape.NoFrame)
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -49,8 +47,7 @@ class ModelsList(Card):
         self.model = QStandardItemModel(self)
         self.view.setModel(self.model)
         self.view.setItemDelegate(TwoLines(self.view))
-        self.empty = label("", "muted", wrap=True)
-        self.empty.setObjectName("models_empty")
+        self.empty = label("", "muted", wrap=True, name="models_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.browse_button = button(self.tr("Open a folder…"), "link", name="models_browse")
         self.browse_button.setToolTip(self.tr("Show a model that lies somewhere else on this computer"))

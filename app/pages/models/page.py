@@ -5,21 +5,19 @@ Folders, runs and files are read by the light worker; only formulas are worked o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QApplication, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
-from app.look import theme
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
-from app.look.layout import column, row
-from app.look.widgets import GAP, SETTINGS_WIDTH, button
+from app.look.layout import column, row, stacked
+from app.look.widgets import GAP, SETTINGS_WIDTH, button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.export.dialog import export_model
 from app.pages.models.folder import FolderView
@@ -43,7 +41,7 @@ from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.inspect.loaded_model import take_fingerprint
-from engine.model.arithmetic import Heads, arithmetic, preset_of
+from engine.model.arithmetic import HeadsConfig, arithmetic, preset_of
 from engine.model.config import BertConfig
 from engine.model.convert import Conversion
 from engine.model.inventory import Inventory
@@ -83,16 +81,14 @@ class ModelsPage(StatedPage[ModelsState]):
         self.folder_view, self.parameters, self.heads = FolderView(), ParametersView(), HeadsView()
         self.get_view = GetView(self.session)
         self.banner = Banner(name="models_banner")
-        self.tabs = QTabWidget(documentMode=True)
-        self.tabs.setObjectName("models_tabs")
-        self.tabs.setAccessibleName(self.tr("What is shown of the model"))
+        self.tabs = named(QTabWidget(documentMode=True), "models_tabs", self.tr("What is shown of the model"))
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.addTab(self.folder_view, self.tr("The model"))
         self.tabs.addTab(self.parameters, self.tr("Its weights"))
         self.tabs.addTab(self.heads, self.tr("Its attention heads"))
         self.folder_button = button(self.tr("Show its folder"), name="models_show_folder")
-        self.finetune_button = button(self.tr("Fine-tune it"), name="models_finetune")
-        self.export_button = button(self.tr("Export…"), "link", name="models_export")
+        self.finetune_button = button(self.tr("Fine-tune it"), name="models_finetune", call=self.finetune)
+        self.export_button = button(self.tr("Export…"), "link", name="models_export", call=self.export)
         self.export_button.setToolTip(self.tr("Take it to another tool: transformers, ONNX, one file"))
         self.folder_view.facts_card.add_corner(self.export_button)
         self.look_button = button(self.tr("Look inside"), "primary", name="models_look")
@@ -106,9 +102,7 @@ class ModelsPage(StatedPage[ModelsState]):
         left = QWidget()
         left.setFixedWidth(SETTINGS_WIDTH)
         column((self.list_card, 1), self.plan_card, gap=GAP, parent=left)
-        self.views = QStackedWidget()  # the models here, and those to get
-        self.views.addWidget(self.tabs)
-        self.views.addWidget(self.get_view)
+        self.views = stacked(self.tabs, self.get_view)  # the models here, and those to get
         self.body.addWidget(self.banner)
         self.body.addLayout(row(left, (self.views, 1), gap=GAP), 1)
 
@@ -128,9 +122,7 @@ class ModelsPage(StatedPage[ModelsState]):
         self.heads.count_wanted.connect(self._count_cut)
         self.tabs.currentChanged.connect(self._ask_seen)
         self.folder_button.clicked.connect(self.show_folder)
-        self.finetune_button.clicked.connect(self.finetune)
         self.look_button.clicked.connect(self.look_inside)
-        self.export_button.clicked.connect(self.export)
         self.pretrain_button.clicked.connect(self._pretrain)
         self.session.training.changed.connect(self._show_state)
 
@@ -418,7 +410,7 @@ class ModelsPage(StatedPage[ModelsState]):
         if self._detail is not None and self._detail.path == path:
             self.folder_view.show_fingerprint(text)
 
-    def _count_cut(self, config: BertConfig, heads: Heads) -> None:
+    def _count_cut(self, config: BertConfig, heads: HeadsConfig) -> None:
         """Have the weights counted in the model itself."""
         self._cut_asked.ask(
             (config, heads),
@@ -491,22 +483,3 @@ class ModelsPage(StatedPage[ModelsState]):
         )
         if is_training:
             self.finetune_button.setEnabled(False)
-
-
-def main() -> int:
-    """Show the page alone. The first argument: a model folder to open."""
-    app = QApplication(sys.argv)
-    theme.apply_theme(app, "system")
-    session = Session()
-    page = ModelsPage(session)
-    page.resize(1104, 780)
-    page.show()
-    if len(sys.argv) > 1:
-        page.open_folder(sys.argv[1])
-    result = app.exec()
-    session.close()
-    return result
-
-
-if __name__ == "__main__":
-    sys.exit(main())

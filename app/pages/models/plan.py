@@ -11,10 +11,10 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
-from app.look.widgets import Card, tidy_spin
+from app.look.widgets import Card, named, tidy_spin
 from app.pages.models.state import FIELDS
 from engine.errors import ModelError
-from engine.model.arithmetic import POSITIONS, VOCABULARY, Heads, preset_of, sizes_of
+from engine.model.arithmetic import POSITIONS, VOCABULARY, HeadsConfig, preset_of, sizes_of
 from engine.model.config import PRESETS, BertConfig
 
 SETTLE_MS = 200  # after the last key
@@ -32,32 +32,30 @@ class PlanCard(Card):
         self.setObjectName("models_plan")
         self.set_title(self.tr("Plan one"))
         self.config = BertConfig.preset("base")
-        self.heads = Heads(masked_words=True, next_sentence=True)
-        self._own: Heads | None = None  # of a model of the list, where no choice here says the same
-        self.preset_box = ChoiceBox("models_preset", self.tr("Size"))
-        for name, (layers, width, _heads) in PRESETS.items():
-            self.preset_box.addItem(f"{name} · {layers}×{width}", name)
-        self.preset_box.addItem(self.tr("other"), "")
-        self.heads_box = ChoiceBox("models_heads", self.tr("Heads on top"))
+        self.heads = HeadsConfig(masked_words=True, next_sentence=True)
+        self._own: HeadsConfig | None = None  # of a model of the list, where no choice here says the same
+        entries = [(f"{name} · {layers}×{width}", name) for name, (layers, width, _heads) in PRESETS.items()]
+        entries.append((self.tr("other"), ""))
+        self.preset_box = ChoiceBox("models_preset", self.tr("Size"), entries=entries)
+        self.heads_box = ChoiceBox("models_heads", self.tr("HeadsConfig on top"))
         self.heads_box.setToolTip(
             self.tr(
                 "What stands on the encoder: the heads for masked words and next sentences, or a classifier"
             )
         )
         self.fields = {letter: self._field(letter) for letter in FIELDS}
-        self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("models_refusal")
+        self.refusal = label("", "refusal", wrap=True, name="models_refusal")
         self.refusal.hide()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._lay_out()
         self._rest.timeout.connect(self.recount)
         self.preset_box.activated.connect(self._preset_chosen)
-        self.heads_box.activated.connect(self._heads_chosen)
+        self.heads_box.activated.connect(self._take)
         self.put(self.config, self.heads)
 
     # ---- for the page
 
-    def put(self, config: BertConfig, heads: Heads) -> None:
+    def put(self, config: BertConfig, heads: HeadsConfig) -> None:
         """Show a model's sizes, without a signal."""
         self._rest.stop()
         self.config, self.heads = config, heads
@@ -74,7 +72,7 @@ class PlanCard(Card):
 
     def plan(self, name: str) -> None:
         """Plan a preset with the published vocabulary, as choosing it in the box does."""
-        heads = self.heads if self._own is None else Heads(masked_words=True, next_sentence=True)
+        heads = self.heads if self._own is None else HeadsConfig(masked_words=True, next_sentence=True)
         self.put(BertConfig.preset(name, VOCABULARY, max_position_embeddings=POSITIONS), heads)
         self.planned.emit()
 
@@ -84,17 +82,14 @@ class PlanCard(Card):
         most, step = FIELDS[letter]
         spin = SpinBox(minimum=1, maximum=most, singleStep=step)
         spin.setGroupSeparatorShown(True)
-        spin.setObjectName(f"models_{letter}")
-        spin.setAccessibleName(f"{self._captions()[letter]}, {letter}")
-        tidy_spin(spin)
         spin.valueChanged.connect(self._typed)
-        return spin
+        return tidy_spin(named(spin, f"models_{letter}", f"{self._captions()[letter]}, {letter}"))
 
     def _captions(self) -> dict[str, str]:
         return {
             "L": self.tr("Layers"),
             "H": self.tr("Width"),
-            "A": self.tr("Heads"),
+            "A": self.tr("HeadsConfig"),
             "V": self.tr("Pieces"),
             "P": self.tr("Positions"),
             "C": self.tr("Labels"),
@@ -116,25 +111,20 @@ class PlanCard(Card):
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
-        size = label(self.tr("Size"))
-        size.setBuddy(self.preset_box)
-        grid.addWidget(size, 0, 0)
+        grid.addWidget(label(self.tr("Size"), buddy=self.preset_box), 0, 0)
         grid.addWidget(self.preset_box, 0, 1, 1, 3)
         for place, letters in enumerate(("LH", "AV", "P"), start=1):
             for column, letter in enumerate(letters):
                 self._add_field(grid, letter, place, 2 * column)
         self._add_field(grid, "C", 3, 2)
-        on_top = label(self.tr("On top"))
-        on_top.setBuddy(self.heads_box)
-        grid.addWidget(on_top, 4, 0)
+        grid.addWidget(label(self.tr("On top"), buddy=self.heads_box), 4, 0)
         grid.addWidget(self.heads_box, 4, 1, 1, 3)
         self.body.addLayout(grid)
         self.add(self.refusal)
 
     def _add_field(self, grid: QGridLayout, letter: str, row: int, column: int) -> None:
         spin = self.fields[letter]
-        caption = label(f"{self._captions()[letter]} {letter}")
-        caption.setBuddy(spin)
+        caption = label(f"{self._captions()[letter]} {letter}", buddy=spin)
         for widget in (caption, spin):
             widget.setToolTip(tip(self._helps()[letter]))
         grid.addWidget(caption, row, column)
@@ -147,15 +137,15 @@ class PlanCard(Card):
         self.heads_box.addItem(self.tr("A classifier"), CLASSIFIER)
         if self._own is not None:
             self.heads_box.addItem(self.tr("As in its folder"), OWN)
-        self.heads_box.setCurrentIndex(self.heads_box.findData(self._choice_of(self.heads)))
+        self.heads_box.choose(self._choice_of(self.heads))
 
-    def _choice_of(self, heads: Heads) -> str:
+    def _choice_of(self, heads: HeadsConfig) -> str:
         """Return the choice that says what stands on the encoder."""
-        if heads == Heads():
+        if heads == HeadsConfig():
             return NONE
-        if heads == Heads(masked_words=True, next_sentence=True):
+        if heads == HeadsConfig(masked_words=True, next_sentence=True):
             return PRETRAINING
-        return CLASSIFIER if heads == Heads(num_labels=heads.num_labels) else OWN
+        return CLASSIFIER if heads == HeadsConfig(num_labels=heads.num_labels) else OWN
 
     # ---- hearing
 
@@ -165,9 +155,6 @@ class PlanCard(Card):
             self.plan(name)
         else:
             self._show_state()
-
-    def _heads_chosen(self, _index: int) -> None:
-        self._take()
 
     def _typed(self) -> None:
         self._rest.start()
@@ -182,10 +169,10 @@ class PlanCard(Card):
         values = {letter: spin.value() for letter, spin in self.fields.items()}
         choice = self.heads_box.currentData()
         heads = {
-            NONE: Heads(),
-            PRETRAINING: Heads(masked_words=True, next_sentence=True),
-            CLASSIFIER: Heads(num_labels=values["C"]),
-            OWN: self._own or Heads(),
+            NONE: HeadsConfig(),
+            PRETRAINING: HeadsConfig(masked_words=True, next_sentence=True),
+            CLASSIFIER: HeadsConfig(num_labels=values["C"]),
+            OWN: self._own or HeadsConfig(),
         }[choice]
         is_same_width = values["H"] == self.config.hidden_size
         try:
@@ -213,5 +200,5 @@ class PlanCard(Card):
 
     def _show_state(self) -> None:
         self._refuse("")
-        self.preset_box.setCurrentIndex(self.preset_box.findData(preset_of(self.config)))
+        self.preset_box.choose(preset_of(self.config))
         self.fields["C"].setEnabled(self.heads_box.currentData() == CLASSIFIER)

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import Sentence, UserError
 from engine.events import Steps
-from engine.model.arithmetic import Heads, count_built
+from engine.model.arithmetic import HeadsConfig, count_built
 from engine.model.config import BertConfig
 from engine.model.convert import Conversion, converting
 from engine.model.info import read_info
@@ -65,6 +65,6 @@ def convert_checkpoint(checkpoint: Path, root: Path) -> Steps[Conversion]:
     return (yield from converting(checkpoint, out))
 
 
-def count_weights(config: BertConfig, heads: Heads) -> int:
+def count_weights(config: BertConfig, heads: HeadsConfig) -> int:
     """Return how many weights the model of these sizes has, counted in the model itself."""
     return sum(count_built(config, heads).values())

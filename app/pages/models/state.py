@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.work.page_state import PageState, limited, other_model
-from engine.model.arithmetic import Heads, sizes_of
+from engine.model.arithmetic import HeadsConfig, sizes_of
 from engine.model.config import BertConfig
 
 FIELDS = {  # letter of a size -> the largest that is offered, and the step of an arrow key
@@ -26,10 +26,10 @@ class PlannedModel:
     """The sizes of a model that is planned, and what stands on its encoder."""
 
     config: BertConfig
-    heads: Heads
+    heads: HeadsConfig
 
     @classmethod
-    def of(cls, config: BertConfig, heads: Heads) -> PlannedModel:
+    def of(cls, config: BertConfig, heads: HeadsConfig) -> PlannedModel:
         """Return what is planned, without what only a model's own folder says of it."""
         return cls(replace(config, id2label=(), extra={}), heads)
 

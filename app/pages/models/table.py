@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import words
 from app.look import theme
@@ -116,9 +116,7 @@ class PartsView(TableView):
         super().__init__(parent)
         self.setObjectName("models_parts")
         self.setAccessibleName(self.tr("Parts of the model"))
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(27)
-        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.choose_rows(27)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._quiet = False
         self.parts = PartsModel(self)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from app import words
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, Card, LevelMark
+from app.look.widgets import GAP, Card, LevelMark, named
 from app.pages.models.model_list import millions
 from app.pages.models.table import PartsView
 from app.plots.buttons import save_icon
@@ -37,28 +37,24 @@ class ParametersView(QWidget):
         super().__init__(parent)
         self.found: Arithmetic | None = None
         self._inventory: Inventory | None = None
-        self.plot = ParametersPlot(self.tr("Weights of the model"))
-        self.plot.setObjectName("models_plot")
+        self.plot = named(ParametersPlot(self.tr("Weights of the model")), "models_plot")
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.table = PartsView()
         self.table.setMinimumHeight(96)
-        self.formula = label("", wrap=True)
-        self.formula.setObjectName("models_formula")
-        self.numbers = label("", "muted", wrap=True)
-        self.numbers.setObjectName("models_numbers")
+        self.formula = label("", wrap=True, name="models_formula")
+        self.numbers = label("", "muted", wrap=True, name="models_numbers")
         self.check = CheckLine("models_check")
         self._values: dict[str, QLabel] = {}
         self._lay_out()
-        self.plot.part_chosen.connect(self._part_chosen)
-        self.table.walked.connect(self._row_walked)
+        self.plot.part_chosen.connect(self.table.go_to)
+        self.table.walked.connect(self.plot.set_chosen)
 
     def _lay_out(self) -> None:
         figures = QGridLayout()
         figures.setHorizontalSpacing(GAP)
         figures.setVerticalSpacing(0)
         for place, (key, caption, help_text) in enumerate(self._captions()):
-            value = label(EMPTY, "strong")
-            value.setObjectName(f"models_{key}")
+            value = label(EMPTY, "strong", name=f"models_{key}")
             head = label(caption, "caption")
             for widget in (head, value):
                 widget.setToolTip(help_text)
@@ -131,20 +127,13 @@ class ParametersView(QWidget):
             said.append(more.format(count=words.number(left)))
         self.check.show_text("fine" if is_same else "look", " ".join(said))
 
-    def _part_chosen(self, key: str) -> None:
-        self.table.go_to(key)
-
-    def _row_walked(self, key: str) -> None:
-        self.plot.set_chosen(key)
-
 
 class CheckLine(QWidget):
     """A mark and the sentence that says how the sum was checked."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = label("", wrap=True)
-        self.words.setObjectName(name)
+        self.words = label("", wrap=True, name=name)
         self._marks = {level: LevelMark(level) for level in ("fine", "look")}
         marks = ((mark, Qt.AlignmentFlag.AlignTop) for mark in self._marks.values())
         row(*marks, (self.words, 1), parent=self)

@@ -21,7 +21,7 @@ from app.pages.predict.state import PredictedFile
 from app.pages.predict.written import FileLinks
 from app.session import Session
 from engine.model.model_name import ModelName
-from engine.questions.predict import PredictFile
+from engine.questions.predict import PredictionQuestion
 
 
 class AnsweredFileCard(Card):
@@ -114,9 +114,9 @@ class AnsweredFileCard(Card):
         """Return what a dialog offers for the new file."""
         return [f"*{one}" for one in self.out_suffixes]
 
-    def question(self, model: ModelName, out: Path) -> PredictFile:
+    def question(self, model: ModelName, out: Path) -> PredictionQuestion:
         """Return what a model is asked."""
-        return PredictFile(model, data=str(self.path), out=out)
+        return PredictionQuestion(model, data=str(self.path), out=out)
 
     def set_model(self, described: ModelDescription, suffixes: tuple[str, ...]) -> None:
         """Know what reads the file. Args: suffixes: how its answers can be written, the usual one first."""

@@ -247,9 +247,9 @@ class AnswersCard(Card):
 
     def put(self, event: Predicted) -> None:
         """Put answers beside their rows."""
-        self.model.put(self.prediction, event.rows, self.views.predictions(event))
+        self.model.answer(self.prediction, event.rows, self.views.predictions(event))
         if self.views.has_probability:
-            self.model.put(self.probability, event.rows, self.views.probabilities(event))
+            self.model.answer(self.probability, event.rows, self.views.probabilities(event))
         self._num_answered += len(event.rows)
         bars = self.views.answer_counts(event)
         self.bars.set_bars(bars, shares=[count / max(1, len(event.rows)) for _name, count in bars])

@@ -29,8 +29,8 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.events import Steps
 from engine.model.model_name import ModelName
-from engine.questions.how_read import HowRead
-from engine.questions.predict import PredictFile
+from engine.questions.how_read import ReadSettings
+from engine.questions.predict import PredictionQuestion
 from engine.text.roles import Roles
 
 
@@ -118,12 +118,14 @@ class FileCard(AnsweredFileCard):
     def out_filters(self) -> list[str]:
         return [self.tr("Tables (*.csv)")]
 
-    def question(self, model: ModelName, out: Path) -> PredictFile:
+    def question(self, model: ModelName, out: Path) -> PredictionQuestion:
         assert self.preview is not None
         table, how = self.preview.table, self.preview.how
         columns: dict[str, Any] = self.preview.roles.settings()
         raw = not self.safe_box.isChecked()
-        return PredictFile(model, data=str(table.path), how=how, out=out, raw=raw, table=table, **columns)
+        return PredictionQuestion(
+            model, data=str(table.path), how=how, out=out, raw=raw, table=table, **columns
+        )
 
     @property
     def is_ready(self) -> bool:
@@ -146,8 +148,8 @@ class FileCard(AnsweredFileCard):
         """
         self.show_refusal("")
         self.status.setText(self.tr("Reading {name}…").format(name=file.path.name))
-        if file.how == HowRead() and self.known == file.path:
-            file = replace(file, how=HowRead.of(self._session.data.overrides))
+        if file.how == ReadSettings() and self.known == file.path:
+            file = replace(file, how=ReadSettings.of(self._session.data.overrides))
         self._read(file)
 
     def _read_encoded(self, encoding: str) -> None:

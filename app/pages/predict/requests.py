@@ -14,7 +14,7 @@ from engine.errors import DataError
 from engine.events import Steps
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
-from engine.questions.how_read import HowRead
+from engine.questions.how_read import ReadSettings
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import TEXT_PAIR, Roles
 from engine.text.table import BadLine, Table, reading_table
@@ -63,7 +63,7 @@ class FilePreview:
     table: Table
     roles: Roles
     reported: tuple[BadLine, ...]  # rows that cannot be used
-    how: HowRead
+    how: ReadSettings
 
 
 def describe(models: OpenModels, folder: Path) -> ModelDescription:
@@ -102,13 +102,13 @@ def tell(models: OpenModels, folder: Path, text: str, pair: str | None = None) -
     return TextAnswer(probabilities, prediction, pieces, encoding.num_cut, last, labels)
 
 
-def preview(path: Path, wanted: Roles, how: HowRead) -> Steps[FilePreview]:
+def preview(path: Path, wanted: Roles, how: ReadSettings) -> Steps[FilePreview]:
     """Return a file as it will be read, the columns those wanted, else a guess. Raises: DataError."""
     table = yield from reading_table(path, **how.named())
     return (yield from preview_roles(table, choose_roles(table, wanted), how))
 
 
-def preview_roles(table: Table, roles: Roles, how: HowRead) -> Steps[FilePreview]:
+def preview_roles(table: Table, roles: Roles, how: ReadSettings) -> Steps[FilePreview]:
     """Return a table as it will be read with columns that have been chosen. Raises: DataError."""
     reported = list(table.reported)
     if roles.text:

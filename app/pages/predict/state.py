@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.work.page_state import PageState, limited, other_model
-from engine.questions.how_read import HowRead
+from engine.questions.how_read import ReadSettings
 from engine.text.roles import ROLE_NAMES
 
 
@@ -20,7 +20,7 @@ class PredictedFile:
     """
 
     path: Path
-    how: HowRead = field(default_factory=HowRead)
+    how: ReadSettings = field(default_factory=ReadSettings)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

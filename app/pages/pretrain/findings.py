@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from app.session import Session
 from app.work.models import OpenModels
 from app.work.worker import Channel, Worker
-from engine.events import Event, Pinned, Progress, Reading
+from engine.events import Event, Pinned, Progress
 from engine.model.guess import Pins
 from engine.settings.config import values_of
 from engine.settings.pretrain import PretrainConfig
@@ -200,17 +200,7 @@ def answer(models: OpenModels, folder: Path, sentence: str) -> Pinned:
     """Return what the model that a run has left makes of a sentence. Raises: UserError."""
     subject = models.subject(folder)
     found = Pins([sentence], subject.wordpiece).look(subject.masked_head())
-    readings = tuple(
-        Reading(
-            sentence=sentence,
-            guesses=one.guesses,
-            right=one.right,
-            probability=one.probability,
-            rank=one.rank,
-        )
-        for one in found
-    )
-    return Pinned(step=0, progress=1.0, readings=readings, is_question=True)
+    return Pinned(step=0, progress=1.0, readings=tuple(found), is_question=True)
 
 
 def _look(config: PretrainConfig) -> Generator[Event, None, CorpusReport]:

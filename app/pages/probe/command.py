@@ -9,14 +9,14 @@ from pathlib import Path
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.masked_text import with_masks
 from app.words import translate
-from engine.inspect.masked.grid import TemplateRequest
-from engine.questions.cloze import ForeseeTable
-from engine.questions.fill_mask import FillMask
-from engine.questions.layers import AskLayers
-from engine.questions.next_sentence import NextSentence
-from engine.questions.pairs import ComparePairs
-from engine.questions.perplexity import MeasureSurprise
-from engine.questions.templates import ScoreTemplates
+from engine.inspect.masked.grid import TemplateSettings
+from engine.questions.cloze import ClozeQuestion
+from engine.questions.fill_mask import FillMaskQuestion
+from engine.questions.layers import LayersQuestion
+from engine.questions.next_sentence import NextSentenceQuestion
+from engine.questions.pairs import PairsQuestion
+from engine.questions.perplexity import SurpriseQuestion
+from engine.questions.templates import TemplatesQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def words_offer(draft: ProbeDraft, top_k: int) -> CommandOffer:
         )
     texts = (text, pair if draft.question.pair is not None else None)
     said = translate("probe", "The command prints the guesses for each [MASK].")
-    return CommandOffer(FillMask(about.named, *texts, top_k=top_k).command(), said)
+    return CommandOffer(FillMaskQuestion(about.named, *texts, top_k=top_k).command(), said)
 
 
 def surprise_offer(draft: ProbeDraft) -> CommandOffer:
@@ -55,7 +55,7 @@ def surprise_offer(draft: ProbeDraft) -> CommandOffer:
         return CommandOffer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
     texts = (draft.question.text, draft.question.pair)
     said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
-    return CommandOffer(MeasureSurprise(about.named, *texts).command(), said)
+    return CommandOffer(SurpriseQuestion(about.named, *texts).command(), said)
 
 
 def next_offer(draft: ProbeDraft) -> CommandOffer:
@@ -64,11 +64,11 @@ def next_offer(draft: ProbeDraft) -> CommandOffer:
     if about is None or draft.refusal or question.pair is None:
         return CommandOffer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
     said = translate("probe", "The command prints whether B follows A, and how sure the model is.")
-    return CommandOffer(NextSentence(about.named, question.text, question.pair).command(), said)
+    return CommandOffer(NextSentenceQuestion(about.named, question.text, question.pair).command(), said)
 
 
 def templates_offer(
-    draft: ProbeDraft, requests: Sequence[TemplateRequest], file: Path | None
+    draft: ProbeDraft, requests: Sequence[TemplateSettings], file: Path | None
 ) -> CommandOffer:
     """Return the line that scores a template, or those of a file."""
     if draft.about is None or not requests:
@@ -76,21 +76,21 @@ def templates_offer(
     model, targets = draft.about.named, requests[0].targets
     said = translate("probe", "The command prints the score of each word in each sentence.")
     if file is not None:
-        return CommandOffer(ScoreTemplates(model, data=file).command(), said)
+        return CommandOffer(TemplatesQuestion(model, data=file).command(), said)
     if any("|" in target for target in targets):
         return CommandOffer(
             lacking=translate("probe", "In a command | parts the words; none of them may hold it.")
         )
     template = requests[0].template.text
-    asked = ScoreTemplates(model, template=template, targets="|".join(targets))
+    asked = TemplatesQuestion(model, template=template, targets="|".join(targets))
     return CommandOffer(asked.command(), said)
 
 
-def over_table_offer(asked: ForeseeTable | ComparePairs | None) -> CommandOffer:
+def over_table_offer(asked: ClozeQuestion | PairsQuestion | None) -> CommandOffer:
     """Return the line that asks the same of every text of the open table."""
     if asked is None:
         return CommandOffer(lacking=translate("probe", "Choose what is to be asked first."))
-    if isinstance(asked, ComparePairs):
+    if isinstance(asked, PairsQuestion):
         said = translate("probe", "The command prints how often the first sentence is likelier.")
     else:
         said = translate("probe", "The command prints how many words are foreseen, and how well.")
@@ -108,4 +108,4 @@ def layers_offer(draft: ProbeDraft) -> CommandOffer:
         )
     hide = tuple(number + 1 for number in question.words)
     said = translate("probe", "The command prints what each layer would guess, and the hidden word's rank.")
-    return CommandOffer(AskLayers(about.named, question.text, question.pair, hide=hide).command(), said)
+    return CommandOffer(LayersQuestion(about.named, question.text, question.pair, hide=hide).command(), said)

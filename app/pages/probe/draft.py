@@ -15,7 +15,7 @@ from app.pages.probe.masked_text import MaskedText, UndoSteps, as_written, carri
 from app.work.inspector import Inspector
 from engine.errors import UserError
 from engine.inspect.loaded_model import ModelSummary
-from engine.inspect.masked.masked import Masked, mask
+from engine.inspect.masked.masked import GappedText, mask
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
 
@@ -38,7 +38,7 @@ class ProbeDraft(QObject):
         self.steps = UndoSteps()
         self.encoding: Encoding | None = None
         self.words: tuple[Word, ...] = ()
-        self.masked: Masked | None = None
+        self.masked: GappedText | None = None
         self.refusal = ""
         self.refused: UserError | None = None
         self.by_pieces = False

@@ -52,10 +52,10 @@ class GameView(QWidget):
             LineEdit(placeholderText=self.tr("Your word")), "game_guess", self.tr("Your word for the blank")
         )
         self.guess.setMaximumWidth(280)
-        self.say = button(self.tr("That is my guess"), "primary", name="game_say")
-        self.skip = button(self.tr("I do not know"), name="game_skip")
-        self.next = button(self.tr("Next sentence"), "primary", name="game_next")
-        self.again = button(self.tr("Ten others"), name="game_again")
+        self.say = button(self.tr("That is my guess"), "primary", name="game_say", call=self._say)
+        self.skip = button(self.tr("I do not know"), name="game_skip", call=partial(self._answer, ""))
+        self.next = button(self.tr("Next sentence"), "primary", name="game_next", call=self._go_on)
+        self.again = button(self.tr("Ten others"), name="game_again", call=self._deal_others)
         self.verdict = label("", wrap=True, name="game_verdict")
         self.guesses = named(GuessesPlot(self.tr("What the model would put there")), "game_guesses")
         self.tally = named(TallyPlot(self.tr("What each side knew")), "game_tally")
@@ -65,14 +65,9 @@ class GameView(QWidget):
             )
         )
         self.guess.returnPressed.connect(self._say)
-        self.say.clicked.connect(self._say)
-        self.skip.clicked.connect(partial(self._answer, ""))
-        self.next.clicked.connect(self._go_on)
-        self.again.clicked.connect(self._deal_others)
 
     def _lay_out(self) -> None:
-        self.card = Card(self.tr("You first"))
-        self.card.setObjectName("probe_game")
+        self.card = named(Card(self.tr("You first")), "probe_game")
         self.card.add(self.sentence)
         self.card.add_layout(row((self.guess, 1), self.say, self.skip, self.next, self.again, STRETCH))
         self.card.add(self.verdict)
@@ -81,7 +76,6 @@ class GameView(QWidget):
         below = Card(self.tr("What each side knew"))
         below.add_corner(save_icon(self.tally))
         below.add(self.tally, 1)
-        self.tally_card = below
         column(self.card, (below, 1), gap=GAP, parent=self)
         self._show()
 

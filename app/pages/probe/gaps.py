@@ -11,7 +11,7 @@ from app import words
 from app.look.inputs import LineEdit
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row
-from app.look.widgets import Card
+from app.look.widgets import Card, named
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.parts import rank_words
 from app.pages.probe.requests import GapsAnswer
@@ -20,7 +20,7 @@ from app.plots.guesses import ROW, GuessesPlot, GuessRow
 from engine.errors import UserError
 from engine.inspect.masked.joint import Filling, Joint
 from engine.inspect.masked.masked import Gap
-from engine.inspect.masked.probe import Probed
+from engine.inspect.masked.probe import GapTable
 from engine.inspect.masked.score import GapAnswer, WordScore
 from engine.text.vocabulary import MASK
 
@@ -55,16 +55,17 @@ class GapCard(Card):
         self._show_beside(None)
 
     def _make_plot(self, ending: str) -> GuessesPlot:
-        plot = GuessesPlot(self.tr("Gap {number}").format(number=words.number(self.number)))
-        plot.setObjectName(f"probe_guesses_{self.number}{ending}")
+        plot = named(
+            GuessesPlot(self.tr("Gap {number}").format(number=words.number(self.number))),
+            f"probe_guesses_{self.number}{ending}",
+        )
         plot.hint = self.tr("click to write it into the text")
         plot.set_empty_text(self.tr("Asking the model…"))
         plot.guess_chosen.connect(self._choose)
         return plot
 
     def _make_field(self) -> None:
-        self.field = LineEdit()
-        self.field.setObjectName(f"probe_yours_{self.number}")
+        self.field = named(LineEdit(), f"probe_yours_{self.number}")
         self.field.setPlaceholderText(self.tr("Probability of a word of yours…"))
         self.field.setAccessibleName(
             self.tr("A word of yours for gap {number}").format(number=words.number(self.number))
@@ -72,8 +73,7 @@ class GapCard(Card):
         self.field.setMaximumWidth(FIELD_WIDTH)
         self.field.returnPressed.connect(self._ask)
         self.field.textChanged.connect(self._typed)
-        self.yours = label("", wrap=True)
-        self.yours.setObjectName(f"probe_yours_answer_{self.number}")
+        self.yours = label("", wrap=True, name=f"probe_yours_answer_{self.number}")
         self.yours.hide()
         self.add(self.field)
         self.add(self.yours)
@@ -84,8 +84,7 @@ class GapCard(Card):
         """Show what the model, or both, make of this gap."""
         place = self.number - 1
         gap, found = answer.probed.masked.gaps[place], answer.probed.answers[place]
-        self.set_hint(self._was_words(gap, found))
-        self.hint_label.setToolTip(tip(self._original_words(gap, found)))
+        self.set_hint(self._was_words(gap, found), self._original_words(gap, found))
         yours = answer.yours.get(place)
         self._put(self.plots[0], gap, found, yours)
         self.plots[0].set_caption([*captions, ("gap", str(self.number))])
@@ -113,14 +112,14 @@ class GapCard(Card):
         for plot in self.plots:
             plot.set_dim(dim)
 
-    def _show_beside(self, beside: Probed | UserError | None) -> None:
-        is_there = isinstance(beside, Probed) and len(beside.answers) >= self.number
+    def _show_beside(self, beside: GapTable | UserError | None) -> None:
+        is_there = isinstance(beside, GapTable) and len(beside.answers) >= self.number
         self.names[0].setVisible(is_there)
         self.columns[1].setVisible(is_there)
         problem = words.say_error(beside) if isinstance(beside, UserError) else ""
         self.beside_problem.setText(problem)
         self.beside_problem.setVisible(bool(problem))
-        if isinstance(beside, Probed) and is_there:
+        if isinstance(beside, GapTable) and is_there:
             place = self.number - 1
             self.names[1].setText(beside.model_name)
             self._put(self.plots[1], beside.masked.gaps[place], beside.answers[place], None)
@@ -193,13 +192,10 @@ class JointCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("probe_joint")
-        self.plot = GuessesPlot(self.tr("All gaps together"))
-        self.plot.setObjectName("probe_joint_guesses")
+        self.plot = named(GuessesPlot(self.tr("All gaps together")), "probe_joint_guesses")
         self.plot.set_empty_text(self.tr("Filling all gaps together…"))
-        self.alone = GuessesPlot(self.tr("Each gap alone"))
-        self.alone.setObjectName("probe_joint_alone")
-        self.note = label("", "muted", wrap=True)
-        self.note.setObjectName("probe_joint_note")
+        self.alone = named(GuessesPlot(self.tr("Each gap alone")), "probe_joint_alone")
+        self.note = label("", "muted", wrap=True, name="probe_joint_note")
         self.add_corner(save_icon(self.plot))
         self.set_title(self.tr("All at once"))
         caption = label(self.tr("Each gap alone, multiplied"), "caption")
@@ -219,14 +215,12 @@ class JointCard(Card):
 
     def show_answer(self, joint: Joint, captions: Caption) -> None:
         """Show the fillings, and where they differ from the single guesses."""
-        self.set_hint(self.tr("beam of {beam}").format(beam=words.number(joint.beam)))
-        self.hint_label.setToolTip(
-            tip(
-                self.tr(
-                    "The gaps are filled one after the other, the surest first, so that one word can decide "
-                    "the next; the {beam} best fillings are kept at each step."
-                ).format(beam=words.number(joint.beam))
-            )
+        self.set_hint(
+            self.tr("beam of {beam}").format(beam=words.number(joint.beam)),
+            self.tr(
+                "The gaps are filled one after the other, the surest first, so that one word can decide "
+                "the next; the {beam} best fillings are kept at each step."
+            ).format(beam=words.number(joint.beam)),
         )
         original = joint.original.ids if joint.original is not None else None
         top = [self._guess(one, rank, original) for rank, one in enumerate(joint.fillings, start=1)]

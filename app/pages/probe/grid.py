@@ -15,7 +15,7 @@ from app.look import theme
 from app.look.columns import RIGHT
 from app.look.labels import tip
 from app.look.rows_model import Index, RowsModel, TableColumn
-from engine.inspect.masked.grid import Grid
+from engine.inspect.masked.grid import TemplateTable
 
 PROBABILITY, CORRECTED = "probability", "corrected"
 
@@ -25,10 +25,10 @@ class GridModel(RowsModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.grid: Grid | None = None
+        self.grid: TemplateTable | None = None
         self.what = PROBABILITY
 
-    def set_grid(self, grid: Grid | None, what: str) -> None:
+    def set_grid(self, grid: TemplateTable | None, what: str) -> None:
         """Show a grid's probabilities or corrected scores."""
         self.grid, self.what = grid, what
         targets, cells = (grid.targets, grid.cells) if grid is not None else ((), ())
@@ -114,7 +114,7 @@ class GridDelegate(QStyledItemDelegate):
         super().paint(painter, option, index)
 
 
-def row_name(grid: Grid, row: int, between: str = " · ") -> str:
+def row_name(grid: TemplateTable, row: int, between: str = " · ") -> str:
     """Return a sentence's alternatives, or the sentence where the template has none."""
     cell = grid.cells[row]
     named = [option.strip() or "–" for option in cell.options]

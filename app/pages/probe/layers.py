@@ -6,16 +6,16 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.layout import STRETCH, column
-from app.look.widgets import Card
+from app.look.widgets import Card, named
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
-from app.plots.layers import Layer, LayersPlot
+from app.plots.layers import LayerGuesses, LayersPlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.inspect.masked.lens import Lens
-from engine.questions.layers import AskLayers
+from engine.questions.layers import LayersQuestion
 
 LEAST_HEIGHT = 160
 
@@ -29,14 +29,10 @@ class LayersView(QWidget):
         self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
         self._wanted = -1  # the gap to show of the next answer
-        card = Card(self.tr("What each layer would say"))
-        card.setObjectName("probe_layers")
+        card = named(Card(self.tr("What each layer would say")), "probe_layers")
         self.card = card
-        self.gaps = ChoiceBox("probe_layers_gap", self.tr("Gap"))
-        self.gaps.setFixedWidth(170)
-        self.gaps.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.plot = LayersPlot(self.tr("What each layer would say"))
-        self.plot.setObjectName("probe_layers_plot")
+        self.gaps = ChoiceBox("probe_layers_gap", self.tr("Gap"), width=170)
+        self.plot = named(LayersPlot(self.tr("What each layer would say")), "probe_layers_plot")
         note = label(
             self.tr(
                 "The masked-word head read each layer as if it were the last. It was trained on the last "
@@ -45,10 +41,11 @@ class LayersView(QWidget):
             "muted",
             wrap=True,
         )
-        card.set_hint(self.tr("up and down walk through the layers"))
-        card.hint_label.setToolTip(tip(self.tr("A tick's colour and frame: the word that stood there.")))
-        card.add_corner(self.gaps)
-        card.add_corner(save_icon(self.plot))
+        card.set_hint(
+            self.tr("up and down walk through the layers"),
+            self.tr("A tick's colour and frame: the word that stood there."),
+        )
+        card.add_corner(self.gaps, save_icon(self.plot))
         card.add(self.plot, 1)
         card.add(note)
         card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
@@ -68,7 +65,9 @@ class LayersView(QWidget):
             return
         question = draft.question
         hide = tuple(number + 1 for number in question.words)
-        asked = AskLayers(draft.about.named, question.text, question.pair, hide=hide, pieces=question.pieces)
+        asked = LayersQuestion(
+            draft.about.named, question.text, question.pair, hide=hide, pieces=question.pieces
+        )
         if self._layers.ask(asked, heard=self._hear, refused=self._refuse):
             self.plot.set_empty_text(self.tr("Asking each layer…"))
             self.plot.set_dim(True)
@@ -114,10 +113,10 @@ class LayersView(QWidget):
             guesses = tuple((guess.word, guess.probability) for guess in answer.guesses)
             original = answer.original
             if original is None:
-                layers.append(Layer(guesses))
+                layers.append(LayerGuesses(guesses))
             else:
                 word = gap.text
-                layers.append(Layer(guesses, original.probability, original.rank))
+                layers.append(LayerGuesses(guesses, original.probability, original.rank))
         self.plot.set_layers(layers, word)
         self.plot.setMaximumHeight(max(LEAST_HEIGHT, self.plot.sizeHint().height()))
         self.plot.set_caption([*self._draft.caption(), ("gap", str(place + 1))])

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from engine.inspect.masked.masked import Gap, Masked
+from engine.inspect.masked.masked import Gap, GappedText
 from engine.text.vocabulary import MASK
 from engine.text.words import Word
 
@@ -119,7 +119,7 @@ def carried(question: MaskedText, before: tuple[Word, ...], after: tuple[Word, .
     return replace(question, words=tuple(words), pieces=tuple(pieces))
 
 
-def filled(masked: Masked, gap: int, word: str) -> tuple[str, str]:
+def filled(masked: GappedText, gap: int, word: str) -> tuple[str, str]:
     """Return both texts with a word written into a gap, in the place of what stood there."""
     there = masked.gaps[gap]
     start, stop = span_of(masked, there)
@@ -129,19 +129,19 @@ def filled(masked: Masked, gap: int, word: str) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def span_of(masked: Masked, gap: Gap) -> tuple[int, int]:
+def span_of(masked: GappedText, gap: Gap) -> tuple[int, int]:
     """Return the characters of a gap in its own text."""
     offsets = [masked.encoding.offsets[place] for place in gap.places]
     return min(start for start, _stop in offsets), max(stop for _start, stop in offsets)
 
 
-def as_written(question: MaskedText, masked: Masked) -> str:
+def as_written(question: MaskedText, masked: GappedText) -> str:
     """Return the question in a line, with [MASK] for what is hidden."""
     lines = [" ".join(text.split()) for text in with_masks(question, masked)]
     return "  ·  ".join(line for line in lines if line)
 
 
-def with_masks(question: MaskedText, masked: Masked, *, every_piece: bool = False) -> tuple[str, str]:
+def with_masks(question: MaskedText, masked: GappedText, *, every_piece: bool = False) -> tuple[str, str]:
     """Return both texts with a [MASK] for each gap, or for each of its pieces."""
     texts = []
     for segment, text in enumerate((question.text, question.text_pair)):

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
-from app.look.labels import label, tip
+from app.look.labels import label
 from app.look.layout import STRETCH, row
-from app.look.widgets import GAP, Card, button, set_role
+from app.look.widgets import GAP, Card, button, named, set_role
 from app.pages.inside.texts import TextPair
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.parts import Scroller
@@ -39,53 +39,46 @@ class NextView(Scroller):
         self.column.addStretch(1)
 
     def _make_bench(self, session: Session) -> Card:
-        card = Card(self.tr("Is B the next sentence of A?"))
-        card.setObjectName("probe_next")
+        card = named(Card(self.tr("Is B the next sentence of A?")), "probe_next")
         self.texts = TextPair(session, name="probe_next")
         card.add(self.texts)
         self.answer = label("")
         self.answer.setFont(theme.ui_font(20, bold=True))
         self.answer.setObjectName("probe_next_answer")
-        self.swap = button(self.tr("Swap A and B"), name="probe_next_swap")
-        self.swap.clicked.connect(self._swap)
+        self.swap = button(self.tr("Swap A and B"), name="probe_next_swap", call=self._swap)
         card.body.addLayout(row(self.answer, STRETCH, self.swap, gap=GAP))
-        self.beside = label("", "strong")
-        self.beside.setObjectName("probe_next_beside")
+        self.beside = label("", "strong", name="probe_next_beside")
         card.add(self.beside)
-        self.says = label("", "muted", wrap=True)
-        self.says.setObjectName("probe_next_says")
+        self.says = label("", "muted", wrap=True, name="probe_next_says")
         card.add(self.says)
-        self.bars = GuessesPlot(self.tr("Is B the next sentence of A?"))
-        self.bars.setObjectName("probe_next_bars")
+        self.bars = named(GuessesPlot(self.tr("Is B the next sentence of A?")), "probe_next_bars")
         card.add(self.bars)
         card.add_corner(save_icon(self.bars))
         self.card = card
         return card
 
     def _make_influence(self) -> Card:
-        card = Card(self.tr("Which words say so"))
-        card.setObjectName("probe_next_influence")
-        card.set_hint(self.tr("+ speaks for “B follows A”, − against it"))
-        card.hint_label.setToolTip(
-            tip(
-                self.tr(
-                    "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
-                    "without it: 1 makes the odds about 2.7 times as good."
-                )
-            )
+        card = named(Card(self.tr("Which words say so")), "probe_next_influence")
+        card.set_hint(
+            self.tr("+ speaks for “B follows A”, − against it"),
+            self.tr(
+                "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
+                "without it: 1 makes the odds about 2.7 times as good."
+            ),
         )
-        self.strip = WordStrip(
-            self.tr("Words for and against"),
-            what="change of log-odds",
-            least=0.5,
-            most_lines=6,
+        self.strip = named(
+            WordStrip(
+                self.tr("Words for and against"),
+                what="change of log-odds",
+                least=0.5,
+                most_lines=6,
+            ),
+            "probe_next_strip",
         )
-        self.strip.setObjectName("probe_next_strip")
         self.strip.set_empty_text(self.tr("The part of each word appears here."))
         card.add_corner(save_icon(self.strip))
         card.add(self.strip)
-        self.sum = label("", "muted", wrap=True)
-        self.sum.setObjectName("probe_next_sum")
+        self.sum = label("", "muted", wrap=True, name="probe_next_sum")
         card.add(self.sum)
         self.influence_card = card
         return card

@@ -13,29 +13,29 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_save
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
+from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button
+from app.look.widgets import GAP, Card, button, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
-from engine.events import Event, Progress
-from engine.questions.cloze import ForeseeTable
-from engine.questions.how_read import HowRead
-from engine.questions.pairs import ComparePairs
+from engine.questions.cloze import ClozeQuestion
+from engine.questions.how_read import ReadSettings
+from engine.questions.pairs import PairsQuestion
 from engine.text.table import Table, write_csv
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.cloze import Cloze
-    from engine.evaluation.inside.pairs import Pairs
+    from engine.evaluation.inside.pairs import PairRows
 
 CLOZE, PAIRS = "cloze", "pairs"
 COUNTS = (50, 200, 1000, 0)  # texts that are asked about; 0: all
@@ -57,9 +57,9 @@ class OverTableView(QWidget):
         self._session, self._draft = session, draft
         self._answers = Channel(self, session.workers.models)
         self._files = Channel(self, session.workers.files)
-        self._answered: ForeseeTable | ComparePairs | None = None  # what the rest is of
+        self._answered: ClozeQuestion | PairsQuestion | None = None  # what the rest is of
         self._foreseen: Cloze | None = None
-        self._likelier: Pairs | None = None
+        self._likelier: PairRows | None = None
         self._order: list[int] = []
         column(self._make_question(), (self._make_texts(), 1), gap=GAP, parent=self)
         session.data.opened.connect(self._fill)
@@ -67,8 +67,7 @@ class OverTableView(QWidget):
         self._fill()
 
     def _make_question(self) -> Card:
-        card = Card(self.tr("Over the open table"))
-        card.setObjectName("probe_over_table")
+        card = named(Card(self.tr("Over the open table")), "probe_over_table")
         self.kind = SegmentedButtons(
             "probe_over",
             (
@@ -79,7 +78,7 @@ class OverTableView(QWidget):
                 ),
                 (
                     PAIRS,
-                    self.tr("Pairs of sentences"),
+                    self.tr("PairRows of sentences"),
                     self.tr("Of two columns, which sentence is likelier"),
                 ),
             ),
@@ -96,10 +95,8 @@ class OverTableView(QWidget):
             )
             self.count.addItem(said, count)
         self.count.setCurrentIndex(COUNTS.index(200))
-        self.run = button(self.tr("Measure"), "primary", name="probe_over_run")
-        self.run.clicked.connect(self.measure)
-        self.stop = button(self.tr("Stop"), name="probe_over_stop")
-        self.stop.clicked.connect(self._stop)
+        self.run = button(self.tr("Measure"), "primary", name="probe_over_run", call=self.measure)
+        self.stop = button(self.tr("Stop"), name="probe_over_stop", call=self._clear)
         self.stop.hide()
         card.body.addLayout(
             row(
@@ -113,10 +110,8 @@ class OverTableView(QWidget):
                 self.run,
             )
         )
-        self.value = label("", "big")
-        self.value.setObjectName("probe_over_value")
-        self.said = label("", "muted", wrap=True)
-        self.said.setObjectName("probe_over_said")
+        self.value = label("", "big", name="probe_over_value")
+        self.said = label("", "muted", wrap=True, name="probe_over_said")
         card.body.addLayout(row(self.value, (self.said, 1), gap=GAP))
         return card
 
@@ -130,17 +125,12 @@ class OverTableView(QWidget):
 
     def _make_texts(self) -> Card:
         card = Card(self.tr("Texts"))
-        self.save = button(self.tr("Save CSV…"), name="probe_over_save")
-        self.save.clicked.connect(self._save_dialog)
+        self.save = button(self.tr("Save CSV…"), name="probe_over_save", call=self._save_dialog)
         card.add_corner(self.save)
-        self.rows = Cells(self)
-        self.list = TableView()
-        self.list.setObjectName("probe_over_list")
-        self.list.setAccessibleName(self.tr("Texts"))
+        self.rows = CellsModel(self)
+        self.list = named(TableView(), "probe_over_list", self.tr("Texts"))
         self.list.setModel(self.rows)
-        self.list.verticalHeader().hide()
-        self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.choose_rows(is_one=True)
         self.list.activated.connect(self._open)
         self.list.doubleClicked.connect(self._open)
         card.add(self.list, 1)
@@ -156,17 +146,17 @@ class OverTableView(QWidget):
         return columns if is_whole else ()
 
     @property
-    def asked(self) -> ForeseeTable | ComparePairs | None:
+    def asked(self) -> ClozeQuestion | PairsQuestion | None:
         """What Measure would ask; None where it cannot be asked."""
         about, data, columns = self._draft.about, self._session.data, self._columns
         if about is None or data.table is None or not columns:
             return None
-        table, how = data.table, HowRead.of(data.overrides)
+        table, how = data.table, ReadSettings.of(data.overrides)
         if self.kind.current == PAIRS:
             first, second = columns
-            return ComparePairs(about.named, table.path, first, second, how=how, table=table)
+            return PairsQuestion(about.named, table.path, first, second, how=how, table=table)
         limit = int(self.count.currentData())
-        return ForeseeTable(about.named, table.path, columns[0], limit=limit, how=how, table=table)
+        return ClozeQuestion(about.named, table.path, columns[0], limit=limit, how=how, table=table)
 
     def refresh(self) -> None:
         """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""
@@ -185,7 +175,7 @@ class OverTableView(QWidget):
             box.clear()
             for name in names:
                 box.addItem(name, name)
-            box.setCurrentIndex(box.findData(chosen))
+            box.choose(chosen)
         self._change()
 
     def _change(self) -> None:
@@ -228,31 +218,24 @@ class OverTableView(QWidget):
             asked,
             heard=partial(self._show, asked),
             refused=self._refuse,
-            progress=self._hear_progress,
+            progress=partial(say_progress, self.said),
             ended=partial(self._show_busy, False),
         )
-
-    def _stop(self) -> None:
-        self._clear()
 
     def _show_busy(self, busy: bool) -> None:
         self.stop.setVisible(busy)
         self.run.setVisible(not busy)
 
-    def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and event.total:
-            self.said.setText(words.event_words(event))
-
     def _refuse(self, error: BaseException) -> None:
         self.said.setText(words.say_error(error))
 
-    def _show(self, asked: ForeseeTable | ComparePairs, answer: tuple[Table, Cloze | Pairs]) -> None:
+    def _show(self, asked: ClozeQuestion | PairsQuestion, answer: tuple[Table, Cloze | PairRows]) -> None:
         self._answered = asked
-        if isinstance(asked, ForeseeTable):
+        if isinstance(asked, ClozeQuestion):
             self._foreseen = cast("Cloze", answer[1])
             self._tell_foreseen(self._foreseen)
         else:
-            self._likelier = cast("Pairs", answer[1])
+            self._likelier = cast("PairRows", answer[1])
             self._tell_likelier(self._likelier)
         self.value.show()
         self._show_rows()
@@ -283,7 +266,7 @@ class OverTableView(QWidget):
             )
         )
 
-    def _tell_likelier(self, found: Pairs) -> None:
+    def _tell_likelier(self, found: PairRows) -> None:
         self.value.setText(words.share(found.share))
         one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
         many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
@@ -295,7 +278,7 @@ class OverTableView(QWidget):
         self.said.setToolTip(tip("\n".join(words.say(sentence) for sentence in reasons)))
 
     @property
-    def _found(self) -> Cloze | Pairs | None:
+    def _found(self) -> Cloze | PairRows | None:
         return self._foreseen if self._foreseen is not None else self._likelier
 
     def _show_rows(self) -> None:
@@ -319,7 +302,7 @@ class OverTableView(QWidget):
             mode = QHeaderView.ResizeMode.ResizeToContents if fits else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(place, mode)
 
-    def _cells(self, found: Cloze | Pairs, table: Table) -> Listed:
+    def _cells(self, found: Cloze | PairRows, table: Table) -> Listed:
         """Return the headings, what stands in the cells of a text, and what the texts are sorted by."""
         lines = table.lines[found.rows].tolist()
         texts = [table.frame[name].array for name in self._columns]

@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QTimer
 from PySide6.QtWidgets import (
     QMenu,
-    QSizePolicy,
     QStackedWidget,
     QTabBar,
     QWidget,
@@ -22,7 +21,7 @@ from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, icon_button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
 from app.pages.probe.command import (
@@ -41,7 +40,7 @@ from app.pages.probe.layers import LayersView
 from app.pages.probe.masked_text import MaskedText
 from app.pages.probe.next_sentence import NextView
 from app.pages.probe.over_table import OverTableView
-from app.pages.probe.parts import NeedsView, icon_button
+from app.pages.probe.parts import NeedsView
 from app.pages.probe.requests import GapsAnswer
 from app.pages.probe.sentence import SentenceCard
 from app.pages.probe.state import TABS, ProbeState
@@ -94,14 +93,15 @@ class ProbePage(LookingPage[ProbeState]):
         self.beside_question.chosen.connect(self._take_beside)
         self.beside_question.refused.connect(self.refuse)
         self.beside_button.setMenu(self.beside_menu)
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_probe_command")
+        self.copy_button = named(CopyCommandButton(), "copy_probe_command")
         self.copy_button.clicked.connect(self.copy_command)
         self.header.add_action(self.copy_button)
         self.header.add_action(self.beside_button)
-        self.beside_name = label("", "muted")
-        self.beside_name.setObjectName("probe_beside_name")
-        self.beside_close = icon_button("probe_beside_close", "close", self.tr("Take it away again"))
+        self.beside_name = label("", "muted", name="probe_beside_name")
+        said = self.tr("Take it away again")
+        self.beside_close = icon_button(
+            "close", said, color="text", name="probe_beside_close", call=lambda: self.draft.set_beside(None)
+        )
         self.beside_row = QWidget()
         row(self.beside_name, self.beside_close, STRETCH, gap=6, parent=self.beside_row)
         self.beside_row.hide()
@@ -115,9 +115,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.templates_view = TemplatesView(self.inspector, self.draft)
         self.over_table_view = OverTableView(self.session, self.draft)
         self.game_view = GameView(self.inspector, self.draft)
-        self.tabs = QTabBar(drawBase=False, expanding=False)
-        self.tabs.setObjectName("probe_tabs")
-        self.tabs.setAccessibleName(self.tr("Kind of question"))
+        self.tabs = named(QTabBar(drawBase=False, expanding=False), "probe_tabs", self.tr("Kind of question"))
         self.views: list[NeedsView] = []
         self.stack = QStackedWidget()
         for text, content, needs in (
@@ -133,15 +131,13 @@ class ProbePage(LookingPage[ProbeState]):
             self.views.append(view)
             self.stack.addWidget(view)
             self.tabs.addTab(text)
-        self.top = ChoiceBox("probe_top", self.tr("Number of guesses"))
-        self.top.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.top.setFixedWidth(118)
+        said = self.tr("{count} guesses")
+        entries = [(said.format(count=words.number(count)), count) for count in TOP_CHOICES]
+        self.top = ChoiceBox("probe_top", self.tr("Number of guesses"), entries=entries, width=118)
         policy = self.top.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the tabs and what is below them stay where they are
         self.top.setSizePolicy(policy)
-        for count in TOP_CHOICES:
-            self.top.addItem(self.tr("{count} guesses").format(count=words.number(count)), count)
-        self.top.setCurrentIndex(TOP_CHOICES.index(self.words_view.top_k))
+        self.top.choose(self.words_view.top_k)
 
     def _lay_out(self) -> None:
         head = row(self.tabs, STRETCH, self.top, gap=GAP)
@@ -154,8 +150,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.changed.connect(self.refresh)
         self.draft.beside_changed.connect(self._show_beside)
         self.tabs.currentChanged.connect(self._choose_tab)
-        self.top.activated.connect(self._choose_top)
-        self.beside_close.clicked.connect(self._drop_beside)
+        self.top.chosen.connect(self.choose_top)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
@@ -163,10 +158,10 @@ class ProbePage(LookingPage[ProbeState]):
         self.over_table_view.sentence_wanted.connect(self._look_at)
         self.inspector.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
-        self.subject_bar.kept_changed.connect(self._take_kept)
+        self.subject_bar.kept_changed.connect(lambda: self.words_view.set_kept(self.subject_bar.kept))
         for view in self.views:
             view.choose_wanted.connect(self.subject_bar.choose_folder)
-            view.pretrain_wanted.connect(self._lead_to_pretrain)
+            view.pretrain_wanted.connect(partial(self.session.show_page, "pretrain", RunPageState()))
             view.starter_wanted.connect(self._use_starter)
 
     # ---- what changes
@@ -211,17 +206,11 @@ class ProbePage(LookingPage[ProbeState]):
         self._offer_command()
         self.refresh()
 
-    def _choose_top(self, index: int) -> None:
-        self.choose_top(int(self.top.itemData(index)))
-
     def choose_top(self, count: int) -> None:
         """Show so many guesses."""
-        self.top.setCurrentIndex(self.top.findData(count))
+        self.top.choose(count)
         self.words_view.top_k = count
         self.refresh()
-
-    def _take_kept(self) -> None:
-        self.words_view.set_kept(self.subject_bar.kept)
 
     def _look_at(self, text: str) -> None:
         """Look at one text of a table alone: how surprising each of its words is."""
@@ -354,9 +343,6 @@ class ProbePage(LookingPage[ProbeState]):
     def _take_beside(self, folder: str) -> None:
         self.draft.set_beside(Path(folder).absolute())
 
-    def _drop_beside(self) -> None:
-        self.draft.set_beside(None)
-
     def _show_beside(self) -> None:
         folder = self.draft.beside
         self.beside_row.setVisible(folder is not None)
@@ -368,6 +354,3 @@ class ProbePage(LookingPage[ProbeState]):
         starter = starter_model()
         if starter is not None:
             self.inspector.choose(starter)
-
-    def _lead_to_pretrain(self) -> None:
-        self.session.show_page("pretrain", RunPageState())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app import words
-from app.look import theme
-from app.look.inputs import ToolButton
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, EmptyState, button, set_role
+from app.look.widgets import Card, EmptyState, button, holder, named
 from app.shipped import starter_model
 from engine.errors import ModelError
 from engine.inspect.loaded_model import ModelSummary
@@ -26,8 +24,7 @@ class NeedsView(QStackedWidget):
     def __init__(self, content: QWidget, needs: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content, self._needs = content, needs
-        self.empty = EmptyState("", self.tr("Choose a model folder…"))
-        self.empty.setObjectName(f"probe_lacks_{needs}")
+        self.empty = named(EmptyState("", self.tr("Choose a model folder…")), f"probe_lacks_{needs}")
         self.empty.activated.connect(self.choose_wanted)
         self.pretrain = button(self.tr("Pretrain a model"), name=f"probe_pretrain_{needs}")
         self.pretrain.clicked.connect(self.pretrain_wanted)
@@ -55,19 +52,6 @@ class NeedsView(QStackedWidget):
         return True
 
 
-def icon_button(name: str, icon: str, said: str, *, checkable: bool = False) -> QToolButton:
-    """Return a small button with an icon, for the corner of a card."""
-    result = ToolButton()
-    result.setObjectName(name)
-    result.setToolTip(said)
-    result.setAccessibleName(said)
-    result.setCheckable(checkable)
-    result.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    set_role(result, "corner")
-    theme.on_theme_change(result, lambda: result.setIcon(theme.icon(icon)))
-    return result
-
-
 class Scroller(QScrollArea):
     """A column that scrolls when it is higher than the room."""
 
@@ -75,10 +59,8 @@ class Scroller(QScrollArea):
         super().__init__(parent, widgetResizable=True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inner = QWidget()
-        set_role(inner, "clear")
-        self.column = column(gap=14, parent=inner)
-        self.setWidget(inner)
+        self.column = column(gap=14)
+        self.setWidget(holder(self.column))
 
 
 def scrolled(content: QWidget) -> Scroller:

@@ -15,12 +15,11 @@ from engine.events import AnswerSoFar, Event, Steps
 from engine.inspect.loaded_model import LoadedModel, ModelSummary
 from engine.inspect.masked.follows import Follows, Influence, follows, influence
 from engine.inspect.masked.game import Round, Verdict, deal, play
-from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
+from engine.inspect.masked.grid import TemplateSettings, TemplateTable, score_templates
 from engine.inspect.masked.joint import BEAM, Joint, fill_jointly
-from engine.inspect.masked.masked import Masked, mask
-from engine.inspect.masked.probe import Probed, probe, score_words
+from engine.inspect.masked.masked import GappedText, mask
+from engine.inspect.masked.probe import CheckpointAnswer, GapTable, over_checkpoints, probe, score_words
 from engine.inspect.masked.score import WordScore
-from engine.inspect.masked.side_by_side import CheckpointAnswer, over_checkpoints
 from engine.model.model_name import ModelName
 from engine.questions.question import Models, Question, asked
 from engine.train.run.kept import KeptWeights
@@ -38,8 +37,8 @@ class GapsAnswer:
     """The guesses of one model, and of the one beside it. yours: gap -> the score of a word, or why not."""
 
     question: MaskedText
-    probed: Probed
-    beside: Probed | UserError | None = None
+    probed: GapTable
+    beside: GapTable | UserError | None = None
     yours: Mapping[int, WordScore | UserError | None] = field(default_factory=dict)
 
 
@@ -57,7 +56,7 @@ class LearnedAnswer:
 
     question: MaskedText
     step: int
-    probed: Probed
+    probed: GapTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class GuessGaps(Question["GapsAnswer | JointAnswer"]):
             )
             yield AnswerSoFar(value=JointAnswer(self.question, joint))
 
-    def _answer_of(self, models: Models, beside: ModelName, subject: LoadedModel) -> Probed | UserError:
+    def _answer_of(self, models: Models, beside: ModelName, subject: LoadedModel) -> GapTable | UserError:
         """Ask the other model; single pieces are the same ones only where the vocabularies are."""
         try:
             other = models.subject(beside)
@@ -113,7 +112,7 @@ class GuessGaps(Question["GapsAnswer | JointAnswer"]):
             return error
 
 
-def can_fill_jointly(masked: Masked) -> bool:
+def can_fill_jointly(masked: GappedText) -> bool:
     """Whether there are several gaps, and not so many that filling them together takes minutes."""
     return len(masked.gaps) > 1 and len(masked.places) <= MOST_JOINT
 
@@ -160,8 +159,8 @@ def ask_next(
 
 
 def score_grids(
-    models: OpenModels, folder: Path, requests: Sequence[TemplateRequest]
-) -> Steps[tuple[tuple[Grid, ...], tuple[Contrast, ...]]]:
+    models: OpenModels, folder: Path, requests: Sequence[TemplateSettings]
+) -> Steps[tuple[tuple[TemplateTable, ...], tuple[Contrast, ...]]]:
     """Return the scores of templates, and what their alternatives do to each word over all of them."""
     from engine.evaluation.inside.contrasts import contrasts  # here, on the worker: it brings scipy with it
 
@@ -169,13 +168,13 @@ def score_grids(
     return grids, contrasts(grids)
 
 
-def _probe(subject: LoadedModel, question: MaskedText, top_k: int) -> Probed:
+def _probe(subject: LoadedModel, question: MaskedText, top_k: int) -> GapTable:
     return probe(
         subject, question.text, question.pair, words=question.words, pieces=question.pieces, top_k=top_k
     )
 
 
-def _score(subject: LoadedModel, masked: Masked, gap: int, word: str) -> WordScore | UserError:
+def _score(subject: LoadedModel, masked: GappedText, gap: int, word: str) -> WordScore | UserError:
     try:
         return score_words(subject, masked, gap, [word])[0]
     except UserError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
@@ -9,11 +11,10 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from app import words
 from app.look.labels import tip
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import Card
+from app.look.widgets import Card, icon_button, named
 from app.pages.inside.texts import TextPair
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.history import QuestionHistory
-from app.pages.probe.parts import icon_button
 from app.plots.buttons import save_icon
 from app.plots.word_chips import MaskableWord, WordChips
 from app.session import Session
@@ -33,8 +34,7 @@ class SentenceCard(Card):
         self._places: list[int] = []  # of each chip: a word's number, or a piece's position
         self.history: QuestionHistory | None = None
         self.texts = TextPair(session, name="probe")
-        self.chips = WordChips(self.tr("Sentence"))
-        self.chips.setObjectName("probe_words")
+        self.chips = named(WordChips(self.tr("Sentence")), "probe_words")
         self._make_corner()
         self.add(self.texts)
         self.add(self.chips)
@@ -53,19 +53,20 @@ class SentenceCard(Card):
                 ("pieces", self.tr("Pieces"), tip(pieces)),
             ),
         )
-        self.undo = icon_button("probe_undo", "undo", self.tr("Take the last step back (Ctrl+Z)"))
-        self.redo = icon_button("probe_redo", "redo", self.tr("Make it again (Ctrl+Shift+Z)"))
-        self.clear_button = icon_button("probe_clear", "close", self.tr("Show every word again"))
-        self.edit = icon_button("probe_edit", "edit", self.tr("Show the boxes for the text"), checkable=True)
-        self.past = icon_button("probe_history", "history", self.tr("Questions asked before"))
+        make = partial(icon_button, color="text")
+        undo, redo = self._draft.undo, self._draft.redo
+        self.undo = make("undo", self.tr("Take the last step back (Ctrl+Z)"), name="probe_undo", call=undo)
+        self.redo = make("redo", self.tr("Make it again (Ctrl+Shift+Z)"), name="probe_redo", call=redo)
+        shown = self.tr("Show every word again")
+        self.clear_button = make("close", shown, name="probe_clear", call=self._draft.clear)
+        self.edit = make("edit", self.tr("Show the boxes for the text"), name="probe_edit")
+        self.edit.setCheckable(True)
+        self.past = make("history", self.tr("Questions asked before"), name="probe_history")
         self.past.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.past_menu = QMenu(self.past)
         self.past_menu.aboutToShow.connect(self._fill_menu)
         self.past.setMenu(self.past_menu)
         self.switch.chosen.connect(self._switched)
-        self.undo.clicked.connect(self._draft.undo)
-        self.redo.clicked.connect(self._draft.redo)
-        self.clear_button.clicked.connect(self._draft.clear)
         self.edit.toggled.connect(self._show_texts)
         self.edit.clicked.connect(self._edit_clicked)
         for each in (self.switch, self.undo, self.redo, self.clear_button, self.edit, self.past):

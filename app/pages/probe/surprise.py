@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import GAP, Card
+from app.look.pending import say_progress
+from app.look.widgets import GAP, Card, named
 from app.pages.probe.draft import ProbeDraft
 from app.plots.buttons import save_icon
 from app.plots.word_strip import RatedWord, WordStrip
 from app.work.inspector import Inspector
 from app.work.worker import Channel
-from engine.events import Event, Progress
 from engine.inspect.masked.perplexity import PseudoPerplexity
-from engine.questions.perplexity import MeasureSurprise
+from engine.questions.perplexity import SurpriseQuestion
 
 FULL_BITS = 16.0  # of the strongest colour, so that two sentences can be compared
 
@@ -29,23 +30,21 @@ class SurpriseView(QWidget):
         super().__init__(parent)
         self._draft = draft
         self._surprise = Channel(self, inspector.workers.models)
-        self.value = label("", "big")
-        self.value.setObjectName("probe_perplexity")
+        self.value = label("", "big", name="probe_perplexity")
         self.explained = label("", "muted", wrap=True)
-        self.strip = WordStrip(
-            self.tr("Surprise of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
+        self.strip = named(
+            WordStrip(
+                self.tr("Surprise of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
+            ),
+            "probe_surprise_strip",
         )
-        self.strip.setObjectName("probe_surprise_strip")
-        card = Card(self.tr("Surprise"))
-        card.setObjectName("probe_surprise")
-        card.set_hint(self.tr("each piece hidden in turn · bits of surprise under it"))
-        card.hint_label.setToolTip(
-            tip(
-                self.tr(
-                    "Surprise is −log2 of the probability of the piece that stands there: 1 bit for one "
-                    "half, 10 bits for one in a thousand."
-                )
-            )
+        card = named(Card(self.tr("Surprise")), "probe_surprise")
+        card.set_hint(
+            self.tr("each piece hidden in turn · bits of surprise under it"),
+            self.tr(
+                "Surprise is −log2 of the probability of the piece that stands there: 1 bit for one "
+                "half, 10 bits for one in a thousand."
+            ),
         )
         card.add_corner(save_icon(self.strip))
         card.body.addLayout(row(self.value, (self.explained, 1), gap=GAP))
@@ -61,15 +60,12 @@ class SurpriseView(QWidget):
             self._surprise.drop()
             self._say(draft.refusal or self.tr("Type a sentence above to measure it."))
             return
-        asked = MeasureSurprise(draft.about.named, draft.question.text, draft.question.pair)
-        if self._surprise.ask(asked, heard=self._show, refused=self._refuse, progress=self._hear_progress):
+        asked = SurpriseQuestion(draft.about.named, draft.question.text, draft.question.pair)
+        progress = partial(say_progress, self.explained)
+        if self._surprise.ask(asked, heard=self._show, refused=self._refuse, progress=progress):
             self.strip.set_dim(True)
             if self.value.isHidden():
                 self.explained.setText(self.tr("Measuring…"))
-
-    def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and event.total:
-            self.explained.setText(words.event_words(event))
 
     def _refuse(self, error: BaseException) -> None:
         self._say(words.say_error(error))

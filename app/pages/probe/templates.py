@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
-    QGridLayout,
     QLabel,
     QLineEdit,
     QStyledItemDelegate,
@@ -18,14 +17,15 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit
 from app.look.labels import label, tip
-from app.look.layout import column, row
+from app.look.layout import column, form_rows, row
+from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button
+from app.look.widgets import GAP, Card, button, named
 from app.pages.inside.model_bar import model_caption
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel, row_name
@@ -35,8 +35,7 @@ from app.plots.slope import SlopePlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.events import Event, Progress
-from engine.inspect.masked.grid import Grid, TemplateRequest
+from engine.inspect.masked.grid import TemplateSettings, TemplateTable
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
 
@@ -63,10 +62,10 @@ class TemplatesView(QWidget):
         self._inspector, self._draft = inspector, draft
         self._scores = Channel(self, inspector.workers.models)
         self._files = Channel(self, inspector.workers.files)
-        self._scored: tuple[TemplateRequest, ...] = ()
-        self._file: tuple[TemplateRequest, ...] = ()
+        self._scored: tuple[TemplateSettings, ...] = ()
+        self._file: tuple[TemplateSettings, ...] = ()
         self.path: Path | None = None
-        self.grids: tuple[Grid, ...] = ()
+        self.grids: tuple[TemplateTable, ...] = ()
         self.contrasts: tuple[Contrast, ...] = ()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.refresh)
@@ -77,19 +76,15 @@ class TemplatesView(QWidget):
     # ---- building
 
     def _make_form(self) -> Card:
-        card = Card(self.tr("Template"))
-        card.setObjectName("probe_template_card")
+        card = named(Card(self.tr("Template")), "probe_template_card")
         card.set_hint(self.tr("alternatives in braces, one [MASK]"))
-        self.open_button = button(self.tr("Open CSV…"), name="probe_template_open")
+        self.open_button = button(self.tr("Open CSV…"), name="probe_template_open", call=self._open_dialog)
         self.open_button.setToolTip(
             self.tr("A table with the columns template and targets (he|she), one template a line")
         )
-        self.save_button = button(self.tr("Save CSV…"), name="probe_template_save")
+        self.save_button = button(self.tr("Save CSV…"), name="probe_template_save", call=self._save_dialog)
         self.save_button.setToolTip(self.tr("Every sentence and word with probability, rank and scores"))
-        self.open_button.clicked.connect(self._open_dialog)
-        self.save_button.clicked.connect(self._save_dialog)
-        card.add_corner(self.open_button)
-        card.add_corner(self.save_button)
+        card.add_corner(self.open_button, self.save_button)
         self.template = self._field("probe_template", FIRST, self.tr("Template"))
         self.targets = self._field("probe_targets", FIRST_TARGETS, self.tr("Words to score"))
         self.targets.setPlaceholderText(
@@ -98,28 +93,15 @@ class TemplatesView(QWidget):
         self.choice = ChoiceBox("probe_template_choice", self.tr("Template of the file"))
         self.choice.activated.connect(self._show)
         self.choice.hide()
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        for place, (text, field) in enumerate(
-            ((self.tr("Sentence"), self.template), (self.tr("Words"), self.targets))
-        ):
-            caption = label(text, "muted")
-            caption.setBuddy(field)
-            grid.addWidget(caption, place, 0)
-            grid.addWidget(field, place, 1)
-        card.body.addLayout(grid)
+        fields = ((self.tr("Sentence"), self.template), (self.tr("Words"), self.targets))
+        card.body.addLayout(form_rows(*fields, role="muted", caption_gap=8))
         card.add(self.choice)
-        self.status = label("", "muted", wrap=True)
-        self.status.setObjectName("probe_template_status")
+        self.status = label("", "muted", wrap=True, name="probe_template_status")
         card.add(self.status)
         return card
 
     def _field(self, name: str, text: str, accessible: str) -> QLineEdit:
-        field = LineEdit(text)
-        field.setObjectName(name)
-        field.setAccessibleName(accessible)
+        field = named(LineEdit(text), name, accessible)
         field.textEdited.connect(self._typed)
         field.returnPressed.connect(self.refresh)
         return field
@@ -127,9 +109,7 @@ class TemplatesView(QWidget):
     def _make_table(self) -> Card:
         card = Card(self.tr("Scores"))
         self.model = GridModel(self)
-        self.table = TableView()
-        self.table.setObjectName("probe_template_table")
-        self.table.setAccessibleName(self.tr("Scores"))
+        self.table = named(TableView(), "probe_template_table", self.tr("Scores"))
         self.table.setModel(self.model)
         self._delegate = GridDelegate(self.table)
         self.table.setItemDelegate(self._delegate)
@@ -148,16 +128,18 @@ class TemplatesView(QWidget):
             "its mean over the templates of a file, and how often chance alone is as far from none, "
             "corrected for how many were tried."
         )
-        self.over_all = Cells(self)
-        self.what = SegmentedButtons(
-            "probe",
-            (
-                (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
-                (CORRECTED, self.tr("Prior-corrected"), tip(corrected)),
-                (OVER_ALL, self.tr("Over templates"), tip(over_all)),
+        self.over_all = CellsModel(self)
+        self.what = named(
+            SegmentedButtons(
+                "probe",
+                (
+                    (PROBABILITY, self.tr("Probability"), self.tr("Of the word in the sentence")),
+                    (CORRECTED, self.tr("Prior-corrected"), tip(corrected)),
+                    (OVER_ALL, self.tr("Over templates"), tip(over_all)),
+                ),
             ),
+            "probe_score",
         )
-        self.what.setObjectName("probe_score")
         self.what.buttons[OVER_ALL].hide()
         self.what.buttons[OVER_ALL].setEnabled(False)
         self.what.chosen.connect(self._show)
@@ -168,8 +150,7 @@ class TemplatesView(QWidget):
 
     def _make_slopes(self) -> Card:
         card = Card(self.tr("From one alternative to the next"))
-        self.slopes = SlopePlot(self.tr("From one alternative to the next"))
-        self.slopes.setObjectName("probe_slopes")
+        self.slopes = named(SlopePlot(self.tr("From one alternative to the next")), "probe_slopes")
         self.slopes.set_empty_text(self.tr("A line a word appears here."))
         card.add_corner(save_icon(self.slopes))
         card.add(self.slopes, 1)
@@ -192,7 +173,7 @@ class TemplatesView(QWidget):
         asked = (about.fingerprint, about.folder, requests)
         work = partial(score_grids, self._inspector.open_models, about.folder, requests)
         if self._scores.ask(
-            asked, work, heard=self._hear, refused=self._refuse, progress=self._hear_progress
+            asked, work, heard=self._hear, refused=self._refuse, progress=partial(say_progress, self.status)
         ):
             self._scored = requests
             self.status.setText(self.tr("Scoring…"))
@@ -215,13 +196,13 @@ class TemplatesView(QWidget):
         return self.template.text(), self.targets.text(), self.what.current
 
     @property
-    def scored(self) -> tuple[TemplateRequest, ...]:
+    def scored(self) -> tuple[TemplateSettings, ...]:
         """The templates whose scores are on screen; none while others are typed."""
         return () if self._rest.isActive() else self._scored
 
-    def _typed_request(self) -> TemplateRequest:
+    def _typed_request(self) -> TemplateSettings:
         targets = self.targets.text().replace("，", ",").split(",")
-        return TemplateRequest(
+        return TemplateSettings(
             Template.parse(self.template.text()), tuple(word.strip() for word in targets if word.strip())
         )
 
@@ -231,11 +212,7 @@ class TemplatesView(QWidget):
         self._rest.start()
         self.shown.emit()
 
-    def _hear_progress(self, event: Event) -> None:
-        if isinstance(event, Progress) and event.total:
-            self.status.setText(words.event_words(event))
-
-    def _hear(self, found: tuple[tuple[Grid, ...], tuple[Contrast, ...]]) -> None:
+    def _hear(self, found: tuple[tuple[TemplateTable, ...], tuple[Contrast, ...]]) -> None:
         self.grids, self.contrasts = grids, _ = found
         self.status.hide()
         self.choice.clear()
@@ -333,7 +310,7 @@ class TemplatesView(QWidget):
         # the file may have changed
         self._files.ask(path, work, again=True, heard=take, refused=self._refuse_file)
 
-    def _take_file(self, path: Path, requests: tuple[TemplateRequest, ...]) -> None:
+    def _take_file(self, path: Path, requests: tuple[TemplateSettings, ...]) -> None:
         self._file, self.path = requests, path.absolute()
         self.refresh()
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.widgets import GAP, Card, EmptyState
+from app.look.widgets import GAP, Card, EmptyState, named
 from app.pages.probe.draft import ProbeDraft
 from app.pages.probe.gaps import GapCard, JointCard
 from app.pages.probe.masked_text import MaskedText
@@ -70,8 +70,7 @@ class WordsView(Scroller):
         self._invitation = self.tr(
             "Click a word in the sentence to hide it. The model then says what belongs there."
         )
-        self.empty = EmptyState(self._invitation)
-        self.empty.setObjectName("probe_nothing_masked")
+        self.empty = named(EmptyState(self._invitation), "probe_nothing_masked")
         self.nothing.add(self.empty, 1)
         self.nothing.setMinimumHeight(160)
         self.more = label("", "muted")
@@ -291,8 +290,7 @@ class LearnedCard(Card):
         self.setObjectName("probe_learned")
         self.set_title(self.tr("While it learned"))
         self.set_hint(self.tr("probability of the original · click a step to go there"))
-        self.plot = LearnedPlot(self.tr("While it learned"))
-        self.plot.setObjectName("probe_learned_plot")
+        self.plot = named(LearnedPlot(self.tr("While it learned")), "probe_learned_plot")
         self.plot.set_empty_text(
             self.tr("What the model thought of the hidden words while it learned appears here.")
         )

@@ -14,7 +14,7 @@ from app.pages.run.past_run import earlier_runs
 from app.session import Session
 from app.work.titles import run_title
 from app.work.worker import Channel
-from engine.train.run.runs import RunInfo
+from engine.train.run.runs import RunState
 
 MOST_EARLIER = 12
 
@@ -36,7 +36,7 @@ class EarlierRuns(QObject):
         root = self._session.runs.root
         self._asked.ask(root, partial(earlier_runs, root, self._kind, MOST_EARLIER), heard=self._offer)
 
-    def _offer(self, found: list[RunInfo]) -> None:
+    def _offer(self, found: list[RunState]) -> None:
         menu = QMenu(self._parent)
         menu.setObjectName("earlier_menu")
         for info in found:
@@ -64,7 +64,7 @@ def state_words(state: str) -> str:
     return states.get(state, state)
 
 
-def _run_words(info: RunInfo) -> str:
+def _run_words(info: RunState) -> str:
     template = words.translate("EarlierRuns", "{name} · {state} at step {step}")
     name = words.shorten(run_title(info.path), 50)
     return template.format(name=name, state=state_words(info.state), step=words.number(info.step))

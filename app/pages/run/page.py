@@ -38,7 +38,7 @@ from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
 from engine.runs.follow import News, news
-from engine.train.run.runs import CHECKPOINTS, CONFIG, MODEL, RunInfo
+from engine.train.run.runs import CHECKPOINTS, CONFIG, MODEL, RunState
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
@@ -65,7 +65,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self._at_form = False  # whether the form is in view though a run of this page goes on
         self._started: Started | None = None
         self._step: Step | None = None  # the last that was heard of it
-        self._read: tuple[RunInfo, Any] | BaseException | None = None  # a run that is to be shown
+        self._read: tuple[RunState, Any] | BaseException | None = None  # a run that is to be shown
         self._reading = Channel(self, session.workers.quick)
         self._past = Channel(self, session.workers.quick)
         self._following: tuple[Path, int] | None = None  # a run of another process, and how far it is read
@@ -244,7 +244,7 @@ class TrainingPage(StatedPage[RunPageState]):
         """Show an earlier run, if it is one of this page's kind; one that was not finished can be resumed."""
         self.show_state(replace(self.state, run=path))
 
-    def _take_read(self, read: tuple[RunInfo, Any] | BaseException) -> None:
+    def _take_read(self, read: tuple[RunState, Any] | BaseException) -> None:
         self._read = read
         self.take_up()
 
@@ -350,7 +350,7 @@ class TrainingPage(StatedPage[RunPageState]):
             self._take_run(run_dir, "", self.session.training.config)
         self.refresh()
 
-    def _show_read(self, info: RunInfo, config: Any) -> None:
+    def _show_read(self, info: RunState, config: Any) -> None:
         self._take_run(info.path, info.state, config)
         if info.state == "running":
             self._follow(info.path, 0)

@@ -12,7 +12,7 @@ from engine.errors import UserError
 from engine.events import AnswerSoFar, Evaluated, Event, Finished, Noted, Pinned, Started, Step
 from engine.runs.index import index_of
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.runs import RunInfo, read_config, read_events, run_info
+from engine.train.run.runs import RunState, read_config, read_events, run_info
 
 CHUNK = 2_000  # events in one answer
 
@@ -37,7 +37,7 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
     yield AnswerSoFar(value=chunk)
 
 
-def read_run(path: Path, kind: type) -> tuple[RunInfo, Any]:
+def read_run(path: Path, kind: type) -> tuple[RunState, Any]:
     """Return a run and its settings. Raises: as `read_config`; UserError: they are of another kind."""
     config = read_config(path)
     if not isinstance(config, kind):
@@ -45,9 +45,9 @@ def read_run(path: Path, kind: type) -> tuple[RunInfo, Any]:
     return run_info(path), config
 
 
-def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[RunInfo]]:
+def earlier_runs(root: Path, kind: type, most: int) -> Generator[Event, None, list[RunState]]:
     """Return the newest runs of a kind under `root`; damaged ones are passed over."""
-    found: list[RunInfo] = []
+    found: list[RunState] = []
     for facts in (yield from index_of(root)):
         is_pretraining = facts.kind == "pretrain"
         if is_pretraining != (kind is PretrainConfig) or "/" in facts.folder:  # within a comparison

@@ -31,7 +31,7 @@ from engine.commands.command_line import finetune_command
 from engine.commands.language import pretrain_command
 from engine.errors import UserError
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ScoreChoice
+from engine.runs.groups import ScoreColumn
 from engine.runs.slim import spare
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import CHECKPOINTS, MODEL, new_run_dir, read_config
@@ -52,7 +52,7 @@ class RunActions(QObject):
         self.chosen: list[RunRow] = []  # what an action is about
         self.line: RunRow | None = None  # with the keyboard, which alone is named
         self.ticked: list[RunRow] = []  # A first
-        self.shown, self.measure = RunRows(), ScoreChoice()
+        self.shown, self.measure = RunRows(), ScoreColumn()
         quick, files = session.workers.quick, session.workers.files
         self._marking, self._binning = Channel(self, quick), Channel(self, quick)
         self._opening, self._exporting = Channel(self, quick), Channel(self, files)

@@ -10,12 +10,12 @@ from engine.durable import write_text
 from engine.events import Steps
 from engine.runs.card import card
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ScoreChoice, score_of
+from engine.runs.groups import ScoreColumn, score_of
 from engine.runs.scalars import write_events
 from engine.text.table import write_csv
 
 
-def write_table(path: Path, shown: RunRows, measure: ScoreChoice) -> Path:
+def write_table(path: Path, shown: RunRows, measure: ScoreColumn) -> Path:
     """Write the runs of a table, each with the settings that vary; return the path. Raises: UserError."""
     header = ["name", "data", "model", *shown.settings, "seed", "metric", "score", "low", "high", "rows"]
     header += ["seconds", "bytes", "state", "why", "tags", "note", "folder"]

@@ -27,7 +27,7 @@ from app.pages.runs.rows import (
     why_words,
 )
 from app.pages.runs.state import RunsState
-from app.plots.interval import Scale
+from app.plots.interval import IntervalScale
 from engine.runs.facts import RunFacts
 
 Index = QModelIndex | QPersistentModelIndex
@@ -44,7 +44,7 @@ class RunsModel(QAbstractTableModel):
         super().__init__(parent)
         self.shown, self.state = RunRows(), RunsState()
         self.columns: tuple[str, ...] = ()
-        self._scales: dict[str, Scale] = {}
+        self._scales: dict[str, IntervalScale] = {}
 
     def put(self, shown: RunRows, state: RunsState) -> None:
         """Show other lines."""
@@ -55,14 +55,14 @@ class RunsModel(QAbstractTableModel):
         self.columns = (TICK, NAME, *shown.settings, "seeds", *measured, "time", "size", "when")
         found = [row.reached for row in shown.rows if row.reached is not None]
         self._scales = {
-            metric: Scale.over(
+            metric: IntervalScale.over(
                 end for one in found if one.metric == metric for end in (*one.values, *(one.interval or ()))
             )
             for metric in shown.metrics
         }
         self.endResetModel()
 
-    def scale(self, metric: str) -> Scale:
+    def scale(self, metric: str) -> IntervalScale:
         """Return the scale of the pictures of a metric: an accuracy and a correlation share none."""
         return self._scales[metric]
 

@@ -49,7 +49,7 @@ from engine.errors import RunError, marked
 from engine.events import Event, Progress
 from engine.questions.labelled import LabelledTexts
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ListedRun, ScoreChoice, measures_of, pair_of
+from engine.runs.groups import ListedRun, ScoreColumn, measures_of, pair_of
 from engine.train.run.runs import MODEL
 
 MOST_NAMED = 3  # of what is trained elsewhere
@@ -253,7 +253,7 @@ class RunsPage(StatedPage[RunsState]):
         for place, name in sorted(named_data.items(), key=lambda pair: pair[1].casefold()):
             self.data.add_choice(name, place, place)
         self.measure.clear()
-        for measure in measures_of(facts) or [ScoreChoice()]:
+        for measure in measures_of(facts) or [ScoreColumn()]:
             self.measure.add_choice(measure_words(measure), measure)
         self._state = self._fitted(self.state)
         self._show_boxes()
@@ -270,7 +270,7 @@ class RunsPage(StatedPage[RunsState]):
                 self.state,
                 data=self.data.currentData() or "",
                 is_grouped=bool(self.grouping.currentData()),
-                measure=measure if isinstance(measure, ScoreChoice) else ScoreChoice(),
+                measure=measure if isinstance(measure, ScoreColumn) else ScoreColumn(),
             )
         )
 
@@ -299,7 +299,7 @@ class RunsPage(StatedPage[RunsState]):
     def _fitted(self, state: RunsState) -> RunsState:
         """Return the same of the runs there are: data and scores that none of them has give way."""
         facts = [run.facts for run in self.runs]
-        found = measures_of(facts) or [ScoreChoice()]
+        found = measures_of(facts) or [ScoreColumn()]
         return replace(
             state,
             data=state.data if state.data in {one.data for one in facts} else "",

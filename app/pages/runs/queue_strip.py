@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QDialog, QFrame, QProgressBar, QWidget
 
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.labels import ElidedLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
@@ -70,7 +70,7 @@ class QueueDialog(QDialog):
         self.setWindowTitle(self.tr("The queue"))
         self.resize(640, 420)
         self._queue = queue
-        self._cells = Cells(self)
+        self._cells = CellsModel(self)
         self.table = named(TableView(), "queue_table", self.tr("Jobs"))
         self.table.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
         self.table.setModel(self._cells)

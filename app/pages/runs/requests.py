@@ -16,7 +16,7 @@ from engine.errors import UserError, marked
 from engine.events import Event
 from engine.runs.curves import SCORE, Curves, RunCurve, band_of, read_curves
 from engine.runs.facts import RunFacts, stamp_of
-from engine.runs.groups import ListedRun, ScoreChoice, listed
+from engine.runs.groups import ListedRun, ScoreColumn, listed
 from engine.runs.index import index_of
 from engine.runs.marks import set_marks
 from engine.runs.slim import slim
@@ -93,7 +93,7 @@ def draw_curves(
     return tuple(found)
 
 
-def compare(first: tuple[RunFacts, ...], second: tuple[RunFacts, ...], measure: ScoreChoice) -> Versus | None:
+def compare(first: tuple[RunFacts, ...], second: tuple[RunFacts, ...], measure: ScoreColumn) -> Versus | None:
     """Return whether the second is better than the first."""
     return versus(first, second, measure)
 

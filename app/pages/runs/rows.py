@@ -24,7 +24,7 @@ from app.pages.tasks.known import VIEWS, views_of
 from app.words import translate
 from app.work.titles import model_title
 from engine.runs.facts import RunFacts
-from engine.runs.groups import GroupScore, ListedRun, ScoreChoice, commonest, reached, score_of, varied
+from engine.runs.groups import GroupScore, ListedRun, ScoreColumn, commonest, reached, score_of, varied
 
 TOLD_SAME = ("batch_size", "max_length", "num_epochs", "learning_rate")  # where they are the same in all
 _STAMP = re.compile(r"^\d{8}-\d{6}-(?=.)")  # with which the names of run folders begin
@@ -109,7 +109,7 @@ def is_wanted(facts: RunFacts, state: RunsState) -> bool:
     return all(word in text for word in sought)
 
 
-def _grouped(found: Iterable[ListedRun], measure: ScoreChoice) -> list[tuple[str, list[RunFacts]]]:
+def _grouped(found: Iterable[ListedRun], measure: ScoreColumn) -> list[tuple[str, list[RunFacts]]]:
     """Return (key, runs); a run without a score, or not trained to its end, stands alone and says why."""
     groups: dict[str, list[RunFacts]] = {}
     for run in found:
@@ -275,7 +275,7 @@ def metric_words(metric: str) -> str:
     return next((one for one in said if one != metric), metric.replace("_", " "))
 
 
-def measure_words(measure: ScoreChoice) -> str:
+def measure_words(measure: ScoreColumn) -> str:
     """Return what a measure is called where it is chosen."""
     parts = {
         "validation": (translate("runs", "Validation score"), translate("runs", "Validation {metric}")),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QWidget
 
 from app import words
-from app.look.cells import Cells
+from app.look.cells import CellsModel
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named
@@ -32,7 +32,7 @@ class SettingsDialog(QDialog):
             *self._differ,
             *(name for name in every if name not in self._differ and name != "seed"),
         ]
-        self._cells = Cells(self)
+        self._cells = CellsModel(self)
         self.table = named(TableView(), "settings_table", self.tr("Settings"))
         self.table.setModel(self._cells)
         self.table.verticalHeader().hide()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.work.page_state import PageState, limited
-from engine.runs.groups import ScoreChoice
+from engine.runs.groups import ScoreColumn
 
 MOST_TICKED = 6
 LONGEST = 10_000  # characters of a search, a path or the key of a line
-OWN_SCORE = ScoreChoice()  # of each run, on validation rows
+OWN_SCORE = ScoreColumn()  # of each run, on validation rows
 DESCENDING = ("score", "time", "size", "when", "seeds")  # what is looked at from its largest
 
 
@@ -20,7 +20,7 @@ class RunsState(PageState):
     search: str = limited("", longest=LONGEST)
     data: str = limited("", longest=LONGEST)
     is_grouped: bool = True
-    measure: ScoreChoice = OWN_SCORE
+    measure: ScoreColumn = OWN_SCORE
     sort: str = limited("score", longest=LONGEST)
     is_descending: bool = True
     unfolded: frozenset[str] = limited(frozenset(), longest=LONGEST)

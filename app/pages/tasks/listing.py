@@ -8,11 +8,11 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from app.look.cells import Cell, Cells
+from app.look.cells import CellsModel, CellText
 from app.look.layout import column
 from app.look.table_view import TableView
 from app.look.widgets import set_role
-from app.plots.word_flow import WordFlow
+from app.plots.word_flow import WordsFigure
 
 MOST_WIDTH = 200  # px of a column
 LOOKED_AT = 50  # rows by which it is made as wide as it needs
@@ -28,7 +28,7 @@ class CellTable(TableView):
         self, name: str, title: str, parent: QWidget | None = None, *, is_dense: bool = False
     ) -> None:
         super().__init__(parent)
-        self.cells = Cells(self)
+        self.cells = CellsModel(self)
         self._around = (24, 28)  # px beside a cell and beside a title
         if is_dense:
             self._around = (16, 18)
@@ -37,17 +37,14 @@ class CellTable(TableView):
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.setModel(self.cells)
-        self.setSelectionBehavior(TableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(26)
+        self.choose_rows(26, is_one=True)
         self.horizontalHeader().setStretchLastSection(False)
 
     def set_rows(
         self,
         names: Sequence[str],
         count: int,
-        cell: Cell,
+        cell: CellText,
         *,
         wide: Sequence[int] = (0,),
         numbers: Sequence[int] = (),
@@ -75,7 +72,7 @@ class RowsList(QWidget):
 
     row_chosen = Signal(int)
 
-    def __init__(self, view: CellTable, picture: WordFlow[Any]) -> None:
+    def __init__(self, view: CellTable, picture: WordsFigure[Any]) -> None:
         super().__init__()
         self.view = view
         self._picture = picture
@@ -83,7 +80,7 @@ class RowsList(QWidget):
         self.view.selectionModel().currentRowChanged.connect(self._chosen)
 
     def set_rows(
-        self, names: Sequence[str], count: int, cell: Cell, *, is_first_chosen: bool = True, **how: Any
+        self, names: Sequence[str], count: int, cell: CellText, *, is_first_chosen: bool = True, **how: Any
     ) -> None:
         """Show rows, the first of them chosen, or none. Args: how: as of `CellTable`."""
         self.view.set_rows(names, count, cell, **how)

@@ -15,7 +15,7 @@ from app import words
 from app.look.labels import label
 from app.look.layout import STRETCH, row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import Card, set_role
+from app.look.widgets import Card, holder, set_role
 from app.pages.tasks.tile import ScoreTile
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.figure import Figure
@@ -91,15 +91,11 @@ class TaskScores(Card):
 
         Args: longest: that which takes the room there is.
         """
-        beside = QWidget()
-        set_role(beside, "clear")
-        self.tiles = row(gap=gap, parent=beside)
-        for tile in tiles:
-            self.tiles.addWidget(tile, int(tile is longest))
+        self.tiles = row(*((tile, int(tile is longest)) for tile in tiles), gap=gap)
         if longest is None:
             self.tiles.addStretch(1)
         self.remark = label("", "muted", wrap=True, name="scores_remark")
-        self.add_told(beside, self.remark)
+        self.add_told(holder(self.tiles), self.remark)
 
     def add_told(self, *parts: QWidget) -> None:
         """Add what says something of an evaluation, and is not there without one."""
@@ -109,9 +105,7 @@ class TaskScores(Card):
 
     def add_links(self, *links: QWidget) -> None:
         """Add buttons that lead to texts, which stand there where there are any behind the scores."""
-        self._links = QWidget()
-        set_role(self._links, "clear")
-        row(*links, STRETCH, gap=16, parent=self._links)
+        self._links = holder(row(*links, STRETCH, gap=16))
         self.add(self._links)
 
     def set_door(self, is_door: bool) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.labels import ElidedLabel, tip
 from app.look.layout import column
+from app.look.widgets import named
 
 
 class ScoreTile(QWidget):
@@ -14,8 +15,7 @@ class ScoreTile(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.caption = ElidedLabel("", "caption")
-        self.value = ElidedLabel("")
-        self.value.setObjectName(name)
+        self.value = named(ElidedLabel(""), name)
         for part in (self.caption, self.value):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         column(self.caption, self.value, gap=0, parent=self)

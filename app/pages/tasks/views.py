@@ -20,6 +20,7 @@ from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
+from app.words import TrContext
 from engine.events import Evaluated, Predicted
 from engine.text.roles import USUAL, Role
 from engine.train.metrics import ONE_ANSWER
@@ -43,7 +44,7 @@ class TaskPreview(Card):
         raise NotImplementedError
 
 
-class TaskViews(ABC):
+class TaskViews(TrContext, ABC):
     """One task in the window.
 
     name: as the engine's `Kind` has it. main_metric: by which the best moment is chosen. shares: metrics that
@@ -88,11 +89,11 @@ class TaskViews(ABC):
 
     def bars_title(self) -> str:
         """Return what stands over the open data's labels."""
-        return translate("TaskViews", "Labels")
+        return self.tr("Labels")
 
     def curve_words(self) -> str:
         """Return what will appear where its main metric is drawn."""
-        text = translate("TaskViews", "{metric} on validation rows appears here after each evaluation.")
+        text = self.tr("{metric} on validation rows appears here after each evaluation.")
         return text.format(metric=self.metric_title())
 
     def score_words(self, event: Evaluated) -> str:

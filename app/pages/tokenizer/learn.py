@@ -11,11 +11,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFormLayout,
-    QHBoxLayout,
     QProgressBar,
-    QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +19,8 @@ from app import words
 from app.look.files import ask_files, ask_save
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label
-from app.look.widgets import PAGE_MARGIN, button, set_role, tidy_spin
+from app.look.layout import STRETCH, column, form_rows, row
+from app.look.widgets import DIALOG_MARGINS, button, named, set_role, tidy_spin
 from app.pages.choose.new_model import remember_vocabulary
 from app.session import Session
 from app.work.worker import Channel
@@ -46,16 +43,16 @@ class LearnDialog(QDialog):
         self._session, self._learning = session, Channel(self, session.workers.files)
         self._files: list[str] = []
         self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
-        self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files")
-        self.pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
-        self.cased = QCheckBox(self.tr("Keep capitals and accents"))
-        self.said = label("", "muted", wrap=True)
-        self.said.setObjectName("tokenizer_learn_said")
+        self.files_button = button(self.tr("Choose…"), name="tokenizer_learn_files", call=self._choose_files)
+        pieces = SpinBox(minimum=128, maximum=1_000_000, value=USUAL_SIZE, singleStep=1_000)
+        self.pieces = tidy_spin(named(pieces, "tokenizer_learn_size"), 110)
+        self.pieces.setGroupSeparatorShown(True)
+        self.cased = named(QCheckBox(self.tr("Keep capitals and accents")), "tokenizer_learn_cased")
+        self.said = label("", "muted", wrap=True, name="tokenizer_learn_said")
         self.progress = QProgressBar(textVisible=False)
         self.cancel_button = button(self.tr("Cancel"), name="tokenizer_learn_cancel")
         self.learn_button = button(self.tr("Learn and save…"), "primary", name="tokenizer_learn_start")
         self._lay_out()
-        self.files_button.clicked.connect(self._choose_files)
         self.cancel_button.clicked.connect(self.reject)
         self.learn_button.clicked.connect(self._choose_place)
         self.finished.connect(self._leave)
@@ -136,42 +133,27 @@ class LearnDialog(QDialog):
 
     def _lay_out(self) -> None:
         self.setMinimumWidth(460)
-        self.pieces.setObjectName("tokenizer_learn_size")
-        self.cased.setObjectName("tokenizer_learn_cased")
-        tidy_spin(self.pieces)
-        self.pieces.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.pieces.setFixedWidth(110)
-        self.pieces.setGroupSeparatorShown(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
-        column.setSpacing(14)
-        column.addWidget(
-            label(
-                self.tr(
-                    "The commonest pair of pieces in the text becomes a piece, again and again. The same "
-                    "text always gives the same vocabulary."
-                ),
-                "muted",
-                wrap=True,
-            )
+        said = self.tr(
+            "The commonest pair of pieces in the text becomes a piece, again and again. The same "
+            "text always gives the same vocabulary."
         )
-        files = QHBoxLayout()
-        files.addWidget(self.files_label, 1)
-        files.addWidget(self.files_button)
-        form = QFormLayout()
-        form.setHorizontalSpacing(14)
-        form.setVerticalSpacing(10)
-        form.addRow(self.tr("Text"), files)
-        form.addRow(self.tr("Pieces"), self.pieces)
-        form.addRow("", self.cased)
-        column.addLayout(form)
-        column.addWidget(self.progress)
-        column.addWidget(self.said)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.learn_button)
-        column.addLayout(buttons)
+        fields = form_rows(
+            (self.tr("Text"), row((self.files_label, 1), self.files_button)),
+            (label(self.tr("Pieces"), buddy=self.pieces), row(self.pieces, STRETCH)),
+            ("", self.cased),
+            gap=10,
+            caption_gap=14,
+        )
+        column(
+            label(said, "muted", wrap=True),
+            fields,
+            self.progress,
+            self.said,
+            row(STRETCH, self.cancel_button, self.learn_button),
+            gap=14,
+            margins=DIALOG_MARGINS,
+            parent=self,
+        )
 
 
 def learn(files: tuple[str, ...], size: int, lowercase: bool, path: Path) -> Steps[Path]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
+from app.look.layout import stacked
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import GAP, button
+from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.state import TokenizerState
@@ -20,7 +21,7 @@ from app.plots.figure import Figure
 from app.session import Session
 from engine.errors import UserError, marked
 from engine.model.model_name import ModelName
-from engine.questions.tokenize import Tokenize
+from engine.questions.tokenize import TokenizeQuestion
 
 VIEWS = ("text", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
@@ -43,9 +44,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.table_view = TableTokensView(session, self.bar)
         self._seen: object = None
         self._is_stale = True
-        self.views = QStackedWidget()
-        self.views.addWidget(self.text_view)
-        self.views.addWidget(self.table_view)
+        self.views = stacked(self.text_view, self.table_view)
         for widget, stretch in ((self.bar, 0), (self.banner, 0), (self.views, 1)):
             self.body.addWidget(widget, stretch)
         self._add_actions()
@@ -66,11 +65,9 @@ class TokenizerPage(KeptPage[TokenizerState]):
         )
         self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
         self.header.add_action(self.view_choice)
-        self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn")
+        self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn", call=self._learn)
         self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
-        self.learn_button.clicked.connect(self._learn)
-        self.copy_button = CopyCommandButton()
-        self.copy_button.setObjectName("copy_tokenizer_command")
+        self.copy_button = named(CopyCommandButton(), "copy_tokenizer_command")
         self.copy_button.clicked.connect(self.copy_command)
         self.header.add_action(self.copy_button)
         self.header.add_action(self.learn_button)
@@ -101,7 +98,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         """Put the command that cuts the same text on the clipboard."""
         if self.text_view.found is not None:
             asked = self.text_view.found.asked
-            same = Tokenize(
+            same = TokenizeQuestion(
                 ModelName(asked.first.path),
                 asked.text,
                 asked.text_pair,

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app import words
 from app.look import theme
@@ -166,10 +166,7 @@ class RowsView(TableView):
         super().__init__(parent)
         self.setObjectName(name)
         self.setAccessibleName(accessible)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
-        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableView.SelectionMode.ContiguousSelection)
+        self.choose_rows(28)
         self._quiet = False
 
     def show_model(self, model: QAbstractTableModel, widths: Sequence[int]) -> None:

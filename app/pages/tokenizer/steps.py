@@ -13,7 +13,7 @@ from app import words
 from app.look.labels import label
 from app.look.layout import STRETCH, column
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import Card, button
+from app.look.widgets import Card, button, named
 from app.pages.tokenizer.requests import Tokenization
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.state import STEPS
@@ -104,8 +104,7 @@ class StepCard(Card):
         self.changes_view.show_model(self.changes, (80, 56))
         self.split_view = RowsView("tokenizer_words", self.tr("Words of the basic split"))
         self.split_view.show_model(self.split, (150,))
-        self.ladder = LadderPlot(self.tr("The search for a word's pieces"))
-        self.ladder.setObjectName("tokenizer_ladder")
+        self.ladder = named(LadderPlot(self.tr("The search for a word's pieces")), "tokenizer_ladder")
         self._save = save_icon(self.ladder)
         self.add_corner(self._save)
         self._lay_out()

@@ -11,16 +11,14 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QProgressBar,
-    QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 
 from app import words
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import column, row
-from app.look.widgets import GAP, Card, EmptyState, button, tidy_spin
+from app.look.layout import column, row, stacked
+from app.look.widgets import GAP, Card, EmptyState, button, named, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.vocabulary import VocabularyBar
@@ -49,15 +47,17 @@ class TableTokensView(QWidget):
         self.found: tuple[TableTokens, ...] = ()
         self._cut = np.empty(0, dtype=np.int64)
         self._asked: tuple[object, ...] = ()  # what was measured, or stopped
-        self.empty = EmptyState("", self.tr("Open a table"))
-        self.empty.setObjectName("tokenizer_no_table")
+        self.empty = named(EmptyState("", self.tr("Open a table")), "tokenizer_no_table")
         self.name = ElidedLabel("", "muted")
         self.progress = QProgressBar(textVisible=False)
-        self.stop_button = button(self.tr("Stop"), name="tokenizer_stop")
-        self.again_button = button(self.tr("Measure"), name="tokenizer_measure")
-        self.max_length = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
-        self.histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
-        self.unknown = BarsPlot(self.tr("Unknown words"))
+        self.stop_button = button(self.tr("Stop"), name="tokenizer_stop", call=self.stop)
+        self.again_button = button(self.tr("Measure"), name="tokenizer_measure", call=self.measure_again)
+        most = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
+        said = self.tr("The most pieces of a row, as in training; [CLS] and [SEP] included")
+        self.max_length = named(most, "tokenizer_table_length", self.tr("Most pieces"), tool_tip=said)
+        histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
+        self.histogram = named(histogram, "tokenizer_lengths")
+        self.unknown = named(BarsPlot(self.tr("Unknown words")), "tokenizer_unknown")
         self.cut = LinesModel(
             (self.tr("Line"), self.tr("Pieces"), self.tr("Cut off"), self.tr("Text")),
             right=(0, 1, 2),
@@ -260,9 +260,6 @@ class TableTokensView(QWidget):
         self._show_figures()
         self._show_cut()
 
-    def _take_length(self, most: int) -> None:
-        self.max_length.setValue(most)
-
     # ---- building
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -272,24 +269,13 @@ class TableTokensView(QWidget):
     def _connect(self) -> None:
         session = self._session
         self.empty.activated.connect(partial(session.show_page, "data"))
-        self.stop_button.clicked.connect(self.stop)
-        self.again_button.clicked.connect(self.measure_again)
         self.max_length.valueChanged.connect(self._length_changed)
-        session.model.max_length_changed.connect(self._take_length)
+        session.model.max_length_changed.connect(self.max_length.setValue)
         session.data.opened.connect(self.catch_up)
         session.data.roles_changed.connect(self.catch_up)
 
     def _lay_out(self) -> None:
-        self.histogram.setObjectName("tokenizer_lengths")
-        self.unknown.setObjectName("tokenizer_unknown")
-        self.max_length.setObjectName("tokenizer_table_length")
-        self.max_length.setAccessibleName(self.tr("Most pieces"))
-        self.max_length.setToolTip(
-            self.tr("The most pieces of a row, as in training; [CLS] and [SEP] included")
-        )
-        tidy_spin(self.max_length)
-        self.max_length.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.max_length.setFixedWidth(64)
+        tidy_spin(self.max_length, 64)
         self.cut_view.show_model(self.cut, (72, 72, 72))
         self.progress.setFixedWidth(160)
         self.figures_card, self.histogram_card = (
@@ -303,15 +289,13 @@ class TableTokensView(QWidget):
         column(head, (self._grid(), 1), gap=GAP, parent=inner)
         card = Card()
         card.add(self.empty, 1)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(card)
-        self._stack.addWidget(inner)
+        self._stack = stacked(card, inner)
         column(self._stack, parent=self)
 
     def _fill_cards(self) -> None:
-        self.histogram_card.add_corner(label(self.tr("at most"), "muted"))
-        self.histogram_card.add_corner(self.max_length)
-        self.histogram_card.add_corner(save_icon(self.histogram))
+        self.histogram_card.add_corner(
+            label(self.tr("at most"), "muted"), self.max_length, save_icon(self.histogram)
+        )
         self.histogram_card.add(self.histogram, 1)
         self.cut_card.add(self.cut_view, 1)
         self.unknown_card.add_corner(save_icon(self.unknown))

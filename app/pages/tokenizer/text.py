@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QPlainTextEdit,
-    QSizePolicy,
     QSplitter,
     QTextEdit,
     QWidget,
@@ -20,7 +19,7 @@ from app.look.boxes import ElidedBox
 from app.look.inputs import SpinBox
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, Card, tidy_spin
+from app.look.widgets import GAP, Card, named, tidy_spin
 from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, look
@@ -57,11 +56,12 @@ class TextView(QWidget):
         self._row = self._wanted_row = -1
         self.texts = TextPair(session, name="tokenizer")
         self.strip, self.detail = StepStrip(), StepCard()
-        self.plot = PiecesPlot(self.tr("Text and pieces"))
-        self.plot.setObjectName("tokenizer_pieces")
+        self.plot = named(PiecesPlot(self.tr("Text and pieces")), "tokenizer_pieces")
         self.rows = TokenRows(self)
         self.rows_view = RowsView("tokenizer_rows", self.tr("Rows that the model is given"))
-        self.max_length = SpinBox(minimum=3, maximum=LONGEST, value=512)
+        most = SpinBox(minimum=3, maximum=LONGEST, value=512)
+        said = self.tr("The most rows there may be, [CLS] and [SEP] included")
+        self.max_length = named(most, "tokenizer_max_length", self.tr("Most rows"), tool_tip=said)
         self.truncation, self.padding = ElidedBox(), ElidedBox()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._set_up()
@@ -133,8 +133,8 @@ class TextView(QWidget):
         """Look at the shared text cut in this way, at one step and one row."""
         with QSignalBlocker(self.max_length):
             self.max_length.setValue(state.most)
-        self.truncation.setCurrentIndex(self.truncation.findData(state.truncation))
-        self.padding.setCurrentIndex(self.padding.findData(state.padding))
+        self.truncation.choose(state.truncation)
+        self.padding.choose(state.padding)
         self.strip.set_current(state.step)
         self.detail.show_step(state.step)
         self._wanted_row = state.row
@@ -260,12 +260,7 @@ class TextView(QWidget):
         self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is cut into."))
         self.rows_view.show_model(self.rows, WIDTHS)
         self.rows_view.setItemDelegateForColumn(PIECE, ChipDelegate(self.rows_view))
-        self.max_length.setObjectName("tokenizer_max_length")
-        self.max_length.setAccessibleName(self.tr("Most rows"))
-        self.max_length.setToolTip(self.tr("The most rows there may be, [CLS] and [SEP] included"))
-        tidy_spin(self.max_length)
-        self.max_length.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.max_length.setFixedWidth(64)
+        tidy_spin(self.max_length, 64)
         for value in TRUNCATIONS:
             self.truncation.addItem(words.choice_word("truncation", value), value)
         paddings = (self.tr("No padding"), self.tr("Pad to 8, 16…"), self.tr("Pad to the most"))
@@ -280,9 +275,7 @@ class TextView(QWidget):
             ),
             (self.padding, "padding", self.tr("Padding"), self.tr("[PAD] rows that make all texts as long")),
         ):
-            box.setObjectName(f"tokenizer_{name}")
-            box.setAccessibleName(said)
-            box.setToolTip(tooltip)
+            named(box, f"tokenizer_{name}", said, tool_tip=tooltip)
             box.setMinimumWidth(92)
             box.setMaximumWidth(146)
 
@@ -292,8 +285,7 @@ class TextView(QWidget):
         yield_to_layout(self.plot, 84)
         self.pieces_card.add(self.plot, 1)
         self.rows_card = Card(self.tr("Rows"))
-        at_most = label(self.tr("at most"), "muted")
-        at_most.setBuddy(self.max_length)
+        at_most = label(self.tr("at most"), "muted", buddy=self.max_length)
         for widget in (at_most, self.max_length, self.truncation, self.padding):
             self.rows_card.add_corner(widget)
         self.rows_card.add(self.rows_view, 1)

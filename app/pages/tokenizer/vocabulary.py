@@ -162,9 +162,7 @@ class VocabularyBar(QWidget):
         for caption, box, about in zip(captions, self.boxes, self.about, strict=True):
             box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             box.setFixedWidth(BOX_WIDTH)
-            named = label(caption, "muted")
-            named.setBuddy(box)
-            boxes.addWidget(named)
+            boxes.addWidget(label(caption, "muted", buddy=box))
             boxes.addWidget(box)
             boxes.addWidget(about, 1)
         column(boxes, *(box.refusal for box in self.boxes), gap=6, parent=self)

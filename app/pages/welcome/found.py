@@ -16,7 +16,7 @@ from engine.events import Event, Progress
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.kept import history
-from engine.train.run.runs import RunInfo, list_runs
+from engine.train.run.runs import RunState, list_runs
 from engine.train.run.runs import read_config as read_run_config
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class LookPlaces:
 class FoundRun:
     """A run folder and its settings."""
 
-    info: RunInfo
+    info: RunState
     config: FineTuneConfig | PretrainConfig
 
     @property
@@ -154,7 +154,7 @@ def run_words(run: FoundRun) -> str:
     return f"{said} · {kind}"
 
 
-def _reached(info: RunInfo) -> str:
+def _reached(info: RunState) -> str:
     """Return how good a finished run's model is."""
     if info.best_metric is None:
         return ""

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import marked
-from engine.evaluation.inside.texts import Text
-from engine.evaluation.statistics import Numbers, Tallies, interval_of, share_of
+from engine.evaluation.inside.texts import EncodedText
+from engine.evaluation.statistics import Numbers, TallyTable, interval_of, share_of
 from engine.events import Progress, Steps, beats
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.perplexity import ALONE, hidden_with
@@ -69,7 +69,9 @@ class Cloze:
         return np.exp(-self.logs / self.tokens)
 
 
-def cloze(subject: LoadedModel, texts: Sequence[Text], *, on: np.ndarray | None = None) -> Steps[Cloze]:
+def cloze(
+    subject: LoadedModel, texts: Sequence[EncodedText], *, on: np.ndarray | None = None
+) -> Steps[Cloze]:
     """Hide each token of each text in turn; yields Progress. Raises: ModelError without the head.
 
     Args: on: (L, H) bool, False for heads that are off.
@@ -82,8 +84,8 @@ def cloze(subject: LoadedModel, texts: Sequence[Text], *, on: np.ndarray | None 
         sums[place] = len(scores), (ranks == 1).sum(), (ranks <= FEW_GUESSES).sum(), logs
     rows = np.array([text.example.row for text in texts], np.int64)
     tokens, right, among, logs_of = sums.T
-    accuracy = interval_of(Tallies.of(np.stack([right, tokens], 1)), share_of)
-    perplexity = interval_of(Tallies.of(np.stack([-logs_of, tokens], 1)), share_of)
+    accuracy = interval_of(TallyTable.of(np.stack([right, tokens], 1)), share_of)
+    perplexity = interval_of(TallyTable.of(np.stack([-logs_of, tokens], 1)), share_of)
     exponents = None if perplexity is None else (math.exp(perplexity[0]), math.exp(perplexity[1]))
     return Cloze(rows, tokens, right, among, logs_of, accuracy, exponents)
 

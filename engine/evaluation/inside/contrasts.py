@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from engine.evaluation.statistics import Numbers, holm
-from engine.inspect.masked.grid import Grid
+from engine.inspect.masked.grid import TemplateTable
 from engine.train.metrics import student_interval
 
 MOST_FLIPS = 14  # templates up to which all flips of signs are tried; above it 9,999 are drawn
@@ -41,7 +41,7 @@ class Contrast:
     templates: int
 
 
-def contrasts(grids: Sequence[Grid], seed: int = 0) -> tuple[Contrast, ...]:
+def contrasts(grids: Sequence[TemplateTable], seed: int = 0) -> tuple[Contrast, ...]:
     """Return every pair of a template's first alternatives with each of its words, the surest first.
 
     Only words that were asked for are set against each other, not a model's own guesses.
@@ -58,7 +58,7 @@ def contrasts(grids: Sequence[Grid], seed: int = 0) -> tuple[Contrast, ...]:
     return tuple(sorted(found, key=lambda one: (one.p_value, -abs(one.mean))))
 
 
-def _of_grid(grid: Grid) -> dict[tuple[str, str, str], list[float]]:
+def _of_grid(grid: TemplateTable) -> dict[tuple[str, str, str], list[float]]:
     """Return (word, first and second alternative) -> how far the logs are apart, with each other option."""
     logs: dict[tuple[str, ...], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     order: dict[str, None] = {}

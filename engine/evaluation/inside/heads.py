@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import ModelError, UserError, marked
-from engine.evaluation.inside.texts import Text, hidden_places
+from engine.evaluation.inside.texts import EncodedText, hidden_places
 from engine.evaluation.statistics import Difference, compared, compared_hits, share_of
 from engine.events import Progress, Steps
 from engine.inspect.attention.weights import Switches, check_switches, explained_memory
@@ -32,7 +32,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Importance:
+class ImportanceTable:
     """How much each head matters. values, low, high: (L, H), the mean over texts and its 95 % interval.
 
     asks: "labels", the loss is that of the true label, or of the model's own where a text has none; or
@@ -73,7 +73,7 @@ class HeadsOff:
     num_off: int
 
 
-def what_is_asked(subject: LoadedModel, texts: Sequence[Text], *, with_labels: bool) -> str:
+def what_is_asked(subject: LoadedModel, texts: Sequence[EncodedText], *, with_labels: bool) -> str:
     """Return what a model is asked over texts: its labels where it has some, else hidden words.
 
     Args: with_labels: the true ones are needed. Raises: ModelError; UserError where a text has none.
@@ -93,7 +93,9 @@ def what_is_asked(subject: LoadedModel, texts: Sequence[Text], *, with_labels: b
     raise ModelError(template, name=subject.name)
 
 
-def importance(subject: LoadedModel, texts: Sequence[Text], *, seed: int = 0) -> Steps[Importance]:
+def importance(
+    subject: LoadedModel, texts: Sequence[EncodedText], *, seed: int = 0
+) -> Steps[ImportanceTable]:
     """Return how much each head matters; yields Progress.
 
     Args: seed: of which words are hidden, where a model has no labels.
@@ -113,10 +115,12 @@ def importance(subject: LoadedModel, texts: Sequence[Text], *, seed: int = 0) ->
         from scipy import stats  # here: it takes long to import
 
         half = stats.t.ppf(0.975, len(texts) - 1) * slopes.std(0, ddof=1) / np.sqrt(len(texts))
-    return Importance(mean, np.maximum(mean - half, 0.0), mean + half, asks, len(texts))
+    return ImportanceTable(mean, np.maximum(mean - half, 0.0), mean + half, asks, len(texts))
 
 
-def heads_off(subject: LoadedModel, texts: Sequence[Text], on: Switches, *, seed: int = 0) -> Steps[HeadsOff]:
+def heads_off(
+    subject: LoadedModel, texts: Sequence[EncodedText], on: Switches, *, seed: int = 0
+) -> Steps[HeadsOff]:
     """Score a model with all heads and with those that stay on; yields Progress.
 
     Args: on: (L, H) bool, False for heads that are off. seed: of which words are hidden.
@@ -153,7 +157,7 @@ def heads_off(subject: LoadedModel, texts: Sequence[Text], on: Switches, *, seed
 class _Asked:
     """Texts and what is asked of each: a label, or the words at its hidden places."""
 
-    def __init__(self, subject: LoadedModel, texts: Sequence[Text], asks: str, seed: int) -> None:
+    def __init__(self, subject: LoadedModel, texts: Sequence[EncodedText], asks: str, seed: int) -> None:
         self._subject, self._texts, self._asks = subject, texts, asks
         self.places: list[tuple[int, ...]] = [()] * len(texts)
         if asks == "masked_words":

@@ -26,7 +26,7 @@ from engine.train.metrics import wilson_interval
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Pairs:
+class PairRows:
     """What a model makes of pairs of sentences.
 
     rows: of the table, (E,). logs: (E, 2), the pseudo-log-likelihood of each. left_out: why other rows of the
@@ -55,7 +55,7 @@ class Pairs:
 
 def minimal_pairs(
     subject: LoadedModel, table: Table, first: str, second: str, *, within_words: str = AND_AFTER
-) -> Steps[Pairs]:
+) -> Steps[PairRows]:
     """Score two columns of a table; yields Progress.
 
     Args: first: the column whose sentence should be likelier, second: the other one's.
@@ -78,7 +78,7 @@ def minimal_pairs(
     encodings = [subject.wordpiece.encode(cells[side][row]) for row in rows for side in (0, 1)]
     scores = yield from foreseeing(subject, encodings, within_words=within_words)
     logs = [math.fsum(score.log_probability for score in one) for one in scores]
-    return Pairs(np.array(rows, np.int64), np.array(logs).reshape(-1, 2), left_out)
+    return PairRows(np.array(rows, np.int64), np.array(logs).reshape(-1, 2), left_out)
 
 
 def _problem(

@@ -11,7 +11,7 @@ from engine.errors import DataError, marked
 from engine.events import Noted, Steps
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.example_rows import Example, ExampleRows
-from engine.text.examples import LabelRules, finding_examples
+from engine.text.examples import LabelSettings, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.text.wordpiece import Encoding
@@ -21,7 +21,7 @@ USUAL_TEXTS = 200  # asked about where nobody says how many
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class EncodedText:
     """One text or pair as the model reads it, cut where it is too long."""
 
     example: Example
@@ -38,7 +38,7 @@ class Text:
 
 def finding_texts(
     subject: LoadedModel, table: Table, roles: Roles, limit: int = USUAL_TEXTS
-) -> Steps[list[Text]]:
+) -> Steps[list[EncodedText]]:
     """Return texts evenly spread over a table, each with a word at least; yields Noted for what is left out.
 
     Args: roles: with a label, where it matters; its cells have to be labels of the model. limit: 0 for all.
@@ -47,11 +47,11 @@ def finding_texts(
     check_fit(subject.config, subject.wordpiece, with_pair=bool(roles.text_pair))
     labels = subject.labels if roles.label else None
     found = yield from finding_examples(
-        table, roles if labels else roles.with_columns(label=""), LabelRules(labels)
+        table, roles if labels else roles.with_columns(label=""), LabelSettings(labels)
     )
     for bad in found.reported:
         yield Noted(sentence=bad.sentence)
-    texts = [Text(example, encoding) for example, encoding in _encoded(subject, found.examples, limit)]
+    texts = [EncodedText(example, encoding) for example, encoding in _encoded(subject, found.examples, limit)]
     if not texts:
         raise DataError(marked("engine", "No row has a word to look at. Choose another column."))
     return texts
@@ -64,7 +64,7 @@ def _encoded(subject: LoadedModel, examples: ExampleRows, limit: int) -> Iterato
             yield example, encoding
 
 
-def hidden_places(texts: Sequence[Text], share: float, seed: int) -> list[tuple[int, ...]]:
+def hidden_places(texts: Sequence[EncodedText], share: float, seed: int) -> list[tuple[int, ...]]:
     """Return which tokens of each text are hidden: so large a share, at least one, drawn with a seed."""
     rng, found = np.random.default_rng(seed), []
     for text in texts:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import UserError, marked
-from engine.evaluation.inside.texts import Text
+from engine.evaluation.inside.texts import EncodedText
 from engine.events import Progress, Steps, beats
 from engine.inspect.attribution.gradients import INTEGRATED, attribute
 from engine.inspect.attribution.target import LABELS, Target
@@ -40,7 +40,7 @@ class WordShare:
 
 
 @dataclass(frozen=True, slots=True)
-class RestingWords:
+class RestingWordRows:
     """Words that speak for a label and against it, by their mean share; and what that is of.
 
     num_texts: read. num_words: different ones, those that are too rare to say anything of among them.
@@ -56,12 +56,12 @@ class RestingWords:
 
 def resting_words(
     subject: LoadedModel,
-    texts: Sequence[Text],
+    texts: Sequence[EncodedText],
     label: str,
     *,
     method: str = INTEGRATED,
     fewest: int = FEWEST,
-) -> Steps[RestingWords]:
+) -> Steps[RestingWordRows]:
     """Sum up what each word adds to a label over texts; yields Progress.
 
     Args: fewest: texts that a word has to stand in.
@@ -90,7 +90,7 @@ def resting_words(
         template = marked("engine", "No word stands in {fewest} texts or more. Take more texts.")
         raise UserError(template, fewest=fewest)
     common.sort(key=lambda one: -one.mean)
-    return RestingWords(label, tuple(common), len(texts), len(shares), float(np.mean(residuals)))
+    return RestingWordRows(label, tuple(common), len(texts), len(shares), float(np.mean(residuals)))
 
 
 def _share(name: str, given: Sequence[tuple[int, float]]) -> WordShare:

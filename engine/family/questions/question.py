@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -18,7 +18,7 @@ from engine.events import Steps
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
-    from engine.family.reached import Score
+    from engine.family.reached import ReachedScore
 
 T = TypeVar("T")
 Rows = list[tuple[str, ...]]  # the first of them: what stands in the columns
@@ -120,11 +120,6 @@ def about_document(name: str) -> dict[str, Any]:
     return {one: getattr(about, one) for one in names}
 
 
-def said_score(score: Score | None) -> str:
+def said_score(score: ReachedScore | None) -> str:
     """Return a score with its interval in words."""
     return "-" if score is None else f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
-
-
-def score_document(score: Score | None) -> dict[str, Any] | None:
-    """Return a score as JSON can hold it."""
-    return None if score is None else asdict(score)

@@ -18,7 +18,7 @@ from engine.family.questions.question import (
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
-    from engine.family.reached import Score
+    from engine.family.reached import ReachedScore
     from engine.family.tasks import Hits
     from engine.text.roles import Roles
     from engine.text.table import Table
@@ -32,11 +32,11 @@ class SameTaskScores:
     weights; None while nobody is asked to. naive_bayes: under the name of the n-gram.
     """
 
-    frozen: Mapping[str, Score]
-    fine_tuned: Mapping[str, Score | None] | None
-    naive_bayes: Mapping[str, Score]
+    frozen: Mapping[str, ReachedScore]
+    fine_tuned: Mapping[str, ReachedScore | None] | None
+    naive_bayes: Mapping[str, ReachedScore]
 
-    def by_member(self) -> dict[str, dict[str, Score | None]]:
+    def by_member(self) -> dict[str, dict[str, ReachedScore | None]]:
         """Return what each member reached, by each of WAYS; None where it cannot be asked that way."""
         members = {**self.naive_bayes, **self.frozen}
         return {one: {way: (getattr(self, way) or {}).get(one) for way in WAYS} for one in members}

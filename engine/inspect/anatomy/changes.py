@@ -19,7 +19,7 @@ Value = TypeVar("Value", int, float)
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class PassSettings:
     """What is otherwise in a pass; nothing, as it is made. Layers and heads count from 1, tokens from 0.
 
     scales: what a head hands on is multiplied by: 0 is off. no_residual: (layer, "attention" or
@@ -43,20 +43,20 @@ class Changes:
         found = [self.scale(layer, head) for head in range(1, num_heads + 1)]
         return None if all(one == 1.0 for one in found) else found
 
-    def with_scale(self, layer: int, head: int, scale: float) -> Changes:
+    def with_scale(self, layer: int, head: int, scale: float) -> PassSettings:
         """Return the changes with another scale of a head; 1 takes it back."""
         return replace(self, scales=_put(self.scales, (layer, head), scale, 1.0))
 
-    def with_residual(self, layer: int, which: str, is_on: bool) -> Changes:
+    def with_residual(self, layer: int, which: str, is_on: bool) -> PassSettings:
         """Return the changes with a residual on or off."""
         one = frozenset({(layer, which)})
         return replace(self, no_residual=self.no_residual - one if is_on else self.no_residual | one)
 
-    def with_position(self, place: int, position: int) -> Changes:
+    def with_position(self, place: int, position: int) -> PassSettings:
         """Return the changes with a token at another position; its own place takes it back."""
         return replace(self, positions=_put(self.positions, place, position, place))
 
-    def with_segment(self, place: int, segment: int, own: int) -> Changes:
+    def with_segment(self, place: int, segment: int, own: int) -> PassSettings:
         """Return the changes with a token in another segment; its own takes it back."""
         return replace(self, segments=_put(self.segments, place, segment, own))
 
@@ -92,11 +92,11 @@ class Changes:
                 if not (0 <= place < length and 0 <= value < most):
                     raise UserError(words, place=place, value=value, last=length - 1, most=most - 1)
 
-    def fitted(self, config: BertConfig, length: int) -> Changes:
+    def fitted(self, config: BertConfig, length: int) -> PassSettings:
         """Return what of it this model and a text of so many tokens have a place for."""
         layers, heads = config.num_hidden_layers, config.num_attention_heads
         most, kinds = config.max_position_embeddings, config.type_vocab_size
-        return Changes(
+        return PassSettings(
             tuple((one, x) for one, x in self.scales if one[0] <= layers and one[1] <= heads),
             frozenset(one for one in self.no_residual if one[0] <= layers),
             tuple((place, x) for place, x in self.positions if place < length and x < most),
@@ -112,7 +112,7 @@ _SEGMENT = marked(
     "engine",
     "Token {place} in segment {value}: this text has tokens 0 to {last}, the model segments 0 to {most}.",
 )
-AS_IT_IS = Changes()
+AS_IT_IS = PassSettings()
 
 
 def _put(

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import UserError, marked
-from engine.inspect.anatomy.changes import AS_IT_IS, ATTENTION, FEED_FORWARD, Changes
+from engine.inspect.anatomy.changes import AS_IT_IS, ATTENTION, FEED_FORWARD, PassSettings
 from engine.inspect.anatomy.steps import before_layer
 from engine.inspect.attention.weights import Floats, explained_memory, free_bytes, read_only
 from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
@@ -64,7 +64,7 @@ class Anatomy:
     text: str
     text_pair: str | None
     encoding: Encoding
-    changes: Changes
+    changes: PassSettings
     ids: tuple[int, ...]
     segments: tuple[int, ...]
     positions: tuple[int, ...]
@@ -138,7 +138,7 @@ def trace(
     text: str,
     text_pair: str | None = None,
     *,
-    changes: Changes = AS_IT_IS,
+    changes: PassSettings = AS_IT_IS,
     pad_to: int = 0,
     places: tuple[int, ...] | None = None,
 ) -> Anatomy:
@@ -192,7 +192,7 @@ class ModelInput:
     mask: Tensor
 
 
-def _given(subject: LoadedModel, encoding: Encoding, changes: Changes, pad_to: int) -> ModelInput:
+def _given(subject: LoadedModel, encoding: Encoding, changes: PassSettings, pad_to: int) -> ModelInput:
     length = len(encoding.input_ids)
     if pad_to and not length <= pad_to <= subject.max_length:
         template = marked(
@@ -218,7 +218,9 @@ def weights_of(subject: LoadedModel) -> dict[str, Tensor]:
     return found
 
 
-def compute(weights: Weights, config: BertConfig, given: ModelInput, changes: Changes) -> dict[str, Tensor]:
+def compute(
+    weights: Weights, config: BertConfig, given: ModelInput, changes: PassSettings
+) -> dict[str, Tensor]:
     """Return the encoder's part of `Anatomy.arrays`; gradients flow where weights want them."""
     found = _embed(weights, config, given)
     hidden = found["embeddings.norm"]
@@ -267,7 +269,7 @@ def _embed(weights: Weights, config: BertConfig, given: ModelInput) -> dict[str,
 
 
 def _layer(
-    part: _Part, config: BertConfig, hidden: Tensor, mask: Tensor, number: int, changes: Changes
+    part: _Part, config: BertConfig, hidden: Tensor, mask: Tensor, number: int, changes: PassSettings
 ) -> dict[str, Tensor]:
     """Return what one block makes of the hidden states, (T, D)."""
     heads, eps = config.num_attention_heads, config.layer_norm_eps

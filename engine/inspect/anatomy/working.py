@@ -74,14 +74,8 @@ class Working:
 
 def value_of(anatomy: Anatomy, spot: Spot) -> float:
     """Return the number at a spot."""
-    array = anatomy[spot.name]
-    if spot.kind in ("scores", "softmax"):
-        return float(array[spot.head, spot.place, spot.key])
-    if spot.name == "masked_word.logits":
-        return float(anatomy.logits_at(spot.place)[spot.key])
-    if array.ndim == 3:
-        return float(array[spot.head, spot.place, spot.number])
-    return float(array[spot.number] if array.ndim == 1 else array[spot.place, spot.number])
+    by_key = spot.kind in ("scores", "softmax") or spot.name == "masked_word.logits"
+    return float(vector_of(anatomy, spot)[spot.key if by_key else spot.number])
 
 
 def working(anatomy: Anatomy, spot: Spot) -> Working:
@@ -102,8 +96,6 @@ def working(anatomy: Anatomy, spot: Spot) -> Working:
 def vector_of(anatomy: Anatomy, spot: Spot) -> Floats:
     """Return the whole vector that a spot is in."""
     array = anatomy[spot.name]
-    if spot.kind in ("scores", "softmax"):
-        return np.asarray(array[spot.head, spot.place])
     if spot.name == "masked_word.logits":
         return anatomy.logits_at(spot.place)
     if array.ndim == 3:

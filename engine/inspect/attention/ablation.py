@@ -86,7 +86,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
+class EffectTable:
     """What switching heads off changed. effects: for each [MASK] the likeliest words before and after, the
     next sentence, each class.
     """
@@ -135,7 +135,7 @@ def outcome(
 
 def effects(
     subject: LoadedModel, text: str, text_pair: str | None, on: Switches, *, top_k: int = 3
-) -> Effects:
+) -> EffectTable:
     """Return what switching heads off changes, from one batch of two.
 
     Args:   top_k: words of each [MASK], and classes, that are followed: the likeliest with all heads on, and
@@ -149,7 +149,7 @@ def effects(
     )
     order = sorted(watched, key=lambda one: (_KINDS.index(one.kind), one.place))
     rows = [Effect(one, *found.probabilities(one).tolist()) for one in order]
-    return Effects(before, after, tuple(rows))
+    return EffectTable(before, after, tuple(rows))
 
 
 def every_head(

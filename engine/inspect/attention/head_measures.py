@@ -109,7 +109,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 @dataclass(frozen=True, eq=False)
-class TableMeasures:
+class HeadTable:
     """Measures over many texts.
 
     values: name -> (L, H), the mean over the words of all texts: each text counts by its words, so that it
@@ -163,7 +163,7 @@ def patterns(values: Mapping[str, Floats], share: float = 0.5) -> tuple[tuple[st
 
 def over_table(
     subject: LoadedModel, table: Table, roles: Roles, limit: int = 200
-) -> Generator[Event, None, TableMeasures]:
+) -> Generator[Event, None, HeadTable]:
     """Measure the heads over a table's texts; yields Progress and Noted, its return value is the measures.
 
     One text at a time and one layer at a time, so memory does not grow with either. Texts longer than the
@@ -193,7 +193,7 @@ def over_table(
     spread = {
         name: np.sqrt(np.maximum(total[2] / total[0] - means[name] ** 2, 0)) for name, total in sums.items()
     }
-    return TableMeasures(
+    return HeadTable(
         values={name: read_only(mean.astype(np.float32)) for name, mean in means.items()},
         spread={name: read_only(deviation.astype(np.float32)) for name, deviation in spread.items()},
         num_texts=len(examples),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import UserError, marked
-from engine.inspect.attention.alignment import Pairs, line_up
 from engine.inspect.attention.weights import AttentionMaps, Floats, mean_of, read_only
 from engine.text.wordpiece import Encoding
 
@@ -22,6 +22,8 @@ from engine.text.wordpiece import Encoding
 SPECIALS = ("show", "hide", "renormalise")
 UNITS = ("pieces", "words")
 BLOCKS = ("all", "aa", "ab", "ba", "bb")
+
+LinedUp = tuple[list[int], list[int]]  # places in the one, and those in the other that belong to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,21 +250,9 @@ def strongest(shown: MatrixView, count: int) -> StrongestCells:
     return StrongestCells(rows.astype(np.int64), columns.astype(np.int64), flat[places])
 
 
-def tile_maxima(attentions: Floats, size: int) -> Floats:
-    """Return each head's matrix shrunk to tiles for a mosaic; a tile's cell is the largest it stands for.
-
-    Tile row i begins at row i * R // size. Args: attentions: (L, H, R, C). size: of a tile; where there are
-    fewer rows or columns they stay as they are. Returns: (L, H, min(size, R), min(size, C)) float32.
-    """
-    num_layers, num_heads, *shape = attentions.shape
-    tiles_ = np.empty((num_layers, num_heads, *(min(size, one) for one in shape)), np.float32)
-    for layer, head in np.ndindex(num_layers, num_heads):
-        tiles_[layer, head] = _pooled(attentions[layer, head], size)
-    return tiles_
-
-
 def tiles(seen: AttentionMaps, wanted: View, size: int) -> Floats:
-    """Return `tile_maxima` of all heads as a view shows them; its heads, rollout and top_share do not count.
+    """Return the `tile_maxima` of each head as a view shows it, whose own heads, rollout and top_share do not
+    count.
 
     Returns: (L, H, min(size, R), min(size, C)) float32. Raises: as `view`.
     """
@@ -270,7 +260,7 @@ def tiles(seen: AttentionMaps, wanted: View, size: int) -> Floats:
     shape = (min(size, len(plan.rows)), min(size, len(plan.columns)))
     made = np.empty((seen.num_layers, seen.num_heads, *shape), np.float32)
     for layer, head in np.ndindex(seen.num_layers, seen.num_heads):
-        made[layer, head] = _pooled(plan.shown(seen.attentions[layer, head]), size)
+        made[layer, head] = tile_maxima(plan.shown(seen.attentions[layer, head]), size)
     return made
 
 
@@ -338,8 +328,10 @@ def _added(values: Floats, starts: np.ndarray, counts: np.ndarray, axis: int) ->
     return np.asarray(total)
 
 
-def _pooled(values: Floats, size: int) -> Floats:
-    """Return (min(size, R), min(size, C)): the largest of each rectangle."""
+def tile_maxima(values: Floats, size: int) -> Floats:
+    """Return a matrix (R, C) shrunk to a tile for a mosaic, (min(size, R), min(size, C)): each cell is the
+    largest of those that it stands for. Row i begins at row i * R // size.
+    """
     for axis in (0, 1):
         length = values.shape[axis]
         if length <= size:
@@ -357,7 +349,7 @@ def _names(items: Sequence[_Item]) -> list[tuple[int, str]]:
     return [(item.segment, item.label) for item in items]
 
 
-def _joined(ours: Sequence[_Item], theirs: Sequence[_Item], pairs: Pairs) -> list[_Item]:
+def _joined(ours: Sequence[_Item], theirs: Sequence[_Item], pairs: LinedUp) -> list[_Item]:
     """Return the items of a difference, named after both where their names differ."""
     joined = []
     for a, b in zip(*pairs, strict=True):
@@ -366,7 +358,7 @@ def _joined(ours: Sequence[_Item], theirs: Sequence[_Item], pairs: Pairs) -> lis
     return joined
 
 
-def _left_out(plans: Sequence[_Plan], rows: Pairs, columns: Pairs) -> tuple[str, ...]:
+def _left_out(plans: Sequence[_Plan], rows: LinedUp, columns: LinedUp) -> tuple[str, ...]:
     """Return the labels of what a difference cannot show, each token once."""
     lost: dict[tuple[int, tuple[int, ...]], str] = {}
     for side, plan in enumerate(plans):
@@ -374,3 +366,45 @@ def _left_out(plans: Sequence[_Plan], rows: Pairs, columns: Pairs) -> tuple[str,
             shown = set(pairs[side])
             lost.update(((side, item.places), item.label) for n, item in enumerate(items) if n not in shown)
     return tuple(lost.values())
+
+
+def line_up(ours: Sequence[tuple[int, str]], theirs: Sequence[tuple[int, str]]) -> LinedUp:
+    """Return the places of tokens that belong together, in order; letter case does not count.
+
+    Each segment is lined up by itself: place by place where both have equally many tokens; otherwise equal
+    stretches, and stretches of one length between them.
+
+    Args:   ours, theirs: (segment, token) each.
+    Raises: UserError: fewer than half of the longer text's tokens belong together.
+    """
+    pairs: LinedUp = ([], [])
+    for segment in (0, 1):
+        mine, others = (
+            [place for place, (own, _) in enumerate(side) if own == segment] for side in (ours, theirs)
+        )
+        labels = [ours[place][1].casefold() for place in mine]
+        other_labels = [theirs[place][1].casefold() for place in others]
+        for first, second, count in _stretches(labels, other_labels):
+            pairs[0].extend(mine[first : first + count])
+            pairs[1].extend(others[second : second + count])
+    longer = max(len(ours), len(theirs))
+    if 2 * len(pairs[0]) < longer:
+        raise UserError(
+            marked(
+                "engine",
+                "The two texts have too little in common to be compared cell by cell: of {count} tokens, "
+                "{common} can be lined up. Compare texts that differ in a few words, or whole words instead "
+                "of pieces.",
+            ),
+            count=longer,
+            common=len(pairs[0]),
+        )
+    return pairs
+
+
+def _stretches(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Return (start, start of the others, length) of what is lined up."""
+    if len(ours) == len(theirs):
+        return [(0, 0, len(ours))]
+    codes = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+    return [(a, b, stop - a) for _, a, stop, b, other_stop in codes if stop - a == other_stop - b]

@@ -89,7 +89,7 @@ class AttentionMaps:
 
 
 @dataclass(frozen=True, eq=False)
-class Detail:
+class HeadAttention:
     """How one head came to look from one token at the others, and what it took from them.
 
     query: (d,), of the token at `place`. keys: (T, d). products: (T, d), query * keys, what each dimension
@@ -259,7 +259,7 @@ def mean_of(maps: Sequence[Floats]) -> Floats:
     return np.asarray(total)
 
 
-def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, place: int) -> Detail:
+def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, place: int) -> HeadAttention:
     """Return how one head treats one token, from query to output; runs the layers before it.
 
     Args: seen: a look of this subject; heads that were off in it are off here.
@@ -289,7 +289,7 @@ def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, pla
         }
         arrays = {name: read_only(part.cpu().numpy().copy()) for name, part in found.items()}
     is_on = seen.on is None or bool(seen.on[layer, head])
-    return Detail(layer, head, place, tuple(seen.encoding.tokens), **arrays, is_on=is_on)
+    return HeadAttention(layer, head, place, tuple(seen.encoding.tokens), **arrays, is_on=is_on)
 
 
 def check_switches(config: BertConfig, on: Switches | None) -> None:

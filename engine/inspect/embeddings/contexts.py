@@ -18,7 +18,7 @@ from engine.events import Event, Progress
 from engine.inspect.embeddings.vectors import TEXTS_AT_ONCE, states, tokens_at_once
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import EncodedSet, by_length, collate
+from engine.text.batch import EncodedRows, by_length, collate
 from engine.text.wordpiece import WordPiece
 from engine.text.words import Word, words_of
 
@@ -95,7 +95,7 @@ def embed_word(
             word=word,
         )
     pieces = [np.asarray(one, np.int32) for one in ids.values()]
-    encoded = EncodedSet.from_pieces(pieces, list(map(len, pieces)), [-1] * len(ids), list(ids))
+    encoded = EncodedRows.from_pieces(pieces, list(map(len, pieces)), [-1] * len(ids), list(ids))
     depth = subject.config.num_hidden_layers
     vectors = np.zeros((depth + 1, len(places), subject.config.hidden_size), np.float32)
     sums = np.zeros((depth + 1, subject.config.hidden_size), np.float64)
@@ -164,7 +164,7 @@ def _notes(word: str, found: int, most: int) -> tuple[Sentence, ...]:
 
 def _read(
     subject: LoadedModel,
-    encoded: EncodedSet,
+    encoded: EncodedRows,
     indices: np.ndarray,
     places: Sequence[WordPlace],
     vectors: Floats,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.similarity import nearest_of_each, separation, spread
-from engine.inspect.embeddings.vectors import Pooling, embed, kinds_of
+from engine.inspect.embeddings.vectors import PoolingConfig, embed, kinds_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.train.metrics import NORMAL_95
 
@@ -34,7 +34,7 @@ class PoolingAgreement:
     vectors point the same way.
     """
 
-    pooling: Pooling
+    pooling: PoolingConfig
     agreement: float
     right: npt.NDArray[np.bool_]
     separation: float
@@ -96,16 +96,13 @@ def paired_difference(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) 
 class Shift:
     """How often a text's nearest neighbour is of its class, by two models.
 
-    before, after, chance: 0..1. difference: of after and before. before_separation, after_separation: as in
-    `PoolingAgreement`.
+    before, after, chance: 0..1. difference: of after and before.
     """
 
     before: float
     after: float
     difference: AgreementDifference
     chance: float
-    before_separation: float
-    after_separation: float
     num_texts: int
 
 
@@ -128,8 +125,6 @@ def shift(
         after=float(right[1].mean()),
         difference=paired_difference(right[1], right[0]),
         chance=_chance(numbers),
-        before_separation=separation(before[taken], numbers),
-        after_separation=separation(after[taken], numbers),
         num_texts=len(taken),
     )
 
@@ -154,7 +149,7 @@ def compare_poolings(
     """
     taken, notes = _take(texts, groups, most)
     numbers = np.asarray(groups)[taken]
-    kinds = [Pooling(kind, layer) for kind in kinds_of(subject.about)]
+    kinds = [PoolingConfig(kind, layer) for kind in kinds_of(subject.about)]
     found = yield from embed(subject, [texts[place] for place in taken], kinds, max_length=max_length)
     numbers, taken = numbers[found.places], taken[found.places]
     measured = []
@@ -178,7 +173,7 @@ def _chance(numbers: npt.NDArray[np.int64]) -> float:
 
 
 def _measured(
-    pooling: Pooling, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]
+    pooling: PoolingConfig, vectors: npt.NDArray[np.float32], numbers: npt.NDArray[np.int64]
 ) -> PoolingAgreement:
     right, about = numbers[nearest_of_each(vectors)] == numbers, spread(vectors, numbers)
     return PoolingAgreement(

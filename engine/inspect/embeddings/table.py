@@ -12,7 +12,7 @@ import numpy as np
 from engine.durable import check_writable, replaced_file
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
-from engine.inspect.embeddings.vectors import Embedded, Pooling, embed, usual_kind
+from engine.inspect.embeddings.vectors import PoolingConfig, TextEmbeddings, embed, usual_kind
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.table import Table, reading_table
 
@@ -30,11 +30,8 @@ def embed_table(
     pooling: str = "",
     layer: int = -1,
     max_length: int | None = None,
-    encoding: str = "",
-    separator: str = "",
-    quoting: str = "",
-    header: str = "",
     device: str = "auto",
+    **how: str,
 ) -> Iterator[Event]:
     """Write one vector for each row that has a text: Progress, Noted, Finished.
 
@@ -44,20 +41,18 @@ def embed_table(
     the model are cut and counted. Where the longest text would make `texts` too large, what is written of the
     long ones is shorter, and a note says so; the vectors do not change by that.
 
-    Args:   text, text_pair, label: columns by name or 1-based number. pooling, layer: see `Pooling`; "":
-            the pooling that the model was made for.
+    Args:   text, text_pair, label: columns by name or 1-based number. pooling, layer: see `PoolingConfig`;
+            "": the pooling that the model was made for. how: the table is read, as `reading_table` takes it.
     Raises: DataError, ModelError; UserError if `out` cannot be written.
     """
     start = time.perf_counter()
     model, data, out = Path(model), Path(data), Path(out)
     _check_out(out, data)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    table = yield from reading_table(
-        data, encoding=encoding, separator=separator, quoting=quoting, header=header
-    )
+    table = yield from reading_table(data, **how)
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
     subject = LoadedModel.open(model, device)
-    chosen = Pooling(pooling or usual_kind(subject.about), layer).of(subject.about)
+    chosen = PoolingConfig(pooling or usual_kind(subject.about), layer).of(subject.about)
     told = [Noted(sentence=note) for note in (*subject.notes, *table.notes)]
     told += [Noted(sentence=bad.sentence) for bad in table.reported]
     yield from told
@@ -74,7 +69,7 @@ def embed_table(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def notes_of(found: Embedded, table: Table | None = None) -> Iterator[Noted]:
+def notes_of(found: TextEmbeddings, table: Table | None = None) -> Iterator[Noted]:
     """Say which texts had nothing to read, and how many were cut."""
     if found.empty and table is not None:
         lines = ", ".join(str(table.lines[place]) for place in found.empty[:20])
@@ -90,7 +85,7 @@ def notes_of(found: Embedded, table: Table | None = None) -> Iterator[Noted]:
 
 
 def _write(
-    out: Path, subject: LoadedModel, found: Embedded, columns: dict[str, Any], notes: Sequence[str]
+    out: Path, subject: LoadedModel, found: TextEmbeddings, columns: dict[str, Any], notes: Sequence[str]
 ) -> None:
     arrays: dict[str, Any] = {
         "embeddings": found.vectors[0],

@@ -28,8 +28,8 @@ from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.bert import Bert
 from engine.model.kernels import ROW_MULTIPLE
-from engine.model.sentence_files import SentenceVectors
-from engine.text.batch import Batch, Bounds, EncodedSet, by_length, collate
+from engine.model.sentence_files import SentenceConfig
+from engine.text.batch import Batch, Bounds, EncodedRows, by_length, collate
 from engine.text.wordpiece import WordPiece
 
 # B texts of a batch, E texts of all, N tokens packed, D hidden_size, L layers, P poolings
@@ -76,7 +76,7 @@ KINDS = {  # how a text's vectors become one, and what that means
 
 
 @dataclass(frozen=True, slots=True)
-class Pooling:
+class PoolingConfig:
     """How a text's vectors become one. layer: 0 the embeddings, 1 to L; -1 the last, -2 the one before.
 
     The layer counts for "cls", "mean" and "max" alone.
@@ -85,7 +85,7 @@ class Pooling:
     kind: str = "mean"
     layer: int = -1
 
-    def of(self, about: ModelSummary) -> Pooling:
+    def of(self, about: ModelSummary) -> PoolingConfig:
         """Return the same with its layer counted from 0. Raises: ModelError: the model has no such thing."""
         if self.kind not in KINDS:
             raise ModelError(
@@ -107,7 +107,7 @@ class Pooling:
             )
         depth = about.config.num_hidden_layers
         if self.kind not in LAYERED:
-            return Pooling(self.kind, depth)
+            return PoolingConfig(self.kind, depth)
         layer = self.layer + depth + 1 if self.layer < 0 else self.layer
         if not 0 <= layer <= depth:
             raise ModelError(
@@ -116,18 +116,18 @@ class Pooling:
                 layer=self.layer,
                 depth=depth,
             )
-        return Pooling(self.kind, layer)
+        return PoolingConfig(self.kind, layer)
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
+class TextEmbeddings:
     """The vectors of some texts.
 
     vectors: (P, E, D) float32. places: (E,) int64, which of the given texts they are of, ascending. empty:
     places of those without anything to read. num_cut: texts of which the model could read the beginning only.
     """
 
-    poolings: tuple[Pooling, ...]
+    poolings: tuple[PoolingConfig, ...]
     vectors: Floats
     places: npt.NDArray[np.int64]
     empty: tuple[int, ...]
@@ -135,7 +135,7 @@ class Embedded:
     num_tokens: int
     seconds: float
 
-    def of(self, pooling: Pooling) -> Floats:
+    def of(self, pooling: PoolingConfig) -> Floats:
         """Return (E, D) of one of the poolings, its layer counted from 0."""
         found: Floats = self.vectors[self.poolings.index(pooling)]
         return found
@@ -177,12 +177,12 @@ def usual_kind(about: ModelSummary) -> str:
     return "mean" if about.sentence is None else SENTENCE
 
 
-def every_layer(about: ModelSummary, kind: str) -> tuple[Pooling, ...]:
+def every_layer(about: ModelSummary, kind: str) -> tuple[PoolingConfig, ...]:
     """Return a kind of pooling at each layer, the embeddings first; one alone where no layer is chosen."""
     depth = about.config.num_hidden_layers
     if kind not in LAYERED:
-        return (Pooling(kind, depth),)
-    return tuple(Pooling(kind, layer) for layer in range(depth + 1))
+        return (PoolingConfig(kind, depth),)
+    return tuple(PoolingConfig(kind, layer) for layer in range(depth + 1))
 
 
 def num_bytes(about: ModelSummary, num_texts: int, num_poolings: int) -> int:
@@ -193,12 +193,12 @@ def num_bytes(about: ModelSummary, num_texts: int, num_poolings: int) -> int:
 def embed(
     subject: LoadedModel,
     texts: Sequence[str],
-    poolings: Sequence[Pooling],
+    poolings: Sequence[PoolingConfig],
     *,
     pairs: Sequence[str] | None = None,
     max_length: int | None = None,
-) -> Generator[Event, None, Embedded]:
-    """Return the vectors of texts, or of pairs read together: a task whose return value is `Embedded`.
+) -> Generator[Event, None, TextEmbeddings]:
+    """Return the vectors of texts, or of pairs read together: a task whose return value is `TextEmbeddings`.
 
     Args:   pairs: the second text of each, as many as `texts`. max_length: WordPieces that are read; None: as
             many as the model can.
@@ -220,7 +220,7 @@ def embed(
         vectors[:, indices] = _pooled(subject, encoded, indices, chosen)
         done += len(indices)
         yield Progress(stage=stage, done=done, total=len(encoded))
-    return Embedded(
+    return TextEmbeddings(
         poolings=chosen,
         vectors=vectors,
         places=encoded.rows,
@@ -247,7 +247,7 @@ def states(bert: Bert, batch: Batch, highest: int) -> Iterator[tuple[int, Tensor
         yield number, hidden
 
 
-def _check(subject: LoadedModel, poolings: Sequence[Pooling], *, with_pair: bool) -> None:
+def _check(subject: LoadedModel, poolings: Sequence[PoolingConfig], *, with_pair: bool) -> None:
     """Refuse what a model cannot give. Raises: ModelError."""
     if "pooled" in (pooling.kind for pooling in poolings) and subject.bert.pooler is None:
         raise ModelError(
@@ -276,7 +276,7 @@ def _room(num_poolings: int, num_texts: int, width: int) -> Floats:
 
 def _cut_texts(
     wordpiece: WordPiece, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int
-) -> Generator[Event, None, tuple[EncodedSet, tuple[int, ...], int]]:
+) -> Generator[Event, None, tuple[EncodedRows, tuple[int, ...], int]]:
     """Return the texts as WordPieces, the places of empty ones, and how many were cut."""
     pieces: list[np.ndarray] = []
     num_a: list[int] = []
@@ -298,11 +298,11 @@ def _cut_texts(
             num_cut += cut > 0
         done = min(start + TEXTS_AT_ONCE, len(texts))
         yield Progress(stage=marked("engine", "Tokenizing"), done=done, total=len(texts))
-    return EncodedSet.from_pieces(pieces, num_a, [-1] * len(pieces), places), tuple(empty), num_cut
+    return EncodedRows.from_pieces(pieces, num_a, [-1] * len(pieces), places), tuple(empty), num_cut
 
 
 def _pooled(
-    subject: LoadedModel, encoded: EncodedSet, indices: np.ndarray, poolings: Sequence[Pooling]
+    subject: LoadedModel, encoded: EncodedRows, indices: np.ndarray, poolings: Sequence[PoolingConfig]
 ) -> Floats:
     """Return (P, B, D) of some texts: together or, where memory does not suffice, half by half."""
     try:
@@ -319,11 +319,11 @@ def _pooled(
     return np.concatenate([_pooled(subject, encoded, half, poolings) for half in halves], axis=1)
 
 
-def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Tensor:
+def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[PoolingConfig]) -> Tensor:
     depth = subject.config.num_hidden_layers
     several = {one.kind for one in poolings} & {"last_four", "mix"}
     weights = {kind: _weights(subject.about, kind) for kind in several}
-    found: dict[Pooling, Tensor] = {}
+    found: dict[PoolingConfig, Tensor] = {}
     for layer, hidden in states(subject.bert, batch, max(one.layer for one in poolings)):
         parts = _Parts(hidden, batch.bounds)
         for pooling in poolings:
@@ -342,7 +342,7 @@ def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[Pooling]) -> Te
     return torch.stack([found[pooling] for pooling in poolings])
 
 
-def _as_sentence(parts: _Parts, how: SentenceVectors) -> Tensor:
+def _as_sentence(parts: _Parts, how: SentenceConfig) -> Tensor:
     """Return (B, D) as sentence-transformers makes it."""
     found = {
         "cls": parts.first,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import UserError, marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, result_of
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.inspect.masked.row_scores import SCORING, result_of
+from engine.inspect.masked.row_scores import SCORING
 from engine.inspect.passes import InputRow, follow_log_odds, parts
 from engine.text.words import Word, words_of
 

@@ -25,7 +25,7 @@ MOST_COLUMNS = 50  # of a grid whose words are the model's own guesses
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateRequest:
+class TemplateSettings:
     """What is asked of a template.
 
     targets: words to score in the gap; none for the model's own guesses. line: of the file that it is from,
@@ -51,7 +51,7 @@ class TargetScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TemplateTable:
     """A template's answers: scores[row][column].
 
     cells: the sentences, the rows. targets: the words, the columns: those given, else the likeliest guesses
@@ -66,8 +66,8 @@ class Grid:
 
 
 def score_templates(
-    subject: LoadedModel, requests: Sequence[TemplateRequest], *, top_k: int = 10, with_prior: bool = True
-) -> Generator[Event, None, tuple[Grid, ...]]:
+    subject: LoadedModel, requests: Sequence[TemplateSettings], *, top_k: int = 10
+) -> Generator[Event, None, tuple[TemplateTable, ...]]:
     """Score all sentences of some templates, many at once. A task: yields Progress; returns a grid for each.
 
     Args:   top_k: guesses of each sentence, where a template comes without targets.
@@ -86,13 +86,13 @@ def score_templates(
     wanted: dict[InputRow, dict[tuple[int, ...], None]] = {}  # sentences with one prior ask for it once
     for one in asked:
         with _of_line(one.request.line):
-            for row, ids in one.questions(subject, with_prior):
+            for row, ids in one.questions(subject):
                 wanted.setdefault(row, {})[ids] = None
     found = yield from score_rows(subject, list(wanted), [list(ids) for ids in wanted.values()])
     scores = {
         row: dict(zip(ids, own, strict=True)) for (row, ids), own in zip(wanted.items(), found, strict=True)
     }
-    return tuple(one.grid(scores, with_prior) for one in asked)
+    return tuple(one.grid(scores) for one in asked)
 
 
 Scores = Mapping[InputRow, Mapping[tuple[int, ...], tuple[PieceScore, ...]]]
@@ -106,42 +106,41 @@ class _Sentence:
     row: InputRow
     prior: InputRow | None
 
-    def rows(self, count: int, with_prior: bool) -> list[InputRow]:
+    def rows(self, count: int) -> list[InputRow]:
         """Return the sentence, and its prior if there is one, with `count` [MASK]s in the gap."""
-        rows = [self.row, self.prior] if with_prior else [self.row]
-        return [_widened(row, count) for row in rows if row is not None]
+        return [_widened(row, count) for row in (self.row, self.prior) if row is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A request, its sentences, and its targets with their pieces."""
 
-    request: TemplateRequest
+    request: TemplateSettings
     sentences: tuple[_Sentence, ...]
     targets: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def questions(self, subject: LoadedModel, with_prior: bool) -> Iterator[tuple[InputRow, tuple[int, ...]]]:
+    def questions(self, subject: LoadedModel) -> Iterator[tuple[InputRow, tuple[int, ...]]]:
         """Yield which pieces are to be scored in which text."""
         for sentence in self.sentences:
-            for count, rows in self._rows(sentence, with_prior).items():
+            for count, rows in self._rows(sentence).items():
                 for row in rows:
                     check_row(subject, row)
                     yield from ((row, ids) for _, ids in self.targets if len(ids) == count)
 
-    def _rows(self, sentence: _Sentence, with_prior: bool) -> dict[int, list[InputRow]]:
+    def _rows(self, sentence: _Sentence) -> dict[int, list[InputRow]]:
         """Return what is read of a sentence for each number of pieces that a target has."""
-        return {count: sentence.rows(count, with_prior) for count in {len(ids) for _, ids in self.targets}}
+        return {count: sentence.rows(count) for count in {len(ids) for _, ids in self.targets}}
 
-    def grid(self, scores: Scores, with_prior: bool) -> Grid:
+    def grid(self, scores: Scores) -> TemplateTable:
         """Return the answers."""
 
         def scored(sentence: _Sentence) -> Iterator[TargetScore]:
-            rows = self._rows(sentence, with_prior)
+            rows = self._rows(sentence)
             for word, ids in self.targets:
                 own, *prior = (WordScore(word, scores[row][ids], num_masks=1) for row in rows[len(ids)])
                 yield TargetScore(own, prior[0] if prior else None)
 
-        return Grid(
+        return TemplateTable(
             template=self.request.template,
             cells=tuple(sentence.cell for sentence in self.sentences),
             targets=tuple(word for word, _ in self.targets),
@@ -150,7 +149,7 @@ class _Asked:
         )
 
 
-def _ask(subject: LoadedModel, request: TemplateRequest) -> _Asked:
+def _ask(subject: LoadedModel, request: TemplateSettings) -> _Asked:
     targets = tuple(dict.fromkeys(word.strip() for word in request.targets))
     spelled = tuple((word, must_spell(subject.wordpiece, word)) for word in targets)
     sentences = tuple(_sentence(subject, cell) for cell in request.template.cells())
@@ -210,7 +209,7 @@ def _widened(row: InputRow, count: int) -> InputRow:
     return InputRow(ids, types, tuple(range(place, place + count)))
 
 
-def _check_size(requests: Sequence[TemplateRequest], top_k: int) -> None:
+def _check_size(requests: Sequence[TemplateSettings], top_k: int) -> None:
     count = 0
     for request in requests:
         cells = request.template.num_cells

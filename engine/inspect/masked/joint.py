@@ -19,7 +19,7 @@ from torch import Tensor
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.inspect.masked.masked import Masked
+from engine.inspect.masked.masked import GappedText
 from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import check_count, word_of
 from engine.inspect.passes import InputRow, parts, word_logs
@@ -66,7 +66,7 @@ class Joint:
     were filled.
     """
 
-    masked: Masked
+    masked: GappedText
     fillings: tuple[Filling, ...]
     independent: tuple[Filling, ...]
     original: Filling | None
@@ -77,7 +77,7 @@ class Joint:
 
 def fill_jointly(
     subject: LoadedModel,
-    masked: Masked,
+    masked: GappedText,
     *,
     beam: int = BEAM,
     top_k: int = 10,
@@ -125,7 +125,7 @@ class _Search:
     """The beam search over one masked text."""
 
     def __init__(
-        self, subject: LoadedModel, masked: Masked, beam: int, whole_words: bool, on: np.ndarray | None
+        self, subject: LoadedModel, masked: GappedText, beam: int, whole_words: bool, on: np.ndarray | None
     ) -> None:
         self._subject, self._beam, self._on = subject, beam, on
         self._row = InputRow(masked.input_ids, masked.types, masked.places)
@@ -220,7 +220,7 @@ def _best(kept: Kept, count: int) -> Kept:
     return sorted(kept, key=lambda filling: -filling[1])[:count]
 
 
-def _barred(subject: LoadedModel, masked: Masked) -> dict[int, Tensor]:
+def _barred(subject: LoadedModel, masked: GappedText) -> dict[int, Tensor]:
     """Return for each place of a gap that was a word what its pieces may not be."""
     wordpiece = subject.wordpiece
     goes_on = torch.tensor([token.startswith("##") for token in wordpiece.tokens], device=subject.device)
@@ -238,7 +238,7 @@ def _barred(subject: LoadedModel, masked: Masked) -> dict[int, Tensor]:
     }
 
 
-def _words(wordpiece: WordPiece, masked: Masked, ids: tuple[int, ...]) -> tuple[str, ...]:
+def _words(wordpiece: WordPiece, masked: GappedText, ids: tuple[int, ...]) -> tuple[str, ...]:
     """Return the word of each gap, from one id for each [MASK]."""
     words, start = list[str](), 0
     for gap in masked.gaps:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.inspect.masked.masked import Masked
+from engine.inspect.masked.masked import GappedText
 from engine.inspect.masked.score import GapAnswer, answers_of, check_count
 from engine.inspect.passes import InputRow, layer_states
 
@@ -23,11 +23,11 @@ class Lens:
     Layer 0 are the embeddings; the last, L, is the model's own answer.
     """
 
-    masked: Masked
+    masked: GappedText
     layers: tuple[tuple[GapAnswer, ...], ...]
 
 
-def lens(subject: LoadedModel, masked: Masked, *, top_k: int = 5, on: np.ndarray | None = None) -> Lens:
+def lens(subject: LoadedModel, masked: GappedText, *, top_k: int = 5, on: np.ndarray | None = None) -> Lens:
     """Ask every layer for the gaps of a text. Raises: ModelError without the head."""
     check_count(top_k)
     model, size = subject.masked_head(), subject.wordpiece.vocab_size

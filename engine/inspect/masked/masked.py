@@ -17,7 +17,7 @@ class Gap:
 
     places: positions of the tokens, [CLS] is 0. text: what was typed there. segment: 0 for A, 1 for B.
     original: the ids that stood there; none for a typed [MASK], or where the vocabulary has no piece for
-    what stood there. word: its place in `Masked.words`. is_word: whether a whole word is masked.
+    what stood there. word: its place in `GappedText.words`. is_word: whether a whole word is masked.
     """
 
     places: tuple[int, ...]
@@ -29,7 +29,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class GappedText:
     """A text or pair with gaps, in the order they stand in.
 
     encoding: of the text as it was typed. input_ids: of what the model reads, [MASK] in each gap.
@@ -70,7 +70,7 @@ def mask(
     *,
     words: Collection[int] = (),
     pieces: Collection[int] = (),
-) -> Masked:
+) -> GappedText:
     """Hide words and single pieces of a text; needs no weights, so a window may call it.
 
     Args:   words: places in `words_of`; all pieces of such a word are one gap. pieces: positions of tokens,
@@ -101,7 +101,7 @@ def mask(
         )
     for place in (place for gap in gaps for place in gap.places):
         ids[place] = mask_id
-    return Masked(text, text_pair, encoding, found, tuple(ids), tuple(gaps))
+    return GappedText(text, text_pair, encoding, found, tuple(ids), tuple(gaps))
 
 
 def _gap(

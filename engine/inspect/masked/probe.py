@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from engine.errors import UserError, marked
+from engine.events import Event, result_of
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.inspect.masked.masked import Masked, mask
-from engine.inspect.masked.row_scores import result_of, score_rows, turns
+from engine.inspect.masked.masked import GappedText, mask
+from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import GapAnswer, WordScore, answers_of, check_count, must_spell
 from engine.inspect.passes import InputRow, check_row, word_logs
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class GapTable:
     """The answers for each gap of a text, in the order of `masked.gaps`."""
 
-    masked: Masked
+    masked: GappedText
     answers: tuple[GapAnswer, ...]
     model_name: str
     fingerprint: str
@@ -34,7 +37,7 @@ def probe(
     pieces: Collection[int] = (),
     top_k: int = 10,
     on: np.ndarray | None = None,
-) -> Probed:
+) -> GapTable:
     """Guess all gaps of a text at once, in one pass.
 
     Args:   words, pieces: what to hide, as in `mask`. on: (L, H) bool, False switches a head off.
@@ -43,18 +46,20 @@ def probe(
     return ask(subject, mask(subject.about, text, text_pair, words=words, pieces=pieces), top_k=top_k, on=on)
 
 
-def ask(subject: LoadedModel, masked: Masked, *, top_k: int = 10, on: np.ndarray | None = None) -> Probed:
+def ask(
+    subject: LoadedModel, masked: GappedText, *, top_k: int = 10, on: np.ndarray | None = None
+) -> GapTable:
     """Guess all gaps of a masked text, as `probe`."""
     check_count(top_k)
     gaps = [(len(gap.places), gap.original) for gap in masked.gaps]
     with looking(subject):
         logs = word_logs(subject, [InputRow(masked.input_ids, masked.types, masked.places)], on)
         answers = answers_of(subject.wordpiece, logs, gaps, top_k)
-    return Probed(masked, answers, subject.name, subject.fingerprint)
+    return GapTable(masked, answers, subject.name, subject.fingerprint)
 
 
 def score_words(
-    subject: LoadedModel, masked: Masked, gap: int, words: Sequence[str], *, on: np.ndarray | None = None
+    subject: LoadedModel, masked: GappedText, gap: int, words: Sequence[str], *, on: np.ndarray | None = None
 ) -> tuple[WordScore, ...]:
     """Return how probable some words are in one gap (the others stay masked), each scored as a whole.
 
@@ -67,7 +72,7 @@ def score_words(
 
 def score_spellings(
     subject: LoadedModel,
-    masked: Masked,
+    masked: GappedText,
     gap: int,
     words: Sequence[tuple[str, tuple[int, ...]]],
     *,
@@ -92,6 +97,60 @@ def score_spellings(
     return tuple(scores)
 
 
-def _with_masks(subject: LoadedModel, masked: Masked, gap: int, count: int) -> InputRow:
+def _with_masks(subject: LoadedModel, masked: GappedText, gap: int, count: int) -> InputRow:
     ids, types, first = masked.widened(gap, count)
     return check_row(subject, InputRow(ids, types, tuple(range(first, first + count))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointAnswer(Event):
+    """One checkpoint has answered: `probed.answers[gap].original` holds probability and rank."""
+
+    folder: Path
+    number: int  # 0 for the first
+    total: int
+    probed: GapTable
+
+
+def over_checkpoints(
+    folders: Sequence[Path],
+    text: str,
+    text_pair: str | None = None,
+    *,
+    words: Collection[int] = (),
+    pieces: Collection[int] = (),
+    top_k: int = 5,
+    on: np.ndarray | None = None,
+) -> Generator[Event, None, tuple[CheckpointAnswer, ...]]:
+    """Ask the checkpoints of a run one after the other, each opened alone and let go.
+
+    A task: yields a `CheckpointAnswer` for each; its return value is all of them.
+
+    Args:   words, pieces: what to hide, as in `mask`; pieces only where all models cut the text alike.
+    Raises: as `probe`, and what opening a model raises; UserError where they cannot be asked for the same.
+    """
+    found: list[CheckpointAnswer] = []
+    for number, folder in enumerate(folders):
+        probed = probe(
+            LoadedModel.open(folder), text, text_pair, words=words, pieces=pieces, top_k=top_k, on=on
+        )
+        if found:
+            _check_same(found[0].probed.masked, probed.masked, pieces)
+        found.append(CheckpointAnswer(folder=folder, number=number, total=len(folders), probed=probed))
+        yield found[-1]
+    return tuple(found)
+
+
+def _check_same(one: GappedText, other: GappedText, pieces: Collection[int]) -> None:
+    """Refuse what does not mean the same gaps to two models. Raises: UserError."""
+    same = [(gap.segment, gap.word, gap.text) for gap in one.gaps] == [
+        (gap.segment, gap.word, gap.text) for gap in other.gaps
+    ]
+    if not same or (pieces and one.encoding.tokens != other.encoding.tokens):
+        raise UserError(
+            marked(
+                "engine",
+                "The models cut this text into different pieces, so the masked ones are not the same. Mask "
+                "whole words to compare them.",
+            )
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -19,7 +18,6 @@ from engine.inspect.passes import SCORES_BYTES, InputRow, parts, word_logs
 
 SCORING = marked("engine", "Scoring")
 
-Value = TypeVar("Value")
 Scores = list[list[tuple[PieceScore, ...]]]
 
 
@@ -58,15 +56,6 @@ def turns(row: InputRow, ids: Sequence[int]) -> list[InputRow]:
         row.filled(dict(zip(places[:turn], ids[:turn], strict=True)), (places[turn],))
         for turn in range(1, len(ids))
     ]
-
-
-def result_of(task: Generator[Event, None, Value]) -> Value:
-    """Run a task to its end, its events unheard."""
-    while True:
-        try:
-            next(task)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
 
 
 def _score_part(

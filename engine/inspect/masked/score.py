@@ -150,7 +150,7 @@ def answers_of(
     """
     best = logs.topk(min(top_k, logs.shape[-1]), -1)
     numbers, values = best.indices.tolist(), best.values.tolist()
-    entropies = _entropies(logs)
+    entropies = (torch.special.entr(logs.exp()).sum(-1) / math.log(2)).tolist()
     answers, start = list[GapAnswer](), 0
     for num_masks, original in gaps:
         own = slice(start, start + num_masks)
@@ -213,8 +213,3 @@ def check_count(count: int) -> None:
     if count > MOST_GUESSES:
         template = marked("engine", "{count} guesses are too many. Ask for {most} at most.")
         raise UserError(template, count=count, most=MOST_GUESSES)
-
-
-def _entropies(logs: Tensor) -> list[float]:
-    """Return the entropy of each place in bits."""
-    return (torch.special.entr(logs.exp()).sum(-1) / math.log(2)).tolist()  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.errors import DataError, UserError, marked
-from engine.inspect.masked.grid import Grid, TemplateRequest
+from engine.inspect.masked.grid import TemplateSettings, TemplateTable
 from engine.inspect.masked.template import Template
 from engine.text.table import Table, read_table, write_csv
 
@@ -15,7 +15,7 @@ _SEPARATORS = (",", "\t", ";")  # never "|", which stands inside of templates
 _NUMBERS = ("probability", "log probability", "rank", "prior", "log prior", "corrected", "pieces")
 
 
-def read_templates(path: Path | str) -> tuple[TemplateRequest, ...]:
+def read_templates(path: Path | str) -> tuple[TemplateSettings, ...]:
     """Read a table with a column "template" and, if words are to be scored, one "targets": he|she.
 
     Raises: DataError: no such table or column, a line that cannot be read, or a template that cannot, with
@@ -38,11 +38,11 @@ def read_templates(path: Path | str) -> tuple[TemplateRequest, ...]:
             sentence = marked("engine", "{path}, line {line}: {sentence}")
             raise DataError(sentence, path=path, line=line, sentence=error.sentence) from error
         found = tuple(word.strip() for word in words.split("|") if word.strip())
-        requests.append(TemplateRequest(template, found, line))
+        requests.append(TemplateSettings(template, found, line))
     return tuple(requests)
 
 
-def write_grids(path: Path | str, grids: Sequence[Grid]) -> None:
+def write_grids(path: Path | str, grids: Sequence[TemplateTable]) -> None:
     """Write one row for each sentence and word, with its scores; logs are natural. Raises: DataError."""
     most = max((len(grid.template.groups) for grid in grids), default=0)
     options = [f"alternative {number}" for number in range(1, most + 1)]
@@ -50,7 +50,7 @@ def write_grids(path: Path | str, grids: Sequence[Grid]) -> None:
     write_csv(path, columns, _rows(grids, most), exempt=_NUMBERS)
 
 
-def _rows(grids: Sequence[Grid], most: int) -> Iterator[Sequence[object]]:
+def _rows(grids: Sequence[TemplateTable], most: int) -> Iterator[Sequence[object]]:
     for grid in grids:
         for cell, row in zip(grid.cells, grid.scores, strict=True):
             options = [*cell.options, *[""] * (most - len(cell.options))]

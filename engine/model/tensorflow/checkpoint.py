@@ -19,7 +19,7 @@ from torch import Tensor
 
 from engine.errors import ModelError, Sentence, marked
 from engine.events import Progress, Steps
-from engine.files import MOST_JSON, open_regular, parse_json_object
+from engine.files import MOST_JSON, open_regular, parse_json_object, reading
 from engine.model.tensorflow.bundle import MOST_INDEX, TensorEntry, read_index
 from engine.model.tensorflow.table import masked_crc
 
@@ -44,15 +44,13 @@ class Files:
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
         """Open one of them. Raises: ModelError: it cannot be read, or a zip's checksum is wrong."""
-        try:
-            with self._open(name) as file:
-                yield file
-        except _UNPACKING as error:
-            reason = Sentence(marked("engine", "{name} in it cannot be unpacked"), {"name": name})
-            raise ModelError(_DAMAGED, path=self.path, reason=reason) from error
-        except OSError as error:
-            template = marked("engine", "{path} could not be read: {reason}.")
-            raise ModelError(template, path=self.path, reason=error.strerror or str(error)) from error
+        with reading(self.path):
+            try:
+                with self._open(name) as file:
+                    yield file
+            except _UNPACKING as error:
+                reason = Sentence(marked("engine", "{name} in it cannot be unpacked"), {"name": name})
+                raise ModelError(_DAMAGED, path=self.path, reason=reason) from error
 
     def read(self, name: str, most: int) -> bytes:
         """Return all of a small file. Raises: ModelError."""
@@ -169,11 +167,8 @@ def open_checkpoint(path: Path) -> Iterator[TensorFlowCheckpoint]:
             yield TensorFlowCheckpoint(files, _only(files, ""))
         return
     folder, wanted = (path, "") if path.is_dir() else (path.parent, _prefix_of(path.name))
-    try:
+    with reading(folder):
         sizes = {one.name: one.stat().st_size for one in folder.iterdir() if one.is_file()}
-    except OSError as error:
-        template = marked("engine", "{path} could not be read: {reason}.")
-        raise ModelError(template, path=folder, reason=error.strerror or str(error)) from error
     files = Files(folder, sizes, lambda name: open_regular(folder / name, kind=ModelError))
     yield TensorFlowCheckpoint(files, _only(files, wanted))
 

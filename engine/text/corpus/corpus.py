@@ -16,9 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, UserError, marked
+from engine.errors import DataError, Sentence, UserError, marked, not_among
 from engine.events import Event, Progress
-from engine.text.corpus.layout import LAYOUTS, MAX_DOCUMENT, Builder, Document, Form, find_form, paragraphs_in
+from engine.text.corpus.layout import (
+    LAYOUTS,
+    MAX_DOCUMENT,
+    Builder,
+    CorpusLayout,
+    Document,
+    find_form,
+    paragraphs_in,
+)
 from engine.text.corpus.sentences import RULES
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
 from engine.text.reading.file_check import check_readable
@@ -27,7 +35,7 @@ from engine.text.reading.text_file import Head, file_size, hash_steps, line_bloc
 from engine.text.repeats import Hashes, Repeats, line_hashes
 from engine.text.table import Table, reading_table, reported_note
 
-__all__ = ["LAYOUTS", "Corpus", "CorpusReport", "Document", "Reading", "find_files", "look"]
+__all__ = ["LAYOUTS", "Corpus", "CorpusReport", "CorpusState", "Document", "find_files", "look"]
 
 _TEXTS = (".txt", ".text", ".md")
 _TABLES = (".csv", ".tsv", ".jsonl")
@@ -72,7 +80,7 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
 
 
 @dataclass(slots=True)
-class Reading:
+class CorpusState:
     """How far `Corpus.blocks` has come, and what it has found so far; given to it, filled by it."""
 
     bytes_done: int = 0  # of the files as they are on the disk
@@ -105,12 +113,7 @@ class Corpus:
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", tuple(map(Path, self.files)))
         if self.layout not in LAYOUTS:
-            raise ConfigError(
-                marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-                field="layout",
-                value=self.layout,
-                choices=", ".join(LAYOUTS[1:]),
-            )
+            raise not_among("layout", self.layout, ", ".join(LAYOUTS[1:]))
         if not self.files:
             raise UserError(marked("engine", "No text is chosen. Choose files or a folder."))
 
@@ -127,23 +130,23 @@ class Corpus:
         for documents in self.blocks():
             yield from documents
 
-    def blocks(self, reading: Reading | None = None) -> Iterator[list[Document]]:
+    def blocks(self, reading: CorpusState | None = None) -> Iterator[list[Document]]:
         """Yield the documents that end in each block of the files: about 0.1 s of work, and maybe none.
 
         Raises: DataError, as `documents`.
         """
-        reading, builder = reading or Reading(), Builder()
+        reading, builder = reading or CorpusState(), Builder()
         for form, paragraphs in self.paragraphs(reading):
             documents = builder.add(paragraphs, form.layout)
             reading.num_cut = builder.num_cut
             yield documents
 
-    def paragraphs(self, reading: Reading | None = None) -> Iterator[tuple[Form, list[str]]]:
+    def paragraphs(self, reading: CorpusState | None = None) -> Iterator[tuple[CorpusLayout, list[str]]]:
         """Yield blocks of lines, stripped and, where wrapped, joined, and how to read them.
 
         "" ends a document; in the layout "sentences" a line is a sentence. Raises: DataError, as `documents`.
         """
-        reading, repeats = reading or Reading(), Repeats() if self.drop_repeated else None
+        reading, repeats = reading or CorpusState(), Repeats() if self.drop_repeated else None
         source, done = self._of_table if self.column else self._of_text, 0
         for path in self.files:
             for form, paragraphs, place in source(path, reading):
@@ -161,7 +164,7 @@ class Corpus:
         if not reading.num_lines:
             raise self._nothing(reading)
 
-    def _of_text(self, path: Path, reading: Reading) -> Iterator[tuple[Form, list[str], int]]:
+    def _of_text(self, path: Path, reading: CorpusState) -> Iterator[tuple[CorpusLayout, list[str], int]]:
         head = read_head(path, self.encoding)
         if not head.text:
             reading.num_empty += 1
@@ -181,8 +184,8 @@ class Corpus:
             yield form, paragraphs_in(lines, form, begun), place
         yield form, [*paragraphs_in([""], form, begun), ""], file_size(path)
 
-    def _of_table(self, path: Path, reading: Reading) -> Iterator[tuple[Form, list[str], int]]:
-        form, opened = Form(self.layout or "lines"), list[Table]()
+    def _of_table(self, path: Path, reading: CorpusState) -> Iterator[tuple[CorpusLayout, list[str], int]]:
+        form, opened = CorpusLayout(self.layout or "lines"), list[Table]()
         for _ in _reading(path, self.encoding, opened):
             yield form, [], 0
         (table,) = opened
@@ -198,7 +201,7 @@ class Corpus:
             yield form, some, size * start // len(cells)
         yield form, [""], size
 
-    def _nothing(self, reading: Reading) -> DataError:
+    def _nothing(self, reading: CorpusState) -> DataError:
         if len(self.files) > 1:
             template = marked("engine", "None of the {count} files holds any text. Choose others.")
             return DataError(template, count=len(self.files))
@@ -236,7 +239,7 @@ class Corpus:
         }
 
 
-def reading_notes(reading: Reading) -> list[Sentence]:
+def reading_notes(reading: CorpusState) -> list[Sentence]:
     """Return what a person should know of how files were read, such as guesses and rows left out."""
     notes = list(reading.notes.values())
     if len(reading.layouts) > 1:
@@ -274,7 +277,7 @@ def _check_prose(head: Head, path: Path) -> None:
         raise questions_refusal(path) if kind == "questions" else json_refusal(path)
 
 
-def _note_form(form: Form, reading: Reading) -> None:
+def _note_form(form: CorpusLayout, reading: CorpusState) -> None:
     if form.headings:
         reading.notes["headings"] = Sentence(
             marked("engine", "Documents begin at headings like “= Title =”, as in WikiText.")
@@ -321,7 +324,7 @@ def look(corpus: Corpus) -> Generator[Event, None, CorpusReport]:
 
     Raises: DataError, as `Corpus.documents`.
     """
-    reading, total, told = Reading(hashes=[]), corpus.num_bytes, 0.0
+    reading, total, told = CorpusState(hashes=[]), corpus.num_bytes, 0.0
     counts = [0, 0, 0, 0]
     for documents in corpus.blocks(reading):
         counts[0] += len(documents)
@@ -349,7 +352,7 @@ def look(corpus: Corpus) -> Generator[Event, None, CorpusReport]:
     )
 
 
-def _count_repeats(reading: Reading) -> tuple[int, dict[int, int]]:
+def _count_repeats(reading: CorpusState) -> tuple[int, dict[int, int]]:
     """Return how many lines repeat an earlier one, and the hashes of the commonest five with their counts."""
     hashes = np.concatenate([*(reading.hashes or []), np.empty(0, dtype=np.uint64)])
     reading.hashes = None
@@ -365,7 +368,7 @@ def _lines_of(
     corpus: Corpus, most: dict[int, int], total: int
 ) -> Generator[Event, None, tuple[tuple[str, int], ...]]:
     """Look for the lines behind some hashes; return them with their counts, the commonest first."""
-    reading, found = Reading(), dict[int, str]()
+    reading, found = CorpusState(), dict[int, str]()
     for _, paragraphs in corpus.paragraphs(reading) if most else ():
         for number, text in zip(line_hashes(paragraphs).tolist(), paragraphs, strict=True):
             if number in most:
@@ -376,7 +379,9 @@ def _lines_of(
     return tuple((found[number], count) for number, count in most.items() if number in found)
 
 
-def _notes(corpus: Corpus, reading: Reading, counts: list[int], num_repeated: int) -> tuple[Sentence, ...]:
+def _notes(
+    corpus: Corpus, reading: CorpusState, counts: list[int], num_repeated: int
+) -> tuple[Sentence, ...]:
     notes = reading_notes(reading)
     if counts[0] == 1:
         template = marked("engine", "There is one document only: blank lines tell where another begins.")

@@ -16,7 +16,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import ConfigError, UserError, marked
+from engine.errors import UserError, marked, not_among
 from engine.text.vocabulary import MASK, SPECIALS
 from engine.text.wordpiece import WordPiece
 
@@ -66,12 +66,7 @@ def segmenter_version(name: str) -> str:
 
 def _segmenter(name: str) -> Callable[[str], list[str]] | None:
     if name not in SEGMENTERS:
-        raise ConfigError(
-            marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-            field="segmenter",
-            value=name,
-            choices=", ".join(SEGMENTERS[1:]),
-        )
+        raise not_among("segmenter", name, ", ".join(SEGMENTERS[1:]))
     if not name:
         return None
     try:

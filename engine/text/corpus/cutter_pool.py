@@ -24,7 +24,7 @@ import numpy as np
 
 from engine.errors import UserError, marked
 from engine.text.corpus.cutter import Cut, Cutter, id_type
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 
 BLOCK = 2**18  # characters cut at once: 0.05 s
@@ -179,7 +179,7 @@ def _cutter_of(setup: bytes) -> Cutter:
     document = json.loads(setup)
     segmenter = document.pop("segmenter")
     base, added = (tuple(document.pop(name)) for name in ("base", "added"))
-    wordpiece = WordPiece(base, added=tuple(Added(**token) for token in added), **document)
+    wordpiece = WordPiece(base, added=tuple(ExtraToken(**token) for token in added), **document)
     return Cutter(wordpiece, segmenter)
 
 

@@ -11,13 +11,12 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import torch
 
 from engine.errors import DataError, marked
-from engine.text.batch import Bounds
+from engine.text.batch import Bounds, PackedRows
 from engine.text.chance import hashes, key, uniform
 from engine.text.corpus.masking import Masker
 from engine.text.wordpiece import WordPiece
@@ -27,24 +26,27 @@ from engine.text.wordpiece import WordPiece
 SHORT_SHARE = 0.1  # of documents are cut into shorter examples; google-research/bert, short_seq_prob
 
 
-class Store(Protocol):
+@dataclass(frozen=True, eq=False)
+class TokenColumns:
     """Tokenised text: pieces without special tokens, with the bounds of sentences and of documents.
 
     ids: (all pieces,) unsigned. sentences: (S + 1,) int64, places in ids. documents: (D + 1,) int64, places
     in sentences. continues: (all pieces,) bool, where a piece continues a word; None: by "##" alone.
-    doc_tokens: (D + 1,) int64, places in ids.
     """
 
+    ids: np.ndarray
+    sentences: np.ndarray
+    documents: np.ndarray
+    continues: np.ndarray | None
+
     @property
-    def ids(self) -> np.ndarray: ...
-    @property
-    def sentences(self) -> np.ndarray: ...
-    @property
-    def documents(self) -> np.ndarray: ...
-    @property
-    def continues(self) -> np.ndarray | None: ...
-    @property
-    def doc_tokens(self) -> np.ndarray: ...
+    def num_tokens(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def doc_tokens(self) -> np.ndarray:
+        """(D + 1,) int64, where each document begins in ids; kept in memory."""
+        return np.asarray(self.sentences[self.documents])
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Instances:
 
 
 def paired(
-    store: Store,
+    store: TokenColumns,
     documents: np.ndarray,
     *,
     max_length: int,
@@ -126,6 +128,13 @@ def paired(
     return Instances(start_a, len_a, start_b, len_b, is_random[whole].astype(np.int8))
 
 
+NONE_FOLLOWS = marked(
+    "engine",
+    "No document has two sentences, so none follows another. Choose another layout of the text, or switch "
+    "next_sentence off.",
+)
+
+
 def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) -> None:
     """Refuse text that no negatives, or with `pairs` no positives, can be made of."""
     if len(pool) < 2:
@@ -137,13 +146,7 @@ def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) ->
             )
         )
     if pairs and not (np.diff(firsts)[pool] > 1).any():
-        raise DataError(
-            marked(
-                "engine",
-                "No document has two sentences, so none follows another. Choose another layout of the text, "
-                "or switch next_sentence off.",
-            )
-        )
+        raise DataError(NONE_FOLLOWS)
 
 
 def _pair_document(
@@ -178,7 +181,7 @@ def _pair_document(
 
 
 def _elsewhere(
-    store: Store, own: np.ndarray, lengths: np.ndarray, pool: np.ndarray, bits: np.random.PCG64
+    store: TokenColumns, own: np.ndarray, lengths: np.ndarray, pool: np.ndarray, bits: np.random.PCG64
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return start and length of sentences of random other documents.
 
@@ -234,7 +237,9 @@ def _fractions(bits: np.random.PCG64, count: int) -> np.ndarray:
 # --- single texts ------------------------------------------------------------------------------------
 
 
-def single(store: Store, documents: np.ndarray, *, max_length: int, seed: int, epoch: int) -> Instances:
+def single(
+    store: TokenColumns, documents: np.ndarray, *, max_length: int, seed: int, epoch: int
+) -> Instances:
     """Return [CLS] A [SEP] examples that hold every piece of the documents once.
 
     A document gives as many blocks of max_length - 2 pieces as it has. What is left over stands before
@@ -265,48 +270,19 @@ def single(store: Store, documents: np.ndarray, *, max_length: int, seed: int, e
 # --- batches -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedBatch:
-    """Masked examples packed end to end: what the model reads, and the answers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedBatch(PackedRows):
+    """Masked examples, and the answers.
 
-    input_ids, token_type_ids, position_ids: (N,) int64, a few rows of filler at the end included. bounds:
-    their B examples. masked: (M,) int64, rows of the chosen tokens; targets: (M,) int64, what stood there;
-    actions: (M,) uint8, what was done to them (`engine.text.corpus.masking`). is_random: (B,) int64, 0 where
-    B follows A and 1 where it does not; None without pairs.
+    masked: (M,) int64, rows of the chosen tokens; targets: (M,) int64, what stood there; actions: (M,) uint8,
+    what was done to them (`engine.text.corpus.masking`). is_random: (B,) int64, 0 where B follows A and 1
+    where it does not; None without pairs.
     """
 
-    input_ids: torch.Tensor
-    token_type_ids: torch.Tensor
-    position_ids: torch.Tensor
-    bounds: Bounds
     masked: torch.Tensor
     targets: torch.Tensor
     is_random: torch.Tensor | None
     actions: np.ndarray
-
-    @property
-    def num_tokens(self) -> int:
-        """Real tokens, filler left out."""
-        return self.bounds.num_tokens
-
-    def to(self, device: torch.device | str) -> MaskedBatch:
-        """Return the batch on `device`; a GPU's copies run on while the host goes ahead."""
-        if torch.device(device).type == "cpu":
-            return self
-
-        def there(tensor: torch.Tensor) -> torch.Tensor:
-            return tensor.pin_memory().to(device, non_blocking=True)
-
-        return MaskedBatch(
-            input_ids=there(self.input_ids),
-            token_type_ids=there(self.token_type_ids),
-            position_ids=there(self.position_ids),
-            bounds=Bounds(self.bounds.lengths, device),
-            masked=there(self.masked),
-            targets=there(self.targets),
-            is_random=None if self.is_random is None else there(self.is_random),
-            actions=self.actions,
-        )
 
     def halves(self, multiple: int = 1) -> tuple[MaskedBatch, MaskedBatch]:
         """Return the first and the second half of at least two examples, each filled up as the whole is."""
@@ -336,7 +312,7 @@ class MaskedBatch:
 
 
 def joined(
-    store: Store, instances: Instances, indices: np.ndarray, cls_id: int, sep_id: int
+    store: TokenColumns, instances: Instances, indices: np.ndarray, cls_id: int, sep_id: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the examples at `indices`, at least one, end to end with their special tokens.
 
@@ -363,7 +339,7 @@ def joined(
 
 
 def collate_masked(
-    store: Store,
+    store: TokenColumns,
     instances: Instances,
     indices: np.ndarray,
     masker: Masker,

@@ -23,7 +23,7 @@ _FEW = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class CorpusLayout:
     """A layout, and two things that it may come with.
 
     headings: documents begin at WikiText's " = Title = ", and blank lines mean nothing.
@@ -35,7 +35,7 @@ class Form:
     wrapped: bool = False
 
 
-def find_form(text: str, *, whole: bool, alone: bool, asked: str = "") -> Form:
+def find_form(text: str, *, whole: bool, alone: bool, asked: str = "") -> CorpusLayout:
     """Return the form of a file that begins with `text`.
 
     Args: whole: `text` is all of the file. alone: there is no other file. asked: the layout, "" to detect it.
@@ -47,15 +47,15 @@ def find_form(text: str, *, whole: bool, alone: bool, asked: str = "") -> Form:
     lines = [line.strip() for line in lines]
     full = list(filter(None, lines))
     if asked in ("", "paragraphs") and _has_headings(full):
-        return Form("paragraphs", headings=True)
+        return CorpusLayout("paragraphs", headings=True)
     if asked or not full:
-        return Form(asked or "paragraphs")
+        return CorpusLayout(asked or "paragraphs")
     if _is_wrapped(lines):
-        return Form("paragraphs", wrapped=True)
+        return CorpusLayout("paragraphs", wrapped=True)
     if _is_sentences(full):
-        return Form("sentences")
+        return CorpusLayout("sentences")
     short = whole and len(full) < _FEW
-    return Form("paragraphs" if "" in lines or (short and not alone) else "lines")
+    return CorpusLayout("paragraphs" if "" in lines or (short and not alone) else "lines")
 
 
 def _has_headings(full: Sequence[str]) -> bool:
@@ -81,7 +81,7 @@ def _is_sentences(full: Sequence[str]) -> bool:
     return num_several <= 0.15 * len(full)
 
 
-def paragraphs_in(lines: Sequence[str], form: Form, begun: list[str]) -> list[str]:
+def paragraphs_in(lines: Sequence[str], form: CorpusLayout, begun: list[str]) -> list[str]:
     """Return the paragraphs of some lines (for `sentences`: the sentences), "" where a document ends.
 
     Args: begun: the lines of a wrapped paragraph that goes on in the next call; changed.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, marked
+from engine.errors import ConfigError, DataError, marked, not_among
 from engine.text.chance import hashes, key, uniform
 from engine.text.corpus.terms import Terms
 from engine.text.vocabulary import MASK, SPECIALS
@@ -73,14 +73,13 @@ class Masking:
             template = marked("engine", "mask_share and {field} are {value} together; they are at most 1.")
             _refuse(template, "random_share", round(self.mask_share + self.random_share, 6))
         if self.unit not in UNITS:
-            template = marked("engine", "{field} is {value!r}; it can be one of: {choices}.")
-            _refuse(template, "mask_unit", self.unit, choices=", ".join(UNITS))
+            raise not_among("mask_unit", self.unit, ", ".join(UNITS))
         if not 1 <= self.max_ngram <= 255:
             _refuse(marked("engine", "{field} is {value}; it is from 1 to 255."), "max_ngram", self.max_ngram)
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedRows:
     """Examples after masking.
 
     input_ids: (N,) int64, what the model reads. positions: (M,) int64, rows of the chosen tokens, ascending.
@@ -156,7 +155,7 @@ class Masker:
         *,
         continues: np.ndarray | None = None,
         overwrite: bool = False,
-    ) -> Masked:
+    ) -> MaskedRows:
         """Hide a share of the tokens and say what they were.
 
         Of each example that has a word at least one is chosen. The shares of [MASK], random words and kept
@@ -181,7 +180,7 @@ class Masker:
             chosen, done = self._choose(input_ids[tokens], kinds, lengths[examples], places[tokens], keys)
             parts.append((chosen + tokens.start, done))
         if not parts:
-            return Masked(input_ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+            return MaskedRows(input_ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
         positions, actions = (np.concatenate(part) for part in zip(*parts, strict=True))
         return self._replace(input_ids, positions, actions, places, keys[_WORD])
 
@@ -192,7 +191,7 @@ class Masker:
         actions: np.ndarray,
         places: np.ndarray,
         stream: int,
-    ) -> Masked:
+    ) -> MaskedRows:
         """Do to the chosen tokens what is to be done, in place."""
         targets = input_ids.take(positions)
         input_ids[positions] = self.mask_id
@@ -201,7 +200,7 @@ class Masker:
         drawn = positions[others[actions[others] == RANDOM]]
         bits = hashes(places[drawn], stream) >> 32
         input_ids[drawn] = self._words[bits * len(self._words) >> 32]
-        return Masked(input_ids, positions, targets, actions)
+        return MaskedRows(input_ids, positions, targets, actions)
 
     def _choose(
         self, ids: np.ndarray, kinds: np.ndarray, lengths: np.ndarray, places: np.ndarray, keys: list[int]

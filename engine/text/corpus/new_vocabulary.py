@@ -24,7 +24,7 @@ from tokenizers import normalizers, pre_tokenizers
 from engine.durable import write_text
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Event, Noted, Progress
-from engine.text.corpus.corpus import Corpus, Reading
+from engine.text.corpus.corpus import Corpus, CorpusState
 from engine.text.wordpiece import WordPiece
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -90,7 +90,7 @@ def write_vocab(path: Path, wordpiece: WordPiece) -> None:
 
 def _count_words(corpus: Corpus, lowercase: bool) -> Generator[Event, None, Counter[str]]:
     """Return how often each word is there, cleaned and split as `WordPiece` does it."""
-    reading, total, told = Reading(), corpus.num_bytes, 0.0
+    reading, total, told = CorpusState(), corpus.num_bytes, 0.0
     raw, words = Counter[str](), Counter[str]()
     for _, paragraphs in corpus.paragraphs(reading):
         raw.update(" ".join(paragraphs).split())

@@ -14,7 +14,7 @@ import numpy as np
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.text.chance import hashes, key
-from engine.text.corpus.instances import Store
+from engine.text.corpus.instances import TokenColumns
 
 SHORTEST = 12  # pieces of a sentence that is compared; shorter ones repeat by nature
 _AT_ONCE = 2**20  # tokens: 0.1 s
@@ -36,7 +36,7 @@ class Overlap:
 
 
 def overlap(
-    learned: Store, train: np.ndarray, kept: Store, held_out: np.ndarray
+    learned: TokenColumns, train: np.ndarray, kept: TokenColumns, held_out: np.ndarray
 ) -> Generator[Event, None, Overlap]:
     """Return what of some documents also stands in others, of this store or another with its vocabulary.
 
@@ -61,7 +61,7 @@ def overlap(
     return Overlap(int(documents.sum()), float(_lengths(wanted[1])[sentences].sum()) / max(1, num_tokens))
 
 
-def _ends_of(store: Store, documents: np.ndarray, whole: bool) -> np.ndarray:
+def _ends_of(store: TokenColumns, documents: np.ndarray, whole: bool) -> np.ndarray:
     """Return (n, 2) int64, where each of the documents, or each of their long sentences, begins and ends."""
     if whole:
         bounds = np.asarray(store.doc_tokens)
@@ -80,7 +80,7 @@ def _lengths(ends: np.ndarray) -> np.ndarray:
     return lengths
 
 
-def _hashes(store: Store, ends: np.ndarray) -> Iterator[np.ndarray]:
+def _hashes(store: TokenColumns, ends: np.ndarray) -> Iterator[np.ndarray]:
     """Yield uint64 hashes of stretches of tokens, in order; those of equal stretches are equal."""
     yield np.zeros(0, np.uint64)
     lengths = _lengths(ends)
@@ -95,6 +95,6 @@ def _hashes(store: Store, ends: np.ndarray) -> Iterator[np.ndarray]:
             yield np.add.reduceat(hashes((steps << 32) + ids, _STREAM), begins)
 
 
-def _of(store: Store, ends: np.ndarray, found: np.ndarray) -> np.ndarray:
+def _of(store: TokenColumns, ends: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Return (n,) bool: which stretches have one of these hashes."""
     return np.isin(np.concatenate(list(_hashes(store, ends))), found)

@@ -20,7 +20,7 @@ from engine import device
 from engine.durable import replaced_folder, sync
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Progress
-from engine.text.corpus.corpus import Corpus, Document, Reading, reading_notes
+from engine.text.corpus.corpus import Corpus, CorpusState, Document, reading_notes
 from engine.text.corpus.cutter import Cut, id_type
 from engine.text.corpus.cutter_pool import BLOCK, CutterPool
 from engine.text.wordpiece import WordPiece
@@ -57,7 +57,7 @@ def make_store(
 
     Args: wanted: what it is made from, for the header. Raises: DataError, UserError.
     """
-    reading, total = Reading(), corpus.num_bytes
+    reading, total = CorpusState(), corpus.num_bytes
     waiting: deque[tuple[Future[Cut], list[int]]] = deque()
     with replaced_folder(path) as beside, _Arrays(beside, wordpiece, bool(segmenter)) as arrays:
         with CutterPool(wordpiece, segmenter, device.num_cores()) as pool:
@@ -76,11 +76,11 @@ def make_store(
     return header
 
 
-def _progress(reading: Reading, total: int) -> Progress:
+def _progress(reading: CorpusState, total: int) -> Progress:
     return Progress(stage=marked("engine", "Tokenizing"), done=reading.bytes_done, total=total)
 
 
-def _blocks(corpus: Corpus, reading: Reading) -> Iterator[_Block | None]:
+def _blocks(corpus: Corpus, reading: CorpusState) -> Iterator[_Block | None]:
     """Yield the corpus in blocks of like size, and None wherever reading has taken a while without one."""
     block, size = _Block([], []), 0
     for documents in corpus.blocks(reading):

@@ -13,12 +13,10 @@ import shutil
 import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import platformdirs
 
 from engine.durable import PARTIAL, explained
@@ -27,6 +25,7 @@ from engine.events import Event, Noted, Progress
 from engine.files import open_regular, read_json_object
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.cutter import segmenter_version
+from engine.text.corpus.instances import TokenColumns
 from engine.text.corpus.token_writer import (
     ARRAYS,
     HEADER,
@@ -48,21 +47,14 @@ _NOT_OURS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # that systems leave in a
 
 
 @dataclass(frozen=True, eq=False)
-class TokenStore:
-    """A corpus as ids, without special tokens. Maps its files; threads and processes may share one folder.
+class TokenStore(TokenColumns):
+    """A corpus as ids. Maps its files; threads and processes may share one folder.
 
-    ids: (N,) uint16, or uint32 for a vocabulary of 65,536 or more. sentences: (S + 1,) int64, where each
-    begins in ids. documents: (D + 1,) int64, where each begins in sentences. continues: (N,) bool, where a
-    piece goes on with the word before it; None: where its token begins with "##". No sentence and no document
-    is empty.
+    ids: uint16, or uint32 for a vocabulary of 65,536 or more. No sentence and no document is empty.
     """
 
     path: Path
     header: dict[str, Any]
-    ids: npt.NDArray[np.unsignedinteger]
-    sentences: Places
-    documents: Places
-    continues: npt.NDArray[np.bool_] | None
 
     @classmethod
     def open(cls, path: Path | str) -> TokenStore:
@@ -76,10 +68,6 @@ class TokenStore:
                 return end.value
 
     @property
-    def num_tokens(self) -> int:
-        return len(self.ids)
-
-    @property
     def num_documents(self) -> int:
         return len(self.documents) - 1
 
@@ -87,11 +75,6 @@ class TokenStore:
     def notes(self) -> tuple[Sentence, ...]:
         """What was told while the text was read; none in stores of earlier versions."""
         return tuple(Sentence(note["template"], note["values"]) for note in self.header.get("notes", ()))
-
-    @cached_property
-    def doc_tokens(self) -> Places:
-        """(D + 1,) int64, where each document begins in ids; kept in memory."""
-        return np.asarray(self.sentences[self.documents])
 
 
 def default_store_root() -> Path:
@@ -262,7 +245,7 @@ def _mapped(path: Path, header: dict[str, Any]) -> TokenStore:
     }
     ids, sentences, documents = (arrays[name] for name in ARRAYS[:3])
     words = arrays.get(ARRAYS[3])
-    return TokenStore(path, header, ids, sentences, documents, None if words is None else words.view(bool))
+    return TokenStore(ids, sentences, documents, None if words is None else words.view(bool), path, header)
 
 
 def _broken(path: Path, name: str, *, size: int = -1, wanted: int = -1) -> DataError:

@@ -16,7 +16,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.text.questions.gathering import Given
 from engine.text.questions.placing import place_of, stands_at
 from engine.text.questions.squad import given_answers, offset
-from engine.text.table import Table
+from engine.text.table import Table, check_distinct
 
 LOOKED_AT = 200  # rows that a guess is made from, spread over the table
 _ENOUGH = 0.8  # share of the rows in which an unnamed column has to be what it is taken for
@@ -74,12 +74,7 @@ class QuestionColumns:
         for role in ("question", "context"):
             if not found[role]:
                 raise DataError(_NOT_CHOSEN[role], names=list(table.columns[:20]))
-        taken = [name for name in found.values() if name]
-        if twice := [name for name in taken if taken.count(name) > 1]:
-            template = marked(
-                "engine", "Column {column} has two roles. Choose another column for one of them."
-            )
-            raise DataError(template, column=twice[0])
+        check_distinct([name for name in found.values() if name])
         return named
 
 

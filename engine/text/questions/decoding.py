@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.events import Beat, Steps
-from engine.text.questions.question import Questions
+from engine.text.questions.question import PassageTable
 from engine.text.questions.windows import Spans, Windows
 
 Scores = npt.NDArray[np.floating]
@@ -35,7 +35,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class FoundAnswer:
     """What a model answers to one question.
 
     candidates: the best first, no text twice; none at all for a passage without pieces. none_score: of "there
@@ -84,7 +84,7 @@ def longest_answer(windows: Windows) -> int:
 
 def answering(
     windows: Windows,
-    questions: Questions,
+    questions: PassageTable,
     start: Scores,
     end: Scores,
     *,
@@ -92,12 +92,12 @@ def answering(
     most: int = MOST_ANSWERS,
     longest: int = LONGEST_ANSWER,
     kept: int = MOST_ANSWERS,
-) -> Steps[list[Answered]]:
+) -> Steps[list[FoundAnswer]]:
     """Return what scores answer to each question that is asked, step by step.
 
     Args: kept: how many candidates of each are, once they are ranked. The others as in `answer`.
     """
-    found: list[Answered] = []
+    found: list[FoundAnswer] = []
     rows = windows.rows[windows.window_bounds[:-1]]
     for asked, row in enumerate(rows.tolist()):
         passage = questions.passage_of(questions.questions[row])
@@ -118,7 +118,7 @@ def answer(
     with_none: bool,
     most: int = MOST_ANSWERS,
     longest: int = LONGEST_ANSWER,
-) -> Answered:
+) -> FoundAnswer:
     """Return what scores answer to the question that is asked in place `asked`.
 
     Args: start, end: (sum of lengths,), a score for each of the windows' `input_ids`. with_none: whether the
@@ -142,7 +142,7 @@ def answer(
         Candidate(text, *where, float(share))
         for (text, where), share in zip(kept.items(), shares, strict=False)
     )
-    return Answered(candidates, none, float(shares[-1]) if with_none else 0.0)
+    return FoundAnswer(candidates, none, float(shares[-1]) if with_none else 0.0)
 
 
 def none_score(windows: Windows, asked: int, start: Scores, end: Scores) -> float:

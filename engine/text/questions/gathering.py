@@ -1,4 +1,4 @@
-"""Questions one by one, as a file gives them, become `Questions`: placed, repaired or reported.
+"""Questions one by one, as a file gives them, become `PassageTable`: placed, repaired or reported.
 
 Whatever the layout of the file, what is believed and what is mended is decided here.
 """
@@ -12,7 +12,14 @@ from pathlib import Path
 
 from engine.errors import DataError, Sentence, marked
 from engine.text.questions.placing import place_of, stands_at
-from engine.text.questions.question import Answer, Passage, Place, Question, Questions, Remark
+from engine.text.questions.question import (
+    Answer,
+    Passage,
+    PassageQuestion,
+    PassageTable,
+    QuestionPlace,
+    Remark,
+)
 from engine.text.reading.encoding import SURROGATES
 
 Given = tuple[str, int | None]  # an answer's text, and where it is said to begin
@@ -51,7 +58,7 @@ class Gathering:
     """Takes the questions of one file in turn; `finish` returns them."""
 
     _passages: dict[Passage, int] = field(default_factory=dict)
-    _questions: list[Question] = field(default_factory=list)
+    _questions: list[PassageQuestion] = field(default_factory=list)
     _repaired: list[Remark] = field(default_factory=list)
     _reported: list[Remark] = field(default_factory=list)
     _taken: set[str] = field(default_factory=set)
@@ -59,13 +66,13 @@ class Gathering:
     _searched: Counter[bool] = field(default_factory=Counter)  # answers without a place: are there several?
     _checked: tuple[str, bool] = ("", False)  # the passage before, and whether it is whole
 
-    def report(self, place: Place, sentence: Sentence) -> None:
+    def report(self, place: QuestionPlace, sentence: Sentence) -> None:
         """Take note of a row of the file that is no question."""
         self._reported.append(Remark(place, sentence))
 
     def add(
         self,
-        place: Place,
+        place: QuestionPlace,
         passage: str,
         question: str,
         answers: Sequence[Given] | None,
@@ -91,13 +98,15 @@ class Gathering:
             self._remark(self._reported, place, refused.template, **refused.values)
             return
         number = self._passages.setdefault(Passage(passage, title), len(self._passages))
-        self._questions.append(Question(self._unique(id, place), question.strip(), number, found, place))
+        self._questions.append(
+            PassageQuestion(self._unique(id, place), question.strip(), number, found, place)
+        )
 
     def finish(
         self, path: Path, layout: Sentence, encoding: str, sha256: str, notes: Sequence[Sentence]
-    ) -> Questions:
+    ) -> PassageTable:
         """Return all that was taken. Raises: DataError if there is no question that can be used."""
-        made = Questions(
+        made = PassageTable(
             path,
             layout,
             encoding,
@@ -125,7 +134,7 @@ class Gathering:
         whole = self._checked[1] and not any(map(SURROGATES.search, [question, *(one[0] for one in answers)]))
         return None if whole else Sentence(_HALVES)
 
-    def _placed(self, place: Place, passage: str, given: Sequence[Given]) -> tuple[Answer, ...]:
+    def _placed(self, place: QuestionPlace, passage: str, given: Sequence[Given]) -> tuple[Answer, ...]:
         """Return the answers where they stand, and take note of what had to be mended."""
         answers = tuple(self._place(place, passage, text, start) for text, start in given)
         lost = [answer for answer in answers if not answer.is_placed]
@@ -136,7 +145,7 @@ class Gathering:
                 self._remark(self._repaired, place, _ONE_NOT_FOUND, answer=answer.text)
         return answers
 
-    def _place(self, place: Place, passage: str, text: str, start: int | None) -> Answer:
+    def _place(self, place: QuestionPlace, passage: str, text: str, start: int | None) -> Answer:
         if start is not None and stands_at(passage, text, start):
             before = len(text) - len(text.lstrip())
             return Answer(text, start + before, start + len(text.rstrip()))
@@ -151,10 +160,10 @@ class Gathering:
             self._remark(self._repaired, place, _MOVED, answer=text, found=found[0], given=start)
         return Answer(text, *found)
 
-    def _remark(self, remarks: list[Remark], place: Place, template: str, **values: object) -> None:
+    def _remark(self, remarks: list[Remark], place: QuestionPlace, template: str, **values: object) -> None:
         remarks.append(Remark(place, Sentence(template, {**values, "where": place.sentence()})))
 
-    def _unique(self, id: str, place: Place) -> str:
+    def _unique(self, id: str, place: QuestionPlace) -> str:
         """Return an id that no question had before: the file's, that with a number, or one of its place."""
         numbers = (place.line, place.article, place.paragraph, place.question)
         new = id = id.strip() or ".".join(str(number) for number in numbers if number)

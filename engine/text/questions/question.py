@@ -19,7 +19,7 @@ _ARTICLE = marked("engine", "article {article}")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuestionPlace:
     """Where a question stands in its file, counted from 1; 0 for what does not apply.
 
     A table has rows that begin in a line, a SQuAD file has articles of paragraphs of questions.
@@ -64,7 +64,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PassageQuestion:
     """One question. `passage` is a place in the passages; the id is unique in its file.
 
     answers: () if the passage holds none, None if the file does not say.
@@ -74,7 +74,7 @@ class Question:
     text: str
     passage: int
     answers: tuple[Answer, ...] | None
-    place: Place
+    place: QuestionPlace
 
     @property
     def is_used(self) -> bool:
@@ -91,12 +91,12 @@ class Question:
 class Remark:
     """What is wrong with a question or was mended in it, and where it stands; the sentence says both."""
 
-    place: Place
+    place: QuestionPlace
     sentence: Sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Questions:
+class PassageTable:
     """What a file of questions holds.
 
     questions: all that can be asked, in the order of the file; those that are not `is_used` are reported too.
@@ -107,7 +107,7 @@ class Questions:
     layout: Sentence  # how the file is laid out, for a person
     encoding: str
     passages: tuple[Passage, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[PassageQuestion, ...]
     repaired: tuple[Remark, ...]
     reported: tuple[Remark, ...]
     notes: tuple[Sentence, ...]
@@ -127,7 +127,7 @@ class Questions:
     def num_without_answer(self) -> int:
         return sum(question.has_none for question in self.questions)
 
-    def take(self, places: Sequence[int]) -> Questions:
+    def take(self, places: Sequence[int]) -> PassageTable:
         """Return some of the questions, in that order, with the passages that they are about."""
         some = [self.questions[place] for place in places]
         numbers = {old: new for new, old in enumerate(dict.fromkeys(one.passage for one in some))}
@@ -140,5 +140,5 @@ class Questions:
             notes=(),
         )
 
-    def passage_of(self, question: Question) -> str:
+    def passage_of(self, question: PassageQuestion) -> str:
         return self.passages[question.passage].text

@@ -1,4 +1,4 @@
-"""A file of questions, whatever its layout, becomes `Questions`; and whether a file looks like one.
+"""A file of questions, whatever its layout, becomes `PassageTable`; and whether a file looks like one.
 
 Rows in = questions used + rows reported. The beginning of a file alone decides its layout.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -16,11 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, Sentence, marked
-from engine.events import Steps, result_of
-from engine.text.questions.columns import QuestionColumns, columns_of, guess_columns, share_standing
-from engine.text.questions.gathering import Gathering
-from engine.text.questions.question import Questions
-from engine.text.questions.rows import layout_of, reading_rows
+from engine.events import Beat, Steps
+from engine.text.questions.columns import (
+    QuestionColumns,
+    answers_in,
+    columns_of,
+    guess_columns,
+    share_standing,
+    starts_in,
+)
+from engine.text.questions.gathering import Gathering, Given
+from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.squad import reading_squad
 from engine.text.reading.encoding import check_kind, cut_note, decode, encoding_name, guess_note
 from engine.text.reading.file_check import opened
@@ -29,6 +35,8 @@ from engine.text.table import Table, reading_table
 
 _HEAD = 1 << 20  # bytes that are looked at, for a passage may be long
 _FEW = 20  # rows
+_AT_ONCE = 1024  # rows between two steps
+_YES, _NO = ("true", "1", "yes", "1.0"), ("false", "0", "no", "0.0")
 _PARAGRAPHS = re.compile(r'"(paragraphs|qas)"\s*:\s*\[')
 _QUERIES = re.compile(r'"(query_text|context_text)"\s*:')
 _FLAT = re.compile(r'\s*\{(?:[^\[{]*,)?\s*"data"\s*:\s*\[\s*\{')
@@ -48,39 +56,24 @@ _NO_COLUMNS = marked(
 )
 
 
-def read_questions(
-    path: str | Path, *, columns: QuestionColumns | None = None, encoding: str = "", separator: str = ""
-) -> Questions:
-    """Read a file of questions at once: see `reading_questions`."""
-    return result_of(reading_questions(path, columns=columns, encoding=encoding, separator=separator))
-
-
 def reading_questions(
-    path: str | Path,
-    *,
-    columns: QuestionColumns | None = None,
-    encoding: str = "",
-    separator: str = "",
-    quoting: str = "",
-    header: str = "",
-) -> Steps[Questions]:
+    path: str | Path, *, columns: QuestionColumns | None = None, **how: str
+) -> Steps[PassageTable]:
     """Read a file of questions, step by step.
 
-    Args:   columns: of a table; what is not given is guessed. encoding, separator, quoting, header: of a
-            table; "" to detect them.
+    Args:   columns: of a table; what is not given is guessed. how: it is read, as `reading_table` takes it.
     Raises: DataError if the file cannot be read, is laid out otherwise, breaks off, or none of its questions
             can be used.
     """
     path = Path(path)
-    if not separator and (layout := document_layout(path, encoding)):
+    encoding = how.get("encoding", "")
+    if not how.get("separator") and (layout := document_layout(path, encoding)):
         return (yield from _document(path, layout, encoding))
-    table = yield from reading_table(
-        path, encoding=encoding, separator=separator, quoting=quoting, header=header
-    )
+    table = yield from reading_table(path, **how)
     return (yield from questions_in(table, columns))
 
 
-def questions_in(table: Table, columns: QuestionColumns | None = None) -> Steps[Questions]:
+def questions_in(table: Table, columns: QuestionColumns | None = None) -> Steps[PassageTable]:
     """Take the questions of a table. Args, Raises: as `reading_questions`."""
     gathering, notes = Gathering(), list(table.notes)
     columns = columns.in_table(table) if columns else QuestionColumns("", "")
@@ -94,6 +87,59 @@ def questions_in(table: Table, columns: QuestionColumns | None = None) -> Steps[
     yield from reading_rows(table, columns, gathering)
     found = gathering.finish(table.path, layout_of(table), table.format.encoding, table.sha256, notes)
     return replace(found, columns=columns.given())
+
+
+def reading_rows(table: Table, columns: QuestionColumns, gathering: Gathering) -> Steps[None]:
+    """Take a question from each row, and what the table's reader reported. Raises: DataError for columns."""
+    columns = columns.resolved(table)
+    wanted = [
+        getattr(columns, role)
+        for role in ("question", "context", "answer", "start", "id", "title", "impossible")
+    ]
+    arrays = [table.frame[name].array if name else None for name in wanted]
+    bad = list(table.reported)
+    for start in range(0, table.num_rows, _AT_ONCE):
+        stop = min(start + _AT_ONCE, table.num_rows)
+        cells = [[""] * (stop - start) if one is None else one[start:stop].tolist() for one in arrays]
+        for line, *row in zip(table.lines[start:stop].tolist(), *cells, strict=True):
+            while bad and bad[0].line < line:
+                gathering.report(QuestionPlace(line=bad[0].line), bad.pop(0).sentence)
+            _take(row, QuestionPlace(line=line), bool(columns.answer), gathering)
+        yield Beat()
+    for one in bad:
+        gathering.report(QuestionPlace(line=one.line), one.sentence)
+
+
+def _take(row: Sequence[str], place: QuestionPlace, has_answers: bool, gathering: Gathering) -> None:
+    question, context, answer, start, id, title, impossible = row
+    gathering.add(
+        place,
+        context,
+        question,
+        given_in(answer, start) if has_answers else None,
+        title=title.strip(),
+        id=id,
+        impossible=_flag(impossible),
+    )
+
+
+def given_in(answer: str, start: str) -> list[Given]:
+    """Return the answers of a cell, with their places from the cell of starts where they bring none."""
+    given, starts = answers_in(answer), starts_in(start)
+    return [
+        (text, starts[place] if own is None and place < len(starts) else own)
+        for place, (text, own) in enumerate(given)
+    ]
+
+
+def _flag(cell: str) -> bool | None:
+    cell = cell.strip().lower()
+    return True if cell in _YES else False if cell in _NO else None
+
+
+def layout_of(table: Table) -> Sentence:
+    """Return how the file is laid out, for a person."""
+    return Sentence("{format}", {"format": str(table.format)})
 
 
 def looks_like_questions(path: str | Path, chosen: QuestionColumns | None = None) -> Sentence | None:
@@ -120,7 +166,7 @@ def looks_like_questions(path: str | Path, chosen: QuestionColumns | None = None
     return None
 
 
-def _document(path: Path, layout: str, encoding: str) -> Steps[Questions]:
+def _document(path: Path, layout: str, encoding: str) -> Steps[PassageTable]:
     found, sha256 = yield from reading_whole(path, encoding)
     notes = [guess_note(found)] if found.guessed else []
     notes += [cut_note(found.num_cut)] if found.num_cut else []

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import Sentence, marked
-from engine.text.questions.question import Questions
+from engine.text.questions.question import PassageTable
 
 Places = npt.NDArray[np.int64]
 
@@ -27,7 +27,7 @@ _BY_QUESTION = marked(
 
 
 def split_questions(
-    questions: Questions, asked: Places, shares: Sequence[float], seed: int
+    questions: PassageTable, asked: Places, shares: Sequence[float], seed: int
 ) -> tuple[list[Places], Sentence]:
     """Draw the questions to train on, then those of each share; and say what was kept together.
 
@@ -48,7 +48,7 @@ def split_questions(
     return [np.sort(asked[parts == part]) for part in range(len(shares) + 1)], told
 
 
-def halves(questions: Questions, asked: Places) -> npt.NDArray[np.bool_]:
+def halves(questions: PassageTable, asked: Places) -> npt.NDArray[np.bool_]:
     """Return (Q,), true for the half of some questions that a threshold is chosen on, the same each time.
 
     Whole articles go to one half; where there is one article only, questions by their id.
@@ -67,7 +67,7 @@ def halves(questions: Questions, asked: Places) -> npt.NDArray[np.bool_]:
     return np.asarray(is_chosen[group_of], bool)
 
 
-def _groups(questions: Questions, asked: Places) -> tuple[npt.NDArray[np.object_], Sentence]:
+def _groups(questions: PassageTable, asked: Places) -> tuple[npt.NDArray[np.object_], Sentence]:
     """Return (Q,) what has to stay together, and that in words."""
     articles = np.array(_articles(questions, asked), object)
     if len(set(articles)) >= _LEAST:
@@ -82,7 +82,7 @@ def _groups(questions: Questions, asked: Places) -> tuple[npt.NDArray[np.object_
     return asked[same].astype(object), Sentence(_BY_QUESTION, {"count": num_passages})
 
 
-def _articles(questions: Questions, asked: Places) -> list[str]:
+def _articles(questions: PassageTable, asked: Places) -> list[str]:
     """Return the article of each question: its title, else its number; "0" in a table without titles."""
     return [
         questions.passages[question.passage].title or str(question.place.article)

@@ -15,7 +15,7 @@ from typing import Any
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.questions.gathering import Gathering, Given
-from engine.text.questions.question import Place
+from engine.text.questions.question import QuestionPlace
 from engine.text.reading.json_faults import reason_of
 
 CONTEXT = ("context", "context_text", "passage", "paragraph")
@@ -68,7 +68,7 @@ def given_answers(value: object) -> list[Given]:
 
 
 def _take_article(article: Any, number: int, gathering: Gathering) -> None:
-    where = Place(article=number)
+    where = QuestionPlace(article=number)
     paragraphs = article.get("paragraphs", [article]) if isinstance(article, dict) else None
     if not isinstance(paragraphs, list):
         return gathering.report(where, Sentence(_NO_LAYOUT, {"where": where.sentence()}))
@@ -78,7 +78,7 @@ def _take_article(article: Any, number: int, gathering: Gathering) -> None:
 
 
 def _take_paragraph(paragraph: Any, title: str, article: int, number: int, gathering: Gathering) -> None:
-    where = Place(article=article, paragraph=number)
+    where = QuestionPlace(article=article, paragraph=number)
     asked = paragraph.get("qas") if isinstance(paragraph, dict) else None
     if asked is None and isinstance(paragraph, dict) and _first(paragraph, QUESTION) is not None:
         asked = [paragraph]  # a passage and its one question side by side
@@ -86,7 +86,7 @@ def _take_paragraph(paragraph: Any, title: str, article: int, number: int, gathe
         return gathering.report(where, Sentence(_NO_LAYOUT, {"where": where.sentence()}))
     passage = _text(paragraph, CONTEXT)
     for place, question in enumerate(asked, 1):
-        where = Place(article=article, paragraph=number, question=place)
+        where = QuestionPlace(article=article, paragraph=number, question=place)
         if not isinstance(question, dict):
             gathering.report(where, Sentence(_NO_OBJECT, {"where": where.sentence()}))
             continue

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Progress, Steps
-from engine.text.batch import EncodedSet
-from engine.text.questions.question import Questions
+from engine.text.batch import EncodedRows
+from engine.text.questions.question import PassageTable
 from engine.text.wordpiece import WordPiece
 
 Numbers = npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ _LEAST_ROOM = 8  # pieces of the passage that a window shows
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows(EncodedSet):
+class Windows(EncodedRows):
     """The windows of some questions, in the order these are asked; all their tokens are answered for.
 
     num_a: (W,), tokens of [CLS] question [SEP]. targets: (W, 2) int64, the first and last token of the answer
@@ -104,7 +104,7 @@ class Windows(EncodedSet):
 
 
 def cutting(
-    questions: Questions,
+    questions: PassageTable,
     wordpiece: WordPiece,
     *,
     asked: Sequence[int] | Numbers | None = None,
@@ -199,7 +199,7 @@ class _Cutter:
 
     def __init__(
         self,
-        questions: Questions,
+        questions: PassageTable,
         wordpiece: WordPiece,
         max_length: int,
         stride: int,
@@ -286,7 +286,7 @@ class _Cutter:
 
 
 def _cut_passages(
-    questions: Questions, wordpiece: WordPiece
+    questions: PassageTable, wordpiece: WordPiece
 ) -> Steps[tuple[npt.NDArray[np.int32], Spans, Numbers]]:
     """Return the pieces of all passages end to end: ids (P,), spans (P, 2), and where each passage begins."""
     ids, spans, counts = bytearray(), bytearray(), [0]

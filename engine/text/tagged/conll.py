@@ -14,7 +14,7 @@ from engine.events import Progress, Steps
 from engine.text.reading.text_file import Head, file_size, line_blocks
 from engine.text.table import BadLine
 from engine.text.tagged.columns import BLANK, COMMENT, Columns, fields_of
-from engine.text.tagged.texts import StoreWriter
+from engine.text.tagged.texts import WordTableWriter
 
 MOST_TAGS = 5000  # a column with more kinds of values holds no tags
 MOST_IN_A_TAG = 500  # characters: config.json names labels of 1,000 at most
@@ -56,7 +56,7 @@ class TagCodes(dict[str, int]):
         return self[tag]
 
 
-class Reported(list[BadLine]):
+class ReportedRows(list[BadLine]):
     """The rows that cannot be used."""
 
     def add(self, path: Path, line: int, template: str, **values: object) -> None:
@@ -76,9 +76,9 @@ class ConllReader:
 
     def __init__(self, path: Path, columns: Columns) -> None:
         self._path, self._columns = path, columns
-        self.writer = StoreWriter(line_step=1)
+        self.writer = WordTableWriter(line_step=1)
         self.codes = TagCodes(path, str(columns.tag))
-        self.reported = Reported()
+        self.reported = ReportedRows()
         self.num_unread = 0  # words of several words, and empty nodes
         self._line = 0
         self._is_new = True  # the next word begins a text

@@ -1,4 +1,4 @@
-"""Any file of tagged words becomes `TaggedTexts`; and a glance that tells whether a file is one.
+"""Any file of tagged words becomes `TaggedTable`; and a glance that tells whether a file is one.
 
 Three kinds of files: CoNLL with a word a line; JSON with spans or lists; tables. Its first lines decide.
 """
@@ -9,13 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, Sentence, UserError, marked
-from engine.events import Beat, Steps, result_of
+from engine.events import Beat, Steps
 from engine.text.reading.dialect import quoted_records
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
 from engine.text.reading.json_lines import is_json_lines
@@ -24,10 +24,10 @@ from engine.text.reading.text_file import Head, hash_steps, read_head
 from engine.text.table import BadLine, Table, reading_table, reported_note
 from engine.text.tagged.columns import COMMENT, IOB, fields_of, guess_columns, is_document_line
 from engine.text.tagged.conll import ConllReader
-from engine.text.tagged.repairs import Repairs
+from engine.text.tagged.repairs import RepairRows
 from engine.text.tagged.scheme import check_scheme, converting, finding_scheme
 from engine.text.tagged.table_rows import NUMBERS, TAGS, TEXTS, WORDS, RowsReader, find_layout, head_of
-from engine.text.tagged.texts import StoreWriter, TaggedFormat, TaggedTexts
+from engine.text.tagged.texts import TaggedFormat, TaggedTable, WordTableWriter
 
 _GLANCE = 1 << 16  # characters that decide what a file is
 _COLUMNS_FROM = 1 << 18  # characters that decide on columns
@@ -80,21 +80,6 @@ def first_fields(path: str | Path, encoding: str = "", most: int = 50) -> tuple[
     return tuple(map(tuple, first))
 
 
-def read_tagged(
-    path: str | Path,
-    *,
-    word: str | int = "",
-    tag: str | int = "",
-    sentence: str | int = "",
-    scheme: str = "",
-    encoding: str = "",
-) -> TaggedTexts:
-    """Read a file of tagged words at once: see `reading_tagged`."""
-    return result_of(
-        reading_tagged(path, word=word, tag=tag, sentence=sentence, scheme=scheme, encoding=encoding)
-    )
-
-
 def reading_tagged(
     path: str | Path,
     *,
@@ -103,7 +88,7 @@ def reading_tagged(
     sentence: str | int = "",
     scheme: str = "",
     encoding: str = "",
-) -> Steps[TaggedTexts]:
+) -> Steps[TaggedTable]:
     """Read a file of tagged words whole, step by step.
 
     Args:   word, tag, sentence: numbers of columns from 1, in tables also names; "" to guess. sentence: the
@@ -156,20 +141,13 @@ def _table_separator(lines: Sequence[str], names: Sequence[str] = ()) -> str:
     return ""
 
 
-def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -> Steps[TaggedTexts]:
+def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -> Steps[TaggedTable]:
     word, tag, sentence = (table.column(name) if name else "" for name in (word, tag, sentence))
     layout = find_layout(head_of(table), table.path, word, tag, sentence)
     reader = RowsReader(table, layout)
     yield from reader.read()
-    how = (
-        layout.kind,
-        table.format.encoding,
-        table.format.separator,
-        layout.word,
-        layout.tag,
-        layout.sentence,
-    )
-    found = _Read(table.path, how, layout.reasons, reader.codes.names, reader.num_used, table.sha256)
+    how = replace(layout, encoding=table.format.encoding, separator=table.format.separator)
+    found = _Read(table.path, how, reader.codes.names, reader.num_used, table.sha256)
     found.reported, found.notes = sorted(reader.reported, key=lambda bad: bad.line), list(table.notes)
     if layout.kind == "spans":
         return (yield from found.finish(reader.writer, "IOB2", _NO_SCHEME, reader.repairs.finish()))
@@ -178,7 +156,7 @@ def _from_table(table: Table, word: str, tag: str, sentence: str, scheme: str) -
 
 def _from_conll(
     path: Path, head: Head, lines: Sequence[str], chosen: tuple[str, str], scheme: str
-) -> Steps[TaggedTexts]:
+) -> Steps[TaggedTable]:
     for name in chosen:
         if name and (not name.isdecimal() or int(name[:9]) == 0):
             template = marked(
@@ -192,8 +170,9 @@ def _from_conll(
     for _, sha256 in hash_steps(path):  # noqa: B007 # the last one is the hash
         yield Beat()
     kind = "conllu" if columns.is_conllu else "conll"
-    how = (kind, head.encoding, columns.separator, str(columns.word), str(columns.tag), "")
-    found = _Read(path, how, columns.reasons, reader.codes.names, reader.writer.num_words, sha256)
+    names = str(columns.word), str(columns.tag), ""
+    how = TaggedFormat(kind, *names, columns.reasons, head.encoding, columns.separator)
+    found = _Read(path, how, reader.codes.names, reader.writer.num_words, sha256)
     found.reported = list(reader.reported)
     if head.guessed:
         found.notes.append(guess_note(Decoded(b"", head.encoding)))
@@ -213,22 +192,20 @@ class _Read:
     """What has been read of a file, before its tags are understood."""
 
     def __init__(
-        self,
-        path: Path,
-        how: tuple[str, str, str, str, str, str],
-        reasons: tuple[Sentence, ...],
-        names: Sequence[str],
-        num_used: int,
-        sha256: str,
+        self, path: Path, how: TaggedFormat, names: Sequence[str], num_used: int, sha256: str
     ) -> None:
-        self._path, self._how, self._reasons, self._names = path, how, reasons, names
+        self._path, self._how, self._names = path, how, names
         self._num_used, self._sha256 = num_used, sha256
         self.reported: list[BadLine] = []
         self.notes: list[Sentence] = []
 
     def finish(
-        self, writer: StoreWriter, wanted: str, reason: Sentence | None = None, repairs: Repairs | None = None
-    ) -> Steps[TaggedTexts]:
+        self,
+        writer: WordTableWriter,
+        wanted: str,
+        reason: Sentence | None = None,
+        repairs: RepairRows | None = None,
+    ) -> Steps[TaggedTable]:
         """Return the texts, their tags in IOB2. Raises: DataError if there are none."""
         if not self._num_used:
             raise self._nothing()
@@ -247,9 +224,11 @@ class _Read:
                 "engine", "No blank line stands between texts: the file is one text of {count:,} words."
             )
             self.notes.append(Sentence(template, {"count": len(codes)}))
-        return TaggedTexts(
+        return TaggedTable(
             path=self._path,
-            format=TaggedFormat(*self._how, scheme.name, (*self._reasons, reason or scheme.reason)),
+            format=replace(
+                self._how, scheme=scheme.name, reasons=(*self._how.reasons, reason or scheme.reason)
+            ),
             tags=tags,
             codes=codes,
             num_rows_used=self._num_used,

@@ -28,7 +28,7 @@ class Repair:
         return Sentence(template, values)
 
 
-class Repairs(Sequence[Repair]):
+class RepairRows(Sequence[Repair]):
     """Repairs in the order they were found.
 
     Args: lines, kinds, was, became: (n,) each; the last two are places in `names`.
@@ -81,7 +81,7 @@ class RepairsWriter:
         self._which.append(list(self._kinds).index(kind))
         self._names += (was, became)
 
-    def finish(self) -> Repairs:
+    def finish(self) -> RepairRows:
         places = np.arange(len(self._lines)) * 2
         lines, which = np.frombuffer(self._lines, np.uint32), np.frombuffer(self._which, np.uint32)
-        return Repairs(tuple(self._kinds.values()), self._names, (lines, which, places, places + 1))
+        return RepairRows(tuple(self._kinds.values()), self._names, (lines, which, places, places + 1))

@@ -19,8 +19,8 @@ import numpy as np
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.reading.lines import Numbers
-from engine.text.tagged.repairs import Repairs
-from engine.text.tagged.texts import Store, counting
+from engine.text.tagged.repairs import RepairRows
+from engine.text.tagged.texts import WordTable, counting
 
 SCHEMES = ("IOB1", "IOB2", "BIOES", "BILOU", "none")
 UNTYPED = "entity"  # the type of tags that are a bare B, I, O
@@ -159,8 +159,8 @@ def _named(names: Sequence[str], place: str, seen: Numbers) -> Scheme:
 
 
 def converting(
-    scheme: Scheme, names: Sequence[str], codes: np.ndarray[Any, Any], store: Store
-) -> Steps[tuple[tuple[str, ...], np.ndarray[Any, Any], Repairs]]:
+    scheme: Scheme, names: Sequence[str], codes: np.ndarray[Any, Any], store: WordTable
+) -> Steps[tuple[tuple[str, ...], np.ndarray[Any, Any], RepairRows]]:
     """Return the tags of IOB2, (W,) codes in them, and what was repaired; plain tags are only sorted.
 
     `codes` is changed: it holds what is returned, if there is room in it.
@@ -172,7 +172,7 @@ def converting(
         for start in range(0, len(codes), _BLOCK):
             codes[start : start + _BLOCK] = table[codes[start : start + _BLOCK]]
             yield Beat()
-        return tuple(names[place] for place in order), codes, Repairs()
+        return tuple(names[place] for place in order), codes, RepairRows()
     read = _Reading(names, scheme.place)
     spelling = _Spelling(scheme.name, read)
     tags = ("O", *(f"{letter}-{kind}" for kind in read.types for letter in "BI"))
@@ -275,7 +275,7 @@ class _Spelling:
         self._was.frombytes(block.codes[places].astype(np.uint16).tobytes())
         self._became.frombytes(right[places].tobytes())
 
-    def repairs(self, store: Store) -> Repairs:
+    def repairs(self, store: WordTable) -> RepairRows:
         """Return what was taken down, by line."""
         was, right = np.frombuffer(self._was, np.uint16), np.frombuffer(self._became, np.uint8)
         pairs, which = np.unique(np.stack([was, right], 1), axis=0, return_inverse=True)
@@ -286,7 +286,7 @@ class _Spelling:
             kinds.setdefault(old + new, _kind(old, new, self._scheme))
             kind_of.append(list(kinds).index(old + new))
         which = which.reshape(-1)
-        return Repairs(
+        return RepairRows(
             list(kinds.values()),
             names,
             (

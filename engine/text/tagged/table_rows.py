@@ -9,7 +9,6 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,10 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps
 from engine.text.reading.encoding import SURROGATES
 from engine.text.table import Table
-from engine.text.tagged.conll import Reported, TagCodes
+from engine.text.tagged.conll import ReportedRows, TagCodes
 from engine.text.tagged.repairs import RepairsWriter
 from engine.text.tagged.spans import KINDS, NoSpans, spans_from, tags_from, words_in
-from engine.text.tagged.texts import MOST_BYTES, StoreWriter
+from engine.text.tagged.texts import MOST_BYTES, TaggedFormat, WordTableWriter
 
 WORDS = ("token", "tokens", "word", "words", "form", "char", "chars", "character")
 TEXTS = ("text", "sentence", "content", "sentences", "document", "data")
@@ -43,25 +42,16 @@ TAGS = (
 )
 NUMBERS = ("sentence #", "sentence_id", "sentence id", "sent_id", "sentence number", "sentence_number",
            "sentence", "sent", "sentence_idx", "doc_id", "id")  # fmt: skip
+_TOO_WIDE = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
 _HEAD, _AT_ONCE = 200, 4096  # rows that are looked at; rows between two steps
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How a table holds tagged words: columns of it. sentence: "" unless a column numbers the texts."""
-
-    kind: str  # "spans", "lists" or "tokens"
-    word: str
-    tag: str
-    sentence: str
-    reasons: tuple[Sentence, ...]
-
-
 def find_layout(
     head: Mapping[str, Sequence[str]], path: Path, word: str = "", tag: str = "", sentence: str = ""
-) -> Layout:
-    """Return how a table holds tagged words, told by the names of its columns and its first rows.
+) -> TaggedFormat:
+    """Return how a table holds tagged words, "spans", "lists" or "tokens", told by the names of its columns
+    and its first rows.
 
     Args:   head: the first cells of each column. word, tag, sentence: columns that a person has chosen.
     Raises: DataError if it holds none that can be found.
@@ -77,18 +67,18 @@ def find_layout(
     for one, other in ((one, other) for other in tags for one in whole if one != other):
         if any(map(_holds_spans, head[other])) or (tag and all(_value(cell) == [] for cell in head[other])):
             template = marked("engine", "column {word} is the text, column {tag} the spans in it")
-            return Layout("spans", one, other, "", _why(template, one, other))
+            return TaggedFormat("spans", one, other, "", _why(template, one, other))
     pairs = [(one, other) for other in tags for one in words if one != other]
     for one, other in pairs:
         if _are_lists(head[one], head[other]):
             template = marked("engine", "column {word} holds the words of a text, column {tag} their tags")
-            return Layout("lists", one, other, "", _why(template, one, other))
+            return TaggedFormat("lists", one, other, "", _why(template, one, other))
     for one, other in pairs:
         if word or _are_words(head[one]):
             if not sentence:
                 sentence = next((name for name in _named(head, NUMBERS) if name not in (one, other)), "")
             template = marked("engine", "a word a row: column {word} is the word, column {tag} its tag")
-            return Layout("tokens", one, other, sentence, _why(template, one, other))
+            return TaggedFormat("tokens", one, other, sentence, _why(template, one, other))
     if {"data", "annotations"} <= head.keys():
         template = marked(
             "engine", "{path} is Label Studio's full export. Export the same as JSON-MIN, and open that."
@@ -186,12 +176,12 @@ def _cells(table: Table, name: str) -> Iterator[str]:
 class RowsReader:
     """Takes the rows of a table and writes their words and tags."""
 
-    def __init__(self, table: Table, layout: Layout) -> None:
+    def __init__(self, table: Table, layout: TaggedFormat) -> None:
         self._table, self._layout = table, layout
         self._line_step = 1 if layout.kind == "tokens" else 0
-        self.writer = StoreWriter(self._line_step)
+        self.writer = WordTableWriter(self._line_step)
         self.codes = TagCodes(table.path, layout.tag)
-        self.reported = Reported(table.reported)
+        self.reported = ReportedRows(table.reported)
         self.repairs = RepairsWriter(KINDS)
         self.num_used = 0
         self._unread = {bad.line for bad in table.reported}
@@ -226,8 +216,7 @@ class RowsReader:
         except NoSpans as error:
             return self._report(line, str(error), **error.values)
         if not self.writer.add(text, words, [self.codes[tag] for tag in tags], line):
-            template = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
-            return self._report(line, template, most=MOST_BYTES)
+            return self._report(line, _TOO_WIDE, most=MOST_BYTES)
         self.num_used += 1
         for slip in slips:
             self.repairs.add(line, slip.kind, slip.was, slip.became)
@@ -247,8 +236,7 @@ class RowsReader:
                 template = marked("engine", "Line {line} holds numbers for tags. Write their names.")
             return self._report(line, template)
         if len(max(words, key=len)) * 4 >= MOST_BYTES:
-            template = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
-            return self._report(line, template, most=MOST_BYTES)
+            return self._report(line, _TOO_WIDE, most=MOST_BYTES)
         self._words += words
         self._found += [self.codes[tag.strip()] for tag in tags]
         self._lines += [line] * len(words)
@@ -268,8 +256,7 @@ class RowsReader:
         if not word.strip():
             return self._report(line, marked("engine", "Line {line} has a tag and no word."))
         if len(word) * 4 >= MOST_BYTES:
-            template = marked("engine", "Line {line} has a word, or a gap, of more than {most} bytes.")
-            return self._report(line, template, most=MOST_BYTES)
+            return self._report(line, _TOO_WIDE, most=MOST_BYTES)
         self._words.append(word)
         self._found.append(self.codes[tag.strip()])
         self._lines.append(line)

@@ -19,7 +19,7 @@ from engine.errors import Sentence
 from engine.events import Beat, Steps, result_of
 from engine.text.reading.lines import Numbers
 from engine.text.table import BadLine
-from engine.text.tagged.repairs import Repairs
+from engine.text.tagged.repairs import RepairRows
 
 MOST_BYTES = 1 << 15  # of a word, or of what stands between two words of a text
 _CJK_FIRST, _CJK_LAST = "\u2e80", "\u9fff"
@@ -55,15 +55,17 @@ class TaggedText:
         return entities_of(self.tags)
 
 
-def entities_of(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Return the entities of IOB2 tags; an I- that continues nothing begins one, as conlleval has it."""
+def entities_of(tags: Sequence[str], *, is_strict: bool = False) -> tuple[Entity, ...]:
+    """Return the entities of IOB2 tags; an I- that continues nothing begins one, as conlleval has it, or is
+    none where it `is_strict`.
+    """
     found: list[Entity] = []
     first, kind = 0, ""
     for place, tag in enumerate([*tags, "O"]):
         if kind and tag != f"I-{kind}":
             found.append(Entity(first, place, kind))
             kind = ""
-        if not kind and tag != "O":
+        if not kind and (tag.startswith("B-") if is_strict else tag != "O"):
             first, kind = place, tag[2:]
     return tuple(found)
 
@@ -73,17 +75,17 @@ class TaggedFormat:
     """How a file was read; word, tag, sentence and scheme given back as overrides read the same again."""
 
     kind: str  # "conll", "conllu", "spans", "lists" (a row a text) or "tokens" (a row a word)
-    encoding: str
-    separator: str  # "" for JSON, " " for any run of spaces and tabs
     word: str  # the column of words or texts: its number from 1, in a table its name
     tag: str
     sentence: str  # the column that numbers the texts; "" without one
-    scheme: str  # "IOB1", "IOB2", "BIOES", "BILOU" or "none"
     reasons: tuple[Sentence, ...]  # why this kind, these columns, this scheme
+    encoding: str = ""
+    separator: str = ""  # "" for JSON, " " for any run of spaces and tabs
+    scheme: str = ""  # "IOB1", "IOB2", "BIOES", "BILOU" or "none"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TaggedTexts(Sequence[TaggedText]):
+class TaggedTable(Sequence[TaggedText]):
     """All texts of a file: S of them, of W words. Nobody can change them.
 
     Rows in = rows used + rows reported: a row is a line with a word, or a text in the files that have a text
@@ -96,10 +98,10 @@ class TaggedTexts(Sequence[TaggedText]):
     codes: np.ndarray[Any, Any]  # (W,) uint8 or uint16, places in `tags`
     num_rows_used: int
     reported: tuple[BadLine, ...]  # rows that are not used
-    repairs: Repairs  # what was written otherwise than it is read, by line
+    repairs: RepairRows  # what was written otherwise than it is read, by line
     notes: tuple[Sentence, ...]
     sha256: str  # of the file's bytes
-    store: Store
+    store: WordTable
 
     @property
     def num_words(self) -> int:
@@ -144,7 +146,7 @@ class TaggedTexts(Sequence[TaggedText]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Store:
+class WordTable:
     """Where the words of S texts stand, in one run of UTF-8 and in the lines of the file."""
 
     utf8: bytes | bytearray
@@ -180,14 +182,14 @@ class Store:
         data = bytes(self.utf8)
         return [data[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
 
-    def take(self, places: Numbers) -> Store:
+    def take(self, places: Numbers) -> WordTable:
         """Return some texts. Of their lines only each text's first is known."""
         which, firsts = self._words_of(places)
         utf8, begins = bytearray(), np.zeros(len(places) + 1, np.int64)
         for number, place in enumerate(places.tolist()):
             utf8 += self.utf8[self.begins[place] : self.begins[place + 1]]
             begins[number + 1] = len(utf8)
-        return Store(
+        return WordTable(
             utf8,
             begins,
             firsts,
@@ -225,7 +227,7 @@ class Store:
         return np.asarray(sums[np.searchsorted(self.skipped[:, 0], words, "right")])
 
 
-class StoreWriter:
+class WordTableWriter:
     """Takes words a batch at a time and keeps little more than the store that it becomes."""
 
     def __init__(self, line_step: int) -> None:
@@ -296,11 +298,11 @@ class StoreWriter:
         self._add_numbers(steps, lengths, codes)
         return True
 
-    def finish(self) -> tuple[Store, np.ndarray[Any, Any]]:
+    def finish(self) -> tuple[WordTable, np.ndarray[Any, Any]]:
         """Return the store and (W,) the codes, which may still be changed."""
         self._begins.append(len(self._utf8))
         self._firsts.append(self.num_words)
-        store = Store(
+        store = WordTable(
             self._utf8,
             _fixed(self._begins, np.int64),
             _fixed(self._firsts, np.int64),

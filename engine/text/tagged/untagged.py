@@ -16,7 +16,7 @@ from engine.events import Beat, Steps
 from engine.text.reading.text_file import line_blocks, read_head
 from engine.text.table import BadLine, Table
 from engine.text.tagged.spans import words_in
-from engine.text.tagged.texts import Store, StoreWriter
+from engine.text.tagged.texts import WordTable, WordTableWriter
 
 _CJK = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U000323af"
 _CHUNK = re.compile(f"[{_CJK}]|[^\\s{_CJK}]+")
@@ -25,11 +25,11 @@ _ABBREVIATED = re.compile(r"(\w\.)+\w?\.|\w\.|\.{2,}")  # "U.S.", "J.", "..."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UntaggedTexts:
+class UntaggedTable:
     """S texts of a file. reported: lines that hold no word, or cannot be used."""
 
     path: Path
-    store: Store
+    store: WordTable
     notes: tuple[Sentence, ...]
     reported: tuple[BadLine, ...]
 
@@ -53,7 +53,7 @@ def _without_marks(text: str, start: int, stop: int) -> Iterator[tuple[int, int]
     yield from ((place, place + 1) for place in range(end, stop))
 
 
-def reading_lines(path: Path, encoding: str = "", *, each_mark: bool) -> Steps[UntaggedTexts]:
+def reading_lines(path: Path, encoding: str = "", *, each_mark: bool) -> Steps[UntaggedTable]:
     """Read a plain text, of which each line that is not blank is a text. Raises: DataError."""
     writer, above = _Writer(each_mark), 0
     for lines, _ in line_blocks(path, read_head(path, encoding)):
@@ -65,7 +65,7 @@ def reading_lines(path: Path, encoding: str = "", *, each_mark: bool) -> Steps[U
     return writer.finish(path, ())
 
 
-def reading_column(table: Table, column: str, *, each_mark: bool) -> Steps[UntaggedTexts]:
+def reading_column(table: Table, column: str, *, each_mark: bool) -> Steps[UntaggedTable]:
     """Take the texts of a column of a table. Raises: DataError if there is none."""
     writer = _Writer(each_mark)
     column = table.column(column)
@@ -78,7 +78,7 @@ def reading_column(table: Table, column: str, *, each_mark: bool) -> Steps[Untag
     return writer.finish(table.path, table.notes)
 
 
-def one_text(text: str, *, each_mark: bool) -> Store | None:
+def one_text(text: str, *, each_mark: bool) -> WordTable | None:
     """Return one text; None if it holds no word."""
     writer = _Writer(each_mark)
     writer.add(text, 1)
@@ -87,7 +87,7 @@ def one_text(text: str, *, each_mark: bool) -> Store | None:
 
 class _Writer:
     def __init__(self, each_mark: bool) -> None:
-        self._writer, self._each_mark = StoreWriter(line_step=0), each_mark
+        self._writer, self._each_mark = WordTableWriter(line_step=0), each_mark
         self.reported: list[BadLine] = []
         self.num_texts = 0
 
@@ -103,12 +103,12 @@ class _Writer:
             template = marked("engine", "Line {line} has a word that is longer than any word is.")
         self.reported.append(BadLine(line, Sentence(template, {"line": line})))
 
-    def store(self) -> Store:
+    def store(self) -> WordTable:
         return self._writer.finish()[0]
 
-    def finish(self, path: Path, notes: tuple[Sentence, ...]) -> UntaggedTexts:
+    def finish(self, path: Path, notes: tuple[Sentence, ...]) -> UntaggedTable:
         if not self.num_texts:
             raise DataError(marked("engine", "{path} holds no text. Choose another file."), path=path)
-        return UntaggedTexts(
+        return UntaggedTable(
             path, self.store(), notes, tuple(sorted(self.reported, key=lambda bad: bad.line))
         )

@@ -23,7 +23,7 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.text.corpus.instances import MaskedBatch
 from engine.train.pretraining.teacher import Teacher
 from engine.train.ranks import ALONE, Ranks
-from engine.train.task import Measures, Readings
+from engine.train.task import Measures, StepMeans
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class LanguageModel:
             tally.append(apart.detach())
         return loss, torch.stack([loss.detach(), *tally])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return the mean losses and shares of right guesses."""
         loss, mlm, hits, nsp, right, *apart = tally.tolist()
         words, pairs = max(1.0, float(totals[0])), float(totals[1])
@@ -87,7 +87,7 @@ class LanguageModel:
             measures |= {"nsp_loss": nsp / pairs, "nsp_accuracy": right / pairs}
         if apart:
             measures["teacher_distance"] = apart[0]
-        return Readings(loss, hits / words, measures)
+        return StepMeans(loss, hits / words, measures)
 
     def evaluate(
         self, model: PreTraining, batches: Sequence[MaskedBatch], device: Device, ranks: Ranks = ALONE

@@ -14,10 +14,11 @@ from engine.events import Event, Progress
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus, Document
 from engine.text.corpus.cutter import Cutter
-from engine.text.corpus.instances import Instances, collate_masked, paired, single
+from engine.text.corpus.instances import Instances, TokenColumns, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
 from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.wordpiece import WordPiece
+from engine.train.prepare import vocabulary_named
 from engine.train.pretraining.setup import corpus_of, masking_of
 
 TEXT_CHARACTERS = 300_000  # read from the beginning of the text
@@ -48,21 +49,6 @@ class Preview:
     notes: tuple[Sentence, ...]
 
 
-@dataclass(frozen=True)
-class _Few:
-    """A token store of a few documents, in memory."""
-
-    ids: np.ndarray
-    sentences: np.ndarray
-    documents: np.ndarray
-    continues: np.ndarray | None = None
-
-    @property
-    def doc_tokens(self) -> np.ndarray:
-        tokens: np.ndarray = self.sentences[self.documents]
-        return tokens
-
-
 def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, Preview]:
     """Return the first examples of a run, from the beginning of its text. Raises: UserError."""
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
@@ -73,8 +59,7 @@ def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, P
     if not start.model.startswith("new:"):
         wordpiece = WordPiece.from_folder(Path(start.model))
     elif start.vocab:
-        lowercase = {"": None, "yes": True, "no": False}[start.lowercase]
-        wordpiece = WordPiece.from_vocab(Path(start.vocab), lowercase=lowercase)
+        wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:
         wordpiece = yield from _small_vocabulary(documents, start.vocab_size, start.lowercase != "no")
         note = marked("engine", "Cut with a vocabulary learned from the beginning of the text alone.")
@@ -109,18 +94,18 @@ def _small_vocabulary(
     return wordpiece
 
 
-def _store(documents: list[Document], cutter: Cutter) -> _Few:
+def _store(documents: list[Document], cutter: Cutter) -> TokenColumns:
     flat = [sentence for document in documents for paragraph in document for sentence in paragraph]
     cut = cutter.cut(flat)
     filled = cut.sizes > 0  # a sentence of no pieces is none, and a document of none neither
     ends = np.cumsum([sum(map(len, document)) for document in documents])
     bounds = np.unique(np.concatenate(([0], np.cumsum(filled)))[np.concatenate(([0], ends))])
     sentences = np.concatenate(([0], np.cumsum(cut.sizes[filled], dtype=np.int64)))
-    return _Few(cut.ids, sentences, bounds, cut.continues)
+    return TokenColumns(cut.ids, sentences, bounds, cut.continues)
 
 
 def _examples(
-    config: PretrainConfig, store: _Few, wordpiece: WordPiece, count: int
+    config: PretrainConfig, store: TokenColumns, wordpiece: WordPiece, count: int
 ) -> tuple[tuple[PreviewExample, ...], list[Sentence]]:
     objective, seed = config.objective, config.budget.seed
     documents = np.arange(len(store.documents) - 1)
@@ -145,7 +130,7 @@ def _examples(
 
 
 def _one(
-    store: _Few, made: Instances, index: int, masker: Masker, wordpiece: WordPiece, salt: int
+    store: TokenColumns, made: Instances, index: int, masker: Masker, wordpiece: WordPiece, salt: int
 ) -> PreviewExample:
     batch = collate_masked(store, made, np.array([index]), masker, wordpiece, salt)
     shown, places = batch.input_ids.numpy(), batch.masked.numpy()

@@ -10,8 +10,8 @@ from engine.model.weights import read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
 from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
-from engine.train.prepare import check_rows
-from engine.train.pretraining.setup import corpus_of, published, shape_of, terms_of
+from engine.train.prepare import check_positions, check_rows, vocabulary_named
+from engine.train.pretraining.setup import corpus_of, shape_of, terms_of
 from engine.train.pretraining.teacher import check_teacher
 from engine.train.ranks import Ranks
 
@@ -57,13 +57,7 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
             total=objective.mask_share + objective.random_share,
         )
     terms_of(objective)
-    if objective.max_length > shape.max_position_embeddings:
-        raise ConfigError(
-            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
-            field="max_length",
-            value=objective.max_length,
-            most=shape.max_position_embeddings,
-        )
+    check_positions(objective.max_length, shape)
     if 0 < objective.start_length < _LEAST_LENGTH:
         raise ConfigError(
             marked("engine", "{field} is {value}; it can be 0, for the maximum, or {least} and more."),
@@ -84,7 +78,7 @@ def check_start(start: StartConfig) -> None:
     """Refuse a vocabulary that does not serve. Raises: ConfigError, DataError, ModelError."""
     if start.model.startswith("new:"):
         if start.vocab:
-            check_vocabulary(published(start), None, Path(start.vocab))
+            check_vocabulary(vocabulary_named(start.vocab, start.lowercase), None, Path(start.vocab))
         return
     wordpiece = WordPiece.from_folder(Path(start.model))
     check_vocabulary(wordpiece, read_config(Path(start.model)), Path(start.model))
@@ -96,7 +90,7 @@ def _vocabulary(start: StartConfig) -> WordPiece | None:
     """Return the vocabulary that a run begins with; None where one is to be learned from the text."""
     if not start.model.startswith("new:"):
         return WordPiece.from_folder(Path(start.model))
-    return published(start) if start.vocab else None
+    return vocabulary_named(start.vocab, start.lowercase) if start.vocab else None
 
 
 def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path) -> None:

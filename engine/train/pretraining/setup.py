@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,17 +20,24 @@ from engine.model.config import PRESETS, BertConfig
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.trim import ids_to_keep, trimmed_wordpiece
 from engine.model.weights import check_weights, read_config
-from engine.settings.config import with_values
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig
 from engine.text.batch import split_by_tokens
 from engine.text.corpus.corpus import Corpus, find_files
-from engine.text.corpus.instances import MaskedBatch, Store, collate_masked, paired, single
+from engine.text.corpus.instances import (
+    NONE_FOLLOWS,
+    MaskedBatch,
+    TokenColumns,
+    collate_masked,
+    paired,
+    single,
+)
 from engine.text.corpus.masking import Masker, Masking
 from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.corpus.overlap import Overlap, overlap
 from engine.text.corpus.token_writer import hash_of
 from engine.text.corpus.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
 from engine.text.wordpiece import WordPiece
+from engine.train.prepare import vocabulary_named
 from engine.train.pretraining.teacher import open_teacher
 from engine.train.run.setup import RunSetup, read_setup
 
@@ -98,7 +105,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
     if not start.model.startswith("new:"):
         wordpiece = WordPiece.from_folder(Path(start.model))
     elif start.vocab:
-        wordpiece = published(start)
+        wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:
         lowercase = start.lowercase != "no"
         wordpiece = yield from train_vocabulary(corpus, size=start.vocab_size, lowercase=lowercase)
@@ -220,15 +227,17 @@ def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
     )
 
 
-def split(setup: PretrainSetup, config: PretrainConfig) -> tuple[Store, np.ndarray, Store, np.ndarray]:
+def split(
+    setup: PretrainSetup, config: PretrainConfig
+) -> tuple[TokenColumns, np.ndarray, TokenColumns, np.ndarray]:
     """Return the stores and documents to train on and to measure on.
 
     A text of one document is cut in two at a sentence. Raises: DataError: too little text, or none that
     next sentences can be asked of.
     """
     store, other = setup.stores
-    train_store: Store = store
-    held_store: Store = other
+    train_store: TokenColumns = store
+    held_store: TokenColumns = other
     if other is not store:
         train, held = np.arange(store.num_documents), np.arange(other.num_documents)
     elif not config.text.validation_share:
@@ -256,7 +265,7 @@ def split(setup: PretrainSetup, config: PretrainConfig) -> tuple[Store, np.ndarr
     return train_store, train, held_store, held
 
 
-def check_pairs(store: Store, documents: np.ndarray) -> None:
+def check_pairs(store: TokenColumns, documents: np.ndarray) -> None:
     """Refuse documents of which no true and random pairs can be made. Raises: DataError."""
     if len(documents) < 2:
         raise DataError(
@@ -269,13 +278,7 @@ def check_pairs(store: Store, documents: np.ndarray) -> None:
             count=len(documents),
         )
     if np.diff(np.asarray(store.documents))[documents].max() < 2:
-        raise DataError(
-            marked(
-                "engine",
-                "No document has two sentences, so none follows another. Choose another layout of the text, "
-                "or switch next_sentence off.",
-            )
-        )
+        raise DataError(NONE_FOLLOWS)
 
 
 def validation_batches(
@@ -309,32 +312,12 @@ def validation_batches(
     ]
 
 
-@dataclass(frozen=True)
-class _Halves:
-    """A store of one document seen as two: what stands before a sentence, and what follows."""
-
-    ids: np.ndarray
-    sentences: np.ndarray
-    documents: np.ndarray
-    continues: np.ndarray | None
-
-    @property
-    def doc_tokens(self) -> np.ndarray:
-        tokens: np.ndarray = np.asarray(self.sentences)[self.documents]
-        return tokens
-
-
-def _in_two(store: TokenStore, share: float) -> _Halves:
+def _in_two(store: TokenStore, share: float) -> TokenColumns:
+    """Return a store of one document as two: what stands before a sentence, and what follows."""
     ends = np.asarray(store.sentences)
     cut = int(np.searchsorted(ends, ends[-1] * (1 - share)))
     cut = min(max(1, cut), max(1, len(ends) - 2))
-    return _Halves(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
-
-
-def published(start: StartConfig) -> WordPiece:
-    """Return the vocabulary that the settings name. Raises: DataError, UserError."""
-    lowercase = {"": None, "yes": True, "no": False}[start.lowercase]
-    return WordPiece.from_vocab(Path(start.vocab), lowercase=lowercase)
+    return TokenColumns(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
 
 
 def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[Event, None, TokenStore]:
@@ -359,7 +342,9 @@ def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
         yield Noted(sentence=Sentence(note, {"percent": 100 * share}))
 
 
-def _told_overlap(learned: Store, train: np.ndarray, kept: Store, held_out: np.ndarray) -> Iterator[Event]:
+def _told_overlap(
+    learned: TokenColumns, train: np.ndarray, kept: TokenColumns, held_out: np.ndarray
+) -> Iterator[Event]:
     """Say how much of what is kept apart is no new text."""
     found = (yield from overlap(learned, train, kept, held_out)) if len(held_out) else Overlap(0, 0.0)
     if found.num_documents or found.share >= _TOLD_SHARE:
@@ -410,23 +395,3 @@ def _link(source: Path, target: Path) -> None:
             os.link(file, target / file.name)
         except OSError:
             shutil.copyfile(file, target / file.name)
-
-
-def absolute(config: PretrainConfig) -> PretrainConfig:
-    """Return the settings with every path whole, so that they hold from any folder."""
-
-    def whole(places: str) -> str:
-        return "\n".join(str(Path(place).absolute()) for place in _lines(places))
-
-    values = {"text": whole(config.text.text), "validation_text": whole(config.text.validation_text)}
-    objective = config.objective
-    places = (("vocab", config.start.vocab), ("terms", objective.terms), ("teacher", objective.teacher))
-    for name, place in places:
-        values[name] = str(Path(place).absolute()) if place else ""
-    if config.start.model and not config.start.model.startswith("new:"):
-        values["model"] = str(Path(config.start.model).absolute())
-    return with_values(config, values)
-
-
-def _lines(text: str) -> Sequence[str]:
-    return [line.strip() for line in text.split("\n") if line.strip()]

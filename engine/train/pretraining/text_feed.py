@@ -16,7 +16,7 @@ import numpy as np
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.values import as_kind
 from engine.text.batch import split_by_tokens
-from engine.text.corpus.instances import Instances, MaskedBatch, Store, collate_masked, paired, single
+from engine.text.corpus.instances import Instances, MaskedBatch, TokenColumns, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
 from engine.text.wordpiece import WordPiece
 from engine.train.ranks import ALONE, Ranks
@@ -90,7 +90,7 @@ class TextFeed:
     Args: batch_tokens: of all ranks together. static: the same masks each epoch.
     """
 
-    store: Store
+    store: TokenColumns
     documents: np.ndarray
     wordpiece: WordPiece
     masker: Masker

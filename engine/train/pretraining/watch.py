@@ -10,7 +10,7 @@ from torch import nn
 
 from engine.device import Device
 from engine.errors import UserError
-from engine.events import Event, Noted, Pinned, Reading
+from engine.events import Event, Noted, Pinned
 from engine.model.guess import Pins
 from engine.model.heads import PreTraining
 from engine.text.wordpiece import WordPiece
@@ -67,12 +67,12 @@ class PinWatch:
             self._pins = Pins(self._sentences, self._wordpiece) if self._sentences else None
             self._next_look = 0.0
         for sentence in (yield from self._good(asked, model)):
-            answer = _readings((sentence,), Pins([sentence], self._wordpiece), model)
+            answer = tuple(Pins([sentence], self._wordpiece).look(model))
             yield Pinned(step=step, progress=progress, readings=answer, is_question=True)
         is_last = progress >= 1.0
         if self._pins and (self._worked >= self._next_look or step in FIRST_STEPS or is_last):
             began = time.perf_counter()
-            readings = _readings(self._sentences, self._pins, model)
+            readings = tuple(self._pins.look(model))
             spent = time.perf_counter() - began
             self._next_look = self._worked + spent / SHARE
             yield Pinned(step=step, progress=progress, readings=readings)
@@ -88,16 +88,3 @@ class PinWatch:
             except UserError as error:
                 yield Noted(sentence=error.sentence)
         return tuple(good)
-
-
-def _readings(sentences: Sequence[str], pins: Pins, model: PreTraining) -> tuple[Reading, ...]:
-    return tuple(
-        Reading(
-            sentence=sentence,
-            guesses=found.guesses,
-            right=found.right,
-            probability=found.probability,
-            rank=found.rank,
-        )
-        for sentence, found in zip(sentences, pins.look(model), strict=True)
-    )

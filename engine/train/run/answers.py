@@ -14,7 +14,7 @@ import numpy as np
 from engine.durable import explained
 from engine.errors import UserError
 from engine.train.run.records import whole_number
-from engine.train.scored import Each, Marks
+from engine.train.scored import MarkColumns, ScoreRows
 
 ANSWERS = "answers"
 MOST_BYTES = 1 << 27  # of the answers of a part; more are not kept
@@ -27,7 +27,7 @@ def answers_path(run_dir: Path, split: str) -> Path:
     return run_dir / ANSWERS / f"{split}.safetensors"
 
 
-def save_answers(run_dir: Path, split: str, step: int, each: Each) -> None:
+def save_answers(run_dir: Path, split: str, step: int, each: ScoreRows) -> None:
     """Keep what the weights of a step answered, whole or not at all; nothing where that is too much."""
     import torch  # here: who asks whether there are answers does not wait for it
 
@@ -49,7 +49,7 @@ def save_answers(run_dir: Path, split: str, step: int, each: Each) -> None:
     save_tensors(path, {name: torch.from_numpy(np.ascontiguousarray(one)) for name, one in arrays.items()})
 
 
-def load_answers(run_dir: Path, split: str, step: int) -> Each | None:
+def load_answers(run_dir: Path, split: str, step: int) -> ScoreRows | None:
     """Return what the weights of a step answered; None where that was not kept, or cannot be."""
     path = answers_path(run_dir, split)
     if not path.is_file():
@@ -65,16 +65,16 @@ def load_answers(run_dir: Path, split: str, step: int) -> Each | None:
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
             return None
         marks = _marks_in(about.get("marks"), tensors)
-        each = Each(tuple(names), score=score, marks=marks, **{name: tensors[name] for name in _ARRAYS})
+        each = ScoreRows(tuple(names), score=score, marks=marks, **{name: tensors[name] for name in _ARRAYS})
         return each if each.fits(len(each)) else None
     except (UserError, OSError, KeyError, TypeError, ValueError, IndexError, RecursionError):
         return None
 
 
-def _marks_in(names: object, tensors: dict[str, np.ndarray]) -> Marks | None:
+def _marks_in(names: object, tensors: dict[str, np.ndarray]) -> MarkColumns | None:
     """Return the marks that were kept, None where there are none. Raises: KeyError, TypeError."""
     if not isinstance(names, list):
         return None
     if not all(isinstance(one, list) and all(isinstance(part, str) for part in one) for one in names):
         raise TypeError(names)
-    return Marks(tuple(map(tuple, names)), *(tensors[f"marks/{name}"] for name in _OF_MARKS))
+    return MarkColumns(tuple(map(tuple, names)), *(tensors[f"marks/{name}"] for name in _OF_MARKS))

@@ -36,7 +36,7 @@ from engine.train.run.runs import (
     read_status,
     texts_noted,
 )
-from engine.train.scored import Each
+from engine.train.scored import ScoreRows
 
 
 class Run:
@@ -149,7 +149,7 @@ class Run:
             path=self.path / METRICS if self.path.is_dir() else self.path,
         )
 
-    def keep_answers(self, split: str, step: int, each: Each) -> None:
+    def keep_answers(self, split: str, step: int, each: ScoreRows) -> None:
         """Keep what the weights of a step answered to a part, in the place of what was kept before."""
         save_answers(self.path, split, step, each)
 
@@ -242,7 +242,7 @@ class FollowedRun(Run):
         """Return 0."""
         return 0
 
-    def keep_answers(self, split: str, step: int, each: Each) -> None:
+    def keep_answers(self, split: str, step: int, each: ScoreRows) -> None:
         """Do nothing."""
 
     def set_status(self, state: str, **more: Any) -> None:

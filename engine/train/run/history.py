@@ -16,7 +16,7 @@ import torch
 
 from engine.durable import explained
 from engine.model.bert import Bert
-from engine.model.heads import EncoderWithHead, PreTraining
+from engine.model.heads import HeadedEncoder, PreTraining
 from engine.model.weights import Tokenizer, save_model
 from engine.train.run.kept import STEP, kept_along
 from engine.train.run.runs import HISTORY
@@ -27,7 +27,7 @@ class WeightHistory:
     """Copies of a model in training. count: how many over the run. cloze: goes into each cloze.json."""
 
     run_dir: Path
-    model: Bert | EncoderWithHead | PreTraining
+    model: Bert | HeadedEncoder | PreTraining
     tokenizer: Tokenizer
     cloze: Mapping[str, Any]
     count: int

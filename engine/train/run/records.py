@@ -65,6 +65,12 @@ def records_in(path: Path) -> Iterator[dict[str, Any] | None]:
             yield record
 
 
+def event_in(line: bytes) -> Event | None:
+    """Return the event that a line holds, or None."""
+    record = record_in(line)
+    return None if record is None else event_from_record(record)
+
+
 def record_in(line: bytes) -> dict[str, Any] | None:
     """Return the record that a line holds, or None."""
     try:
@@ -77,6 +83,11 @@ def record_in(line: bytes) -> dict[str, Any] | None:
 def whole_number(value: Any) -> int | None:
     """Return a count that somebody wrote, or None where it is none that can be."""
     return value if type(value) is int and 0 <= value < LARGEST else None
+
+
+def count_of(details: Mapping[str, Any], name: str) -> int:
+    """Return a count that an evaluation tells; 0 where there is none."""
+    return whole_number(details.get(name)) or 0
 
 
 def real_number(value: Any) -> float | None:

@@ -24,7 +24,7 @@ from typing import Any
 import platformdirs
 
 from engine.errors import ModelError, RunError, Sentence, UserError, marked
-from engine.events import Event, Noted
+from engine.events import Evaluated, Event, Noted
 from engine.files import open_regular, read_json_object
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.family import FamilyConfig
@@ -53,7 +53,7 @@ TAIL = 65536  # bytes at the end of metrics.jsonl in which the last step or whol
 
 
 @dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunState:
     """What a list of runs shows. state: running, finished, stopped, failed or crashed.
 
     problem: what its files say that cannot be.
@@ -186,6 +186,16 @@ def _records(path: Path) -> Iterator[dict[str, Any] | None]:
     return records_in(file) if os.path.lexists(file) else iter(())
 
 
+def evaluation_of(run_dir: Path, split: str, step: int) -> Evaluated | None:
+    """Return the evaluation of a step, as the run has written it down."""
+    for record in reversed(read_metrics(run_dir)):
+        if record.get("event") == "evaluated" and record.get("step") == step and record.get("split") == split:
+            found = event_from_record(record)
+            if isinstance(found, Evaluated):
+                return found
+    return None
+
+
 def notes_document(notes: Iterable[Noted]) -> list[dict[str, Any]]:
     """Return notes as JSON can hold them: what was said in English, and what it was made of."""
     return [{name: value for name, value in record_of(note).items() if name != "event"} for note in notes]
@@ -205,7 +215,7 @@ def texts_noted(path: Path) -> set[str]:
     return {str(event.sentence) for event in events if isinstance(event, Noted)}
 
 
-def list_runs(root: Path) -> list[RunInfo]:
+def list_runs(root: Path) -> list[RunState]:
     """Return the runs under a root, newest first. Folders that are not runs are passed over.
 
     A damaged run is listed with what can be read of it, and `problem` says what cannot.
@@ -223,7 +233,7 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def run_info(path: Path) -> RunInfo:
+def run_info(path: Path) -> RunState:
     """Return what a run's files say, each held to what it can be."""
     status, problem = dict[str, Any](), None
     try:
@@ -249,7 +259,7 @@ def run_info(path: Path) -> RunInfo:
         problem = Sentence(template, {"path": path / STATUS, "names": names})
     if state not in STATES or (state == "running" and not is_locked(path / LOCK)):
         state = "crashed"
-    return RunInfo(
+    return RunState(
         path=path,
         name=path.name,
         state=state,

@@ -5,33 +5,48 @@ The run's life, the loop, checkpoints, frozen layers and measuring know no task:
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from torch import Tensor, nn
 
+from engine.device import Device, open_device
 from engine.errors import DataError, Sentence, marked
-from engine.events import Evaluated, Event, Steps
-from engine.model.heads import EncoderWithHead
+from engine.events import Evaluated, Event, Finished, Noted, Progress, Steps
+from engine.model.fastest import fastest
+from engine.model.heads import HeadedEncoder
+from engine.model.info import read_info
+from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import Batch, EncodedSet
+from engine.settings.shared import DeviceConfig
+from engine.text.batch import Batch, EncodedRows
 from engine.text.table import BadLine
-from engine.train.learned import HashedPart
-from engine.train.prepare import Setup
-from engine.train.scored import Scored
-from engine.train.task import Answering
+from engine.text.wordpiece import WordPiece
+from engine.train.evaluate import evaluate
+from engine.train.learned import HashedRows
+from engine.train.loop import evaluated
+from engine.train.prepare import Setup, check_fit
+from engine.train.scored import ScoredTable
+from engine.train.task import Answering, Measures, scored
 from engine.train.tasks.program import AnswerProgram
 
+Head = TypeVar("Head", bound=HeadedEncoder)
 Seen = Callable[[Batch, Tensor], None]  # hears a batch and its logits (B, C)
 StandIn = Callable[
-    [EncoderWithHead], nn.Module
+    [HeadedEncoder], nn.Module
 ]  # what answers in a model's place, such as the same model exported
+ToMeasure = tuple[
+    Answering, EncodedRows, np.ndarray
+]  # the task; examples; (E,) bool, which were learned from
 
 
-class Opened(Protocol):
+class OpenedFile(Protocol):
     """A file of a task's own, as it was read: what a window shows of any of them."""
 
     @property
@@ -55,6 +70,49 @@ class Opened(Protocol):
 
     def texts(self) -> Iterator[tuple[str, str | None]]:
         """Yield what a model reads of each example: a text, or a pair."""
+
+
+@dataclass(frozen=True)
+class HeadedModel(Generic[Head]):
+    """A model with a task's head. folder: that it was read from. info: its cloze.json, or nothing."""
+
+    folder: Path
+    model: Head
+    wordpiece: WordPiece
+    info: dict[str, Any]
+    device: Device
+
+    @classmethod
+    def opened(
+        cls, folder: Path, head: type[Head], device: str = "auto", *, with_pair: bool = False
+    ) -> HeadedModel[Head]:
+        """Load a model folder, ready to answer; takes seconds. Raises: ModelError: it holds no such head."""
+        at, info = open_device(DeviceConfig(device=device)), read_info(Path(folder))
+        check_weights(folder)  # before a vocabulary of the size that config.json names is built
+        wordpiece = WordPiece.from_folder(folder)
+        model, _ = load_headed(Path(folder), head)
+        found = HeadedModel(Path(folder), model.to(at.device), wordpiece, info, at)
+        return found.ready(with_pair=with_pair)
+
+    def ready(self, *, with_pair: bool = False) -> Self:
+        """Return it as it computes fastest. Raises: ModelError if the vocabulary is not its own."""
+        check_fit(self.model.config, self.wordpiece, with_pair=with_pair)
+        return replace(
+            self, device=fastest(self.device, DeviceConfig(precision="float32"), self.model.config)
+        )
+
+    def measuring(self, data: DataConfig) -> Steps[ToMeasure]:
+        """Read a file to measure it on; what is told of it are Progress and Noted. Raises: UserError."""
+        raise NotImplementedError
+
+
+def telling_measures(task: Answering, measures: Measures) -> Steps[Evaluated]:
+    """Tell what a file's score hides, and then the score; return it."""
+    event = evaluated(0, 1, "test", measures, task)
+    for note, level in task.remarks(measures, "test"):
+        yield Noted(sentence=note, level=level)
+    yield event
+    return event
 
 
 def text_in(document: Mapping[str, Any], *names: str, required: bool = True) -> str | None:
@@ -83,7 +141,7 @@ class Kind(ABC):
     name: ClassVar[str]
     does: ClassVar[str]
     pipeline: ClassVar[str] = ""
-    head: ClassVar[type[EncoderWithHead]]
+    head: ClassVar[type[HeadedEncoder]]
     problem: ClassVar[str] = ""  # where heads of one kind serve several tasks
     setup: ClassVar[type[Setup]] = Setup
     max_length: ClassVar[int] = USUAL_LENGTH  # WordPieces of an example where none are asked for
@@ -102,7 +160,7 @@ class Kind(ABC):
         """
         return None
 
-    def open(self, data: DataConfig) -> Steps[Opened]:
+    def open(self, data: DataConfig) -> Steps[OpenedFile]:
         """Read a file of the task's own, where its files are no tables. Raises: DataError."""
         raise NotImplementedError
 
@@ -111,7 +169,7 @@ class Kind(ABC):
         """Read, check, split and encode. Raises: DataError, ModelError, ConfigError, before long work."""
 
     @abstractmethod
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         """Read and split alone: return what tells the texts of each part again, and how the data are split.
 
         Raises: as `prepare`.
@@ -121,26 +179,28 @@ class Kind(ABC):
     def task(self, setup: Setup, adapt: AdaptConfig) -> Answering:
         """Return loss and measures for this data. Args: adapt: the default where it is only measured."""
 
-    def begin(self, model: EncoderWithHead, setup: Setup) -> list[Sentence]:
+    def begin(self, model: HeadedEncoder, setup: Setup) -> list[Sentence]:
         """Give a new head its first values, where random ones will not do; return what to say of that."""
         return []
 
-    def go_on(self, model: EncoderWithHead, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+    def go_on(self, model: HeadedEncoder, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
         """Make the head of the model to start from fit the data; return what to say of that.
 
         Args: info: the model's cloze.json.
         """
         return []
 
-    def attach(self, model: EncoderWithHead, setup: Setup) -> None:
+    def attach(self, model: HeadedEncoder, setup: Setup) -> None:
         """Let a model in training know what its result has to know of the data."""
         return
 
-    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedSet]:
+    def measured(self, setup: Setup, split: str) -> tuple[Answering, EncodedRows]:
         """Return task and data that the result of a run is measured by, once it is read from its folder."""
         return self.task(setup, AdaptConfig()), setup.sets[split]
 
-    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+    def as_it_answers(
+        self, found: ScoredTable, data: EncodedRows, info: Mapping[str, Any]
+    ) -> ScoredTable | None:
         """Return a part's answers that a run has kept as its result gives them: the training measured, and
         only then chose a threshold, say. None where what was kept does not say that.
 
@@ -166,11 +226,16 @@ class Kind(ABC):
         return {}
 
     @abstractmethod
-    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        """Open a model folder; return what answers one document after the other, both as JSON has them.
+    def predictor(self, folder: Path, device: str = "auto") -> Any:
+        """Return a model folder ready to answer, a `HeadedModel`. Raises: ModelError: it has no such head."""
 
-        What is returned raises UserError for a document that it cannot answer. Raises: ModelError.
-        """
+    @abstractmethod
+    def answer(self, predictor: Any, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a model answers to a document, both as JSON has them. Raises: UserError."""
+
+    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        """Open a model folder; return what answers one document after the other. Raises: ModelError."""
+        return partial(self.answer, self.predictor(folder, device))
 
     @abstractmethod
     def program(self, folder: Path) -> AnswerProgram:
@@ -189,14 +254,23 @@ class Kind(ABC):
         best: np.ndarray = scores[0][read].argmax(-1)[:, None]
         return best
 
-    @abstractmethod
     def evaluate_file(
         self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
-    ) -> Steps[Scored]:
+    ) -> Steps[ScoredTable]:
         """Measure a model folder on a file: Progress, Noted, one Evaluated (split "test"), Finished.
 
-        What is returned says of every text what it got. Args: stand_in: makes what is measured in its place.
+        What is returned says of every text what it got. Args: data: the file and how to read it; columns that
+        are not named are those of the training data. stand_in: makes what is measured in the model's place.
         """
+        start = time.perf_counter()
+        yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
+        predictor = self.predictor(model, device)
+        task, examples, seen = yield from predictor.measuring(data)
+        measured = predictor.model if stand_in is None else stand_in(predictor.model)
+        measures = yield from evaluate(measured, task, examples, predictor.device)
+        event = yield from telling_measures(task, measures)
+        yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
+        return scored(task, event, examples.listed, measures, seen)
 
     @abstractmethod
     def predict_file(

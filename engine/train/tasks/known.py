@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ConfigError, Sentence, marked
-from engine.events import Noted, Steps
+from engine.errors import Sentence, marked, not_among
+from engine.events import Event, Noted, Steps
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
 from engine.settings.finetune import DataConfig
+from engine.text.batch import EncodedRows
 from engine.text.examples import doubt_about_header
 from engine.text.label_sets import label_columns
 from engine.text.roles import Roles, joined_names
 from engine.train.prepare import opening_table
+from engine.train.run.runs import SETUP
+from engine.train.run.setup import read_setup
+from engine.train.scored import ScoredTable
 from engine.train.tasks.choice.kind import Choosing
 from engine.train.tasks.classification.kind import Classifying
-from engine.train.tasks.kind import Kind
+from engine.train.tasks.kind import Kind, StandIn
 from engine.train.tasks.multi_label.kind import MultiLabelling
 from engine.train.tasks.questions.kind import AnsweringQuestions
 from engine.train.tasks.regression.kind import Regressing
@@ -32,12 +37,7 @@ TASKS: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 def task_named(name: str) -> Kind:
     """Return a task by its name. Raises: ConfigError naming the setting."""
     if name not in TASKS:
-        raise ConfigError(
-            marked("engine", "{field} is {value!r}; it can be one of: {choices}."),
-            field="task",
-            value=name,
-            choices=", ".join(map(repr, TASKS)),
-        )
+        raise not_among("task", name, ", ".join(map(repr, TASKS)))
     return TASKS[name]
 
 
@@ -108,3 +108,27 @@ def task_of(folder: Path) -> Kind:
         if task.head.architecture == kind and problem in (task.problem or problem,):
             return task
     return CLASSIFICATION
+
+
+def kept_part(run: Path, split: str) -> EncodedRows | None:
+    """Return a part of a run's data as it was encoded; None where the run has none. Raises: ModelError."""
+    kind = task_named(read_setup(run / SETUP, {"task": str})["task"])
+    return kind.setup.load_part(run / SETUP, split)
+
+
+def evaluate_file(
+    model: Path, data: DataConfig, device: str = "auto", stand_in: StandIn | None = None
+) -> Steps[ScoredTable]:
+    """Measure a model folder on a file, whatever it was fine-tuned for. Args, Raises: as `Kind` has it."""
+    return (yield from task_of(model).evaluate_file(model, data, device, stand_in))
+
+
+def predict_file(
+    model: Path, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
+) -> Iterator[Event]:
+    """Write what a model folder answers to a file, whatever it was fine-tuned for: Progress, Noted, Finished
+    and, of tables, Predicted.
+
+    Args: raw: leave cells as they are that a spreadsheet would run. Raises: UserError in one sentence.
+    """
+    yield from task_of(model).predict_file(model, data, out, raw=raw, device=device)

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.lectures.bar import SIZES
 from app.lectures.editor import LectureEditor
 from app.lectures.find import ModelPlaces, find, fingerprint_of, mark_of
-from app.lectures.lecture import Lecture, ModelMark, Scene, read_lecture, to_json, write_lecture
+from app.lectures.lecture import Lecture, Scene, SceneModel, read_lecture, to_json, write_lecture
 from app.main_window import MainWindow
 from app.settings import AppSettings
 from engine.errors import UserError
@@ -26,7 +26,7 @@ SCENE = Scene(
     "Eine Überschrift",
     "Ein Satz.",
     "probe",
-    {"model": ModelMark("one", "0123456789ab")},
+    {"model": SceneModel("one", "0123456789ab")},
     SENTENCE,
     "",
     {"tab": "words", "words": [1]},
@@ -121,7 +121,7 @@ def test_a_lecture_that_could_not_be_opened_again_is_not_written(tmp_path: Path)
 def test_models_are_found_by_what_they_hold_wherever_they_lie(tmp_path: Path, model: Path) -> None:
     vocabulary = tmp_path / "words.txt"
     vocabulary.write_text("\n".join(wordpiece().tokens), encoding="utf-8")
-    marks = (mark_of(model), mark_of(vocabulary), ModelMark("gone", "f" * 12))
+    marks = (mark_of(model), mark_of(vocabulary), SceneModel("gone", "f" * 12))
     elsewhere = tmp_path / "elsewhere" / "copy"
     elsewhere.parent.mkdir()
     model_bytes = {file.name: file.read_bytes() for file in model.iterdir()}
@@ -230,7 +230,7 @@ def test_a_model_that_is_not_here_is_named_and_its_folder_can_be_chosen(
     current, player = window.lectures.current, window.lectures.player
     here = current.lecture.scenes[0]
     gone = Scene(
-        "Gone", "", "attention", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE, "", here.values
+        "Gone", "", "attention", {"model": SceneModel("lost model", "f" * 12)}, SENTENCE, "", here.values
     )
     other = Scene("Newer", "", "no such page")
     bad = Scene("Bad", "", "attention", here.models, SENTENCE, "", {**here.values, "heads": []})
@@ -266,7 +266,7 @@ def test_a_family_that_is_not_here_is_asked_for_as_a_family(
 ) -> None:
     window = open_window(settings)
     current, player = window.lectures.current, window.lectures.player
-    current.take(Lecture("L", (Scene("Gone", "", "family", {"family": ModelMark("lost", "f" * 12)}),)))
+    current.take(Lecture("L", (Scene("Gone", "", "family", {"family": SceneModel("lost", "f" * 12)}),)))
     come_to_rest(window.session, qtbot)
     player.start(0, full_screen=False)
     qtbot.mouseClick(player.hole.button, Qt.MouseButton.LeftButton)
@@ -338,7 +338,7 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
     come_to_rest(window.session, qtbot)
     keep(window, "Number by number", "", qtbot)
     current, folder = window.lectures.current, tmp_path / "lecture"
-    gone = Scene("Gone", "", "probe", {"model": ModelMark("lost model", "f" * 12)}, SENTENCE)
+    gone = Scene("Gone", "", "probe", {"model": SceneModel("lost model", "f" * 12)}, SENTENCE)
     current.take(current.lecture.with_scene(gone))
     come_to_rest(window.session, qtbot)
     window.lectures.export()

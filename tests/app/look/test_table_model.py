@@ -30,7 +30,7 @@ def table(tmp_path) -> Table:
 def test_a_cell_is_one_line_and_its_full_text_is_at_hand(table: Table) -> None:
     model = TableModel(table)
     assert model.index(0, 0).data() == "Great film, <b>really</b>"
-    assert model.full_text(0, 0) == "Great\n  film, <b>really</b>"
+    assert model.index(0, 0).data(Qt.ItemDataRole.UserRole) == "Great\n  film, <b>really</b>"
     assert len(model.index(2, 0).data()) <= 240
     tooltip = model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert len(tooltip) < 2100 and tooltip.endswith("…</qt>")
@@ -46,7 +46,6 @@ def test_rows_are_numbered_by_their_line_in_the_file(table: Table) -> None:
     model = TableModel(table)
     lines = [model.headerData(row, Qt.Orientation.Vertical) for row in range(3)]
     assert lines == ["2", "4", "5"]
-    assert [model.row_of_line(line) for line in (2, 3, 4, 5, 6)] == [0, -1, 1, 2, -1]
 
 
 def test_headers_say_what_a_column_is_for(table: Table) -> None:
@@ -63,7 +62,7 @@ def test_answers_stand_beside_their_line(table: Table, qtbot) -> None:
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
     model.add_column("prediction")
     with qtbot.waitSignal(model.dataChanged):
-        model.put("prediction", np.array([2, 0]), ["negative", "positive"])
+        model.answer("prediction", np.array([2, 0]), ["negative", "positive"])
     assert [model.index(row, 2).data() for row in range(3)] == ["positive", "", "negative"]
     assert model.headerData(2, Qt.Orientation.Horizontal) == "prediction"
     model.clear_columns()

@@ -27,7 +27,7 @@ from app.pages.data.page import DataPage
 from app.pages.data.table import ChosenRows
 from app.pages.run.state import RunPageState
 from app.session import Session
-from engine.text.recipe import DROP, RELABEL, Step
+from engine.text.recipe import DROP, RELABEL, RecipeStep
 from engine.text.roles import Roles
 from tests.app.hand import ShowPage
 
@@ -597,7 +597,7 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     ask_menu(view.viewport(), view.visualRect(view.currentIndex()).center())
     choose(shown_menu(page, "rows_menu"), "Give it another label", "good")
     assert session.wait_idle()
-    assert session.data.mends.steps == (Step(RELABEL, (2,), label="good", column="label"),)
+    assert session.data.mends.steps == (RecipeStep(RELABEL, (2,), label="good", column="label"),)
     assert dict(page.labels_card.plot.bars) == {"good": 11, "bad": 10, "gud": 9}
     view.selectionModel().select(
         QItemSelection(view.model().index(3, 0), view.model().index(5, 1)),
@@ -606,7 +606,9 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     ask_menu(view, QPoint(0, 0), by_key=True)
     choose(shown_menu(page, "rows_menu"), "Leave 3 rows out")
     assert session.wait_idle()
-    assert session.data.mends.steps[1] == Step(DROP, (3, 4, 5)) and session.data.summary.num_examples == 27
+    assert (
+        session.data.mends.steps[1] == RecipeStep(DROP, (3, 4, 5)) and session.data.summary.num_examples == 27
+    )
     qtbot.mouseClick(page.table_card.rows_button, Qt.MouseButton.LeftButton)
     choose(shown_menu(page, "rows_menu"), "Take 3 rows as they were")
     assert session.wait_idle() and len(session.data.mends.steps) == 1
@@ -657,7 +659,7 @@ def test_what_is_left_out_is_counted_and_listed_with_mends_told_apart(
     rows = [(f"film {n}", "ab"[n % 2]) for n in range(30)]
     write(tmp_path / "films.csv", [*rows, ("", "a"), ("", "b")])
     session = open_file(page, tmp_path / "films.csv")
-    session.data.mends.add(Step(DROP, (3, 4), reason="exact_duplicates"), Step(DROP, (7,)))
+    session.data.mends.add(RecipeStep(DROP, (3, 4), reason="exact_duplicates"), RecipeStep(DROP, (7,)))
     assert session.wait_idle()
     assert page.table_card.hint_label.text().startswith("27 of 32 rows can be used")
     assert page.table_card.reported_button.text() == "5 left out"

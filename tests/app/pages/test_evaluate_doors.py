@@ -17,7 +17,7 @@ from app.pages.evaluate.state import EvaluateState
 from app.session import Session
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
-from engine.train.scored import Each
+from engine.train.scored import ScoreRows
 from tests.app.hand import Hand, ShowPage
 from tests.engine.tiny_questions import question_config
 from tests.engine.train.tasks.test_multi_label import moods_config
@@ -49,7 +49,7 @@ def scores_of(page: EvaluatePage, folder: Path, config: FineTuneConfig) -> Any:
     return page.kinds.currentWidget()
 
 
-def each_of(page: EvaluatePage) -> Each:
+def each_of(page: EvaluatePage) -> ScoreRows:
     assert page.opened is not None
     return page.opened.scored.each
 
@@ -72,7 +72,7 @@ def click_at(plot: Any, target: object, qtbot: QtBot) -> None:
     qtbot.mouseClick(plot.canvas(), LEFT, pos=plot.rect_of(target).center().toPoint())
 
 
-def kinds_in(each: Each, place: int) -> tuple[set[str], set[str]]:
+def kinds_in(each: ScoreRows, place: int) -> tuple[set[str], set[str]]:
     """Return the types of the entities of a text, those that are true and those that were found."""
     true, found = (each.names[side[place]].split("; ") for side in (each.true, each.predicted))
     return {one.split(":")[0] for one in true}, {one.split(":")[0] for one in found}

@@ -27,10 +27,10 @@ from engine.evaluation.part import scoring_part
 from engine.events import result_of
 from engine.model.info import keep_temperature
 from engine.questions.labelled import LabelledTexts
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
-from engine.train.scored import F1, Each, Scored, coded
+from engine.train.scored import F1, ScoredTable, ScoreRows, coded
 from tests.app.hand import Hand, ShowPage
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
@@ -69,7 +69,7 @@ def settle(page: EvaluatePage) -> None:
     assert page.session.wait_idle()
 
 
-def scored_of(page: EvaluatePage) -> Scored:
+def scored_of(page: EvaluatePage) -> ScoredTable:
     assert page.opened is not None
     return page.opened.scored
 
@@ -431,8 +431,8 @@ def test_every_task_has_its_score_with_an_interval_and_its_texts(
 
 def test_a_label_among_several_lists_the_texts_that_have_it_or_were_given_it() -> None:
     names, (true, predicted) = coded(["a; b", "b", "", "ab"], ["a", "a; b", "b", "ab"])
-    each = Each(names, true, predicted, *(np.ones(4, np.float32),) * 2, np.ones((4, 3)), F1)
-    scored = Scored("multi-label", "micro_f1", None, Listed(*(np.arange(4),) * 3), each)  # type: ignore[arg-type]
+    each = ScoreRows(names, true, predicted, *(np.ones(4, np.float32),) * 2, np.ones((4, 3)), F1)
+    scored = ScoredTable("multi-label", "micro_f1", None, ListedRows(*(np.arange(4),) * 3), each)  # type: ignore[arg-type]
     opened = SimpleNamespace(scored=scored, sizes=np.arange(4))
     for label, wanted in (("a", [0, 1]), ("b", [0, 1, 2]), ("ab", [3]), ("c", [])):
         listing = Listing((Filter(LABEL, (label,)),), order=FILE)

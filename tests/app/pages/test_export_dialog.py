@@ -18,7 +18,7 @@ from engine.events import Event, Progress
 from engine.export.int8 import Small
 from engine.export.targets.graph import GraphFolder
 from engine.export.targets.target import ExportedTarget, ExportTarget
-from engine.model.sentence_files import SentenceVectors, read_sentence_files
+from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from tests.app.hand import Hand, ShowPage
 from tests.fakes import model_folder
 
@@ -63,7 +63,7 @@ def test_a_model_of_the_list_is_exported_and_the_result_is_told(
     hand.click("export_start")
     wait(hand, "Opened again: the vectors")
     assert f"Written to {tmp_path / 'out'}." in hand.said("export_said")
-    assert read_sentence_files(tmp_path / "out")[0] == SentenceVectors("cls", True, 41)
+    assert read_sentence_files(tmp_path / "out")[0] == SentenceConfig("cls", True, 41)
     assert hand.shown("export_show_folder", "export_progress") == ["export_show_folder"]
     hand.click("export_zip")
     assert hand.said("export_path") == str(tmp_path / "films.zip") and not hand.said("export_said")

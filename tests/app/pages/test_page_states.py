@@ -48,10 +48,10 @@ from app.shipped import shipped_family
 from app.work.page_state import SceneValues, state_of, values_of
 from app.work.text_filter import ANSWER, ANY, COLUMN, DIFFER, Filter
 from engine.errors import UserError
-from engine.inspect.anatomy.changes import Changes
-from engine.model.arithmetic import Heads
+from engine.inspect.anatomy.changes import PassSettings
+from engine.model.arithmetic import HeadsConfig
 from engine.model.config import BertConfig
-from engine.questions.how_read import HowRead
+from engine.questions.how_read import ReadSettings
 from engine.questions.labelled import LabelledTexts
 from engine.settings.config import to_toml
 from engine.settings.finetune import FineTuneConfig
@@ -251,14 +251,16 @@ def test_anatomy_shows_again_what_was_kept(
     page.inspector.choose(models[0])
     page.inspector.set_text(*PAIR)
     rest()
-    changes = Changes(scales=(((2, 3), 0.0),), no_residual=frozenset({(1, "attention")}), positions=((4, 9),))
+    changes = PassSettings(
+        scales=(((2, 3), 0.0),), no_residual=frozenset({(1, "attention")}), positions=((4, 9),)
+    )
     page._go(page.walk.at("mixed").changed(layer=2, head=3, piece=5).with_number("head", 2))
     page._change(changes)
 
     def change() -> None:
         page.inspector.choose(models[1])
         page.inspector.set_text(SENTENCE)
-        page._change(Changes())
+        page._change(PassSettings())
         page._go(page.walk.at("feed_forward").changed(layer=1, head=1, piece=1, numbers=(-1, -1, -1)))
 
     kept = comes_again(page, change, rest)
@@ -498,7 +500,7 @@ def look_at_texts(page: EvaluatePage, rest: Callable[[], None], tmp_path: Path) 
     labels = ("bad", "good")
     model, other = (model_folder(tmp_path / name, labels=labels) for name in ("one", "two"))
     filters = Filter(DIFFER, (ANY,)), Filter(COLUMN, ("source", "web")), Filter(ANSWER, (1, -1))
-    texts = LabelledTexts(data=str(table), text="words", label="kind", how=HowRead(separator=","))
+    texts = LabelledTexts(data=str(table), text="words", label="kind", how=ReadSettings(separator=","))
     page.show_state(EvaluateState(model, texts, beside=other, by="confidence", sure="threshold"))
     rest()
     assert page.both is not None and page.by.stack.currentIndex() == 1
@@ -525,7 +527,7 @@ def predict_texts(page: PredictPage, rest: Callable[[], None], tmp_path: Path) -
     rest()
     page.text_card.set_texts("the bank was old")
     columns = {"text": ("note",)}  # others than are found, and no right labels
-    page.show_state(PredictState(file=PredictedFile(path, HowRead(encoding="cp1251"), columns)))
+    page.show_state(PredictState(file=PredictedFile(path, ReadSettings(encoding="cp1251"), columns)))
     rest()
     assert page.state.texts == ("the bank was old",) and page.file_card.text_box.currentText() == "note"
     assert page.file_card.encoding_box.currentText() == "cp1251" and page.run_button.isEnabled()
@@ -682,6 +684,6 @@ def test_what_the_open_table_has_not_is_refused_in_place_and_what_is_coming_is_w
 
 def test_nothing_larger_is_planned_than_can_be_typed() -> None:
     config = replace(BertConfig.preset("tiny"), num_hidden_layers=97)
-    state = ModelsState(plan=PlannedModel.of(config, Heads()), tab="weights")
+    state = ModelsState(plan=PlannedModel.of(config, HeadsConfig()), tab="weights")
     with pytest.raises(UserError, match="“plan”"):
         state_of(ModelsState, values_of(state))

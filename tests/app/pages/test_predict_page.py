@@ -23,14 +23,14 @@ from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.titles import model_title
 from engine.events import Beat, Evaluated, Event
-from engine.inspect.predict import evaluate_file
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.roles import Roles
 from engine.text.table import read_table, reading_table
 from engine.train.finetune import fine_tune
+from engine.train.tasks.known import evaluate_file
 from engine.train.tasks.rows import predict
 from engine.train.tasks.rows.predict import predict_file
 from tests.app.hand import Hand, ShowPage
@@ -263,7 +263,7 @@ def test_a_file_becomes_a_new_file_with_an_answer_beside_each_row(
     assert [row["id"] for row in rows] == [str(i) for i in range(5)]
     assert [row["prediction"] in LABELS for row in rows] == [True, True, True, False, True]
     shown = with_file.answers.model
-    assert shown.full_text(0, 2) == rows[0]["prediction"]
+    assert shown.index(0, 2).data(Qt.ItemDataRole.UserRole) == rows[0]["prediction"]
     assert "films-predicted.csv" in with_file.file_card.status.text()
     assert sum(value for _name, value in with_file.answers.bars.bars) == 4
 
@@ -334,8 +334,8 @@ def test_a_text_is_answered_while_a_file_is_predicted_and_the_file_goes_on(
 def test_a_file_is_read_once_and_its_model_loaded_once(
     page: PredictPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loads, reads = Counted(Source.fill), Counted(reading_table)
-    monkeypatch.setattr(Source, "fill", loads)
+    loads, reads = Counted(StoredModel.fill), Counted(reading_table)
+    monkeypatch.setattr(StoredModel, "fill", loads)
     for module in (predict_requests, predict):
         monkeypatch.setattr(module, "reading_table", reads)
     page.set_model(trained(tmp_path / "model"))

@@ -17,7 +17,7 @@ from app.pages.runs.lines_model import METRIC, NAME, PICTURE, SCORE, STATE, TICK
 from app.pages.runs.page import RunsPage
 from app.session import Session
 from engine.runs import queue
-from engine.runs.groups import ScoreChoice
+from engine.runs.groups import ScoreColumn
 from engine.runs.marks import read_marks, set_marks
 from engine.train.run.lock import locked
 from engine.train.run.runs import LOCK, METRICS, STATUS, read_config
@@ -178,7 +178,7 @@ def test_a_stopped_run_with_a_score_says_so_and_that_its_test_part_was_not_score
     click(page, qtbot, "as shipped", TICK)
     click(page, qtbot, "half", TICK)
     assert "B: stopped at step 12 of 30." in page.better.remarks.texts()
-    page._look(replace(page.state, measure=ScoreChoice("test")))
+    page._look(replace(page.state, measure=ScoreColumn("test")))
     said = table.index(lines(page).index("half"), table.columns.index(PICTURE)).data()
     assert said == "stopped at step 12 of 30 · its test part was never scored"
 

@@ -18,11 +18,11 @@ from app.pages.run.past_run import past_events
 from app.pages.tasks.classification.scores import F1, LABEL, PRECISION, PREDICTED, RECALL, ROWS, ScoresCard
 from app.words import score
 from engine.events import AnswerSoFar, Evaluated, Finished
-from engine.inspect.predict import predict_file
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.loop import evaluated
 from engine.train.tasks.classification.task import Classification
+from engine.train.tasks.known import predict_file
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 
 

@@ -20,7 +20,7 @@ from app.plots.heatmap import HeatmapPlot
 from app.plots.histogram import HistogramPlot
 from app.plots.history import HistoryPlot
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
-from app.plots.layers import Layer, LayersPlot
+from app.plots.layers import LayerGuesses, LayersPlot
 from app.plots.learned import LearnedPlot
 from app.plots.loss_curves import LossCurvesPlot
 from app.plots.mosaic import MosaicPlot
@@ -35,13 +35,13 @@ from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from app.plots.similarity import SimilarityPlot, picture_of
 from app.plots.slope import SlopePlot
 from app.plots.step_chips import StepChip, StepChips
-from app.plots.tagged_words import PREDICTED, TRUE, Stretch, TaggedWordsPlot, tagged_words
+from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
 from app.plots.tokens import HIDDEN, UNTOUCHED, MaskedExample, TokensPlot
 from app.plots.word_chips import MaskableWord, WordChips
 from app.plots.word_strip import RatedWord, WordStrip
-from app.plots.worked_sum import Sum, WorkedSum
+from app.plots.worked_sum import WorkedSum, WorkedTerms
 from engine.inspect.attention.views import View, strongest, tiles, view
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.weights import HeadAttention
 from tests.app.attention_scenes import look_at
 
 LABELS = [
@@ -193,13 +193,16 @@ def query_key() -> QueryKeyPlot:
     weights = np.exp(scores) / np.exp(scores).sum()
     found = (query, keys, keys * query, scores, weights, values, weights @ values)
     floats = (np.asarray(one, np.float32) for one in found)
-    plot.set_detail(Detail(1, 2, 3, ("the", "cat", "sat", "on", "a", "mat"), *floats))
+    plot.set_detail(HeadAttention(1, 2, 3, ("the", "cat", "sat", "on", "a", "mat"), *floats))
     return plot
 
 
 def layers() -> LayersPlot:
     plot = LayersPlot("Layers")
-    plot.set_layers([Layer((("the", 0.1),), 0.001, 90), Layer((("bank", 0.8), ("sea", 0.1)), 0.8, 1)], "bank")
+    plot.set_layers(
+        [LayerGuesses((("the", 0.1),), 0.001, 90), LayerGuesses((("bank", 0.8), ("sea", 0.1)), 0.8, 1)],
+        "bank",
+    )
     return plot
 
 
@@ -218,7 +221,7 @@ def guesses() -> GuessesPlot:
 
 def worked_sum() -> WorkedSum:
     plot = WorkedSum("Sum")
-    plot.set_sum(Sum(["first", "second"], [0.5, -0.2], total=0.3, can_click=True))
+    plot.set_sum(WorkedTerms(["first", "second"], [0.5, -0.2], total=0.3, can_click=True))
     return plot
 
 
@@ -246,7 +249,7 @@ def passage() -> PassagePlot:
 
 def tagged() -> TaggedWordsPlot:
     plot, text = TaggedWordsPlot("Tags"), "Mary lives in New York"
-    words = tagged_words(text, [Stretch(0, 4, "PER")], [Stretch(14, 22, "LOC")])
+    words = tagged_words(text, [TaggedStretch(0, 4, "PER")], [TaggedStretch(14, 22, "LOC")])
     plot.set_text(words, ("PER", "LOC"), (TRUE, PREDICTED))
     return plot
 

@@ -18,7 +18,7 @@ from app.plots.figure import save_figure
 from app.plots.mosaic import MosaicPlot
 from app.plots.query_key import QueryKeyPlot
 from engine.inspect.attention.views import View, strongest, tiles, view
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.weights import HeadAttention
 from tests.app.attention_scenes import heatmap, look_at, plain, points_of, put
 from tests.app.plots import gallery
 
@@ -95,7 +95,7 @@ def test_keys_walk_along_tokens_and_over_arcs(qtbot) -> None:
         seen.append(plot.current)
     assert seen[:2] == [(row, -1), (-1, column)] and seen[3:] == [(-1, 0), (-1, 0)]
     plot.set_layout("line")
-    plot.set_hovered(2, -1)
+    plot.go_to((2, -1))
     qtbot.keyClick(plot, Qt.Key.Key_Right)
     qtbot.keyClick(plot, Qt.Key.Key_Return)
     assert plot.current == (3, -1) and plot.locked_row == 3
@@ -170,7 +170,7 @@ def test_a_head_that_is_off_is_struck_out_not_only_paler(qtbot) -> None:
 # Query and keys
 
 
-def detail(count: int = 9, size: int = 13) -> Detail:
+def detail(count: int = 9, size: int = 13) -> HeadAttention:
     rng = np.random.default_rng(2)
     query, keys = rng.normal(size=size).astype(np.float32), rng.normal(size=(count, size)).astype(np.float32)
     products = query * keys
@@ -178,7 +178,7 @@ def detail(count: int = 9, size: int = 13) -> Detail:
     weights = np.exp(scores) / np.exp(scores).sum()
     values = rng.normal(size=(count, size)).astype(np.float32)
     tokens = tuple(f"t{i}" for i in range(count))
-    return Detail(1, 2, 3, tokens, query, keys, products, scores, weights, values, weights @ values)
+    return HeadAttention(1, 2, 3, tokens, query, keys, products, scores, weights, values, weights @ values)
 
 
 def numbers_in(text: str) -> list[float]:
@@ -204,17 +204,15 @@ def test_the_sum_under_the_rows_is_right_for_the_token_that_is_marked(qtbot) -> 
     np.testing.assert_allclose(last[-13:], (given.weights[:, None] * given.values).sum(0), rtol=1e-4)
 
 
-def test_the_longest_bar_is_the_largest_weight_and_keys_can_be_sorted(qtbot) -> None:
-    plot, given = put(qtbot, QueryKeyPlot("Query and keys"), 620, 300), detail()
+def test_the_longest_bar_is_the_largest_weight(qtbot) -> None:
+    plot, given = put(qtbot, QueryKeyPlot("Query and keys"), 620, 360), detail()
     plot.set_detail(given)
     assert [row[0] for row in plot.numbers()[2:-1]] == list(range(9))
-    plot.set_sorted(True)
-    assert [row[0] for row in plot.numbers()[2:-1]] == np.argsort(-given.weights).tolist()
     column = plot.columns()["weight"]
     image = plot.canvas().grab().toImage()
     widths = [
         len(points_of(image, theme.LIGHT.accent, QRectF(column.left(), 52 + 22 * row, column.width(), 22)))
-        for row in range(9)
+        for row in np.argsort(-given.weights).tolist()
     ]
     assert widths == sorted(widths, reverse=True) and widths[0] > widths[-1]
 
@@ -250,7 +248,7 @@ def test_a_saved_heatmap_has_its_strongest_cell_where_the_screen_has_it(qtbot, t
     values = np.random.default_rng(5).random((300, 300), np.float32) * 0.5
     values[40, 250] = 0.9
     plot = heatmap(qtbot, plain(values), 431, 397)
-    plot.set_hovered(3, 4)
+    plot.go_to((3, 4))
     save_figure(plot, tmp_path / "a.png")
     image = QImage(str(tmp_path / "a.png"))
     image.setDevicePixelRatio(2)

@@ -166,7 +166,7 @@ def test_a_click_locks_a_row_and_a_second_one_lets_it_go(qtbot) -> None:
     assert heard == [other, -1] and plot.locked_row == other
     assert not points_of(plot.grab().toImage(), theme.LIGHT.accent, plot.frame().area)  # others step back
     plot.set_locked(-1)
-    plot.set_hovered(-1, -1)
+    plot.go_to((-1, -1))
     plot.clearFocus()
     assert plot.grab().toImage() == before
 
@@ -186,10 +186,10 @@ def test_keys_walk_from_the_strongest_cell_lock_and_let_go(qtbot) -> None:
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape):
         qtbot.keyClick(plot, key)
     assert locked == [row, -1] and plot.current == (-1, -1)
-    plot.set_hovered(row, 1)
+    plot.go_to((row, 1))
     qtbot.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert plot.current == (row, 11)
-    plot.set_hovered(-1, -1)
+    plot.go_to((-1, -1))
     qtbot.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)  # the page's
     assert plot.current == (-1, -1)
 
@@ -198,7 +198,7 @@ def test_hover_and_lock_stay_with_the_same_tokens_and_go_with_others(qtbot) -> N
     seen = look_at(13)
     plot = heatmap(qtbot, view(seen, View(heads=((2, 3),))))
     plot.set_locked(3)
-    plot.set_hovered(3, 4)
+    plot.go_to((3, 4))
     other = view(seen, View(heads=((0, 0),)))
     plot.set_picture(compose(other.values), other)
     assert (plot.locked_row, plot.current) == (3, (3, 4))
@@ -231,7 +231,7 @@ def test_labels_never_collide(qtbot, count: int) -> None:
 def test_the_hover_shows_the_label_that_had_no_room(qtbot) -> None:
     plot = heatmap(qtbot, plain(np.ones((512, 512), np.float32)))
     before = plot.grab().toImage()
-    plot.set_hovered(100, 200)
+    plot.go_to((100, 200))
     area = plot.frame().area
     above = _above(area)
     assert before.copy(above) != plot.grab().toImage().copy(above)

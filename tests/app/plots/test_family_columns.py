@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.plots.family_columns import LEAST, LEFT, NARROW, NARROW_LEFT, FamilyColumns
-from app.plots.member_column import Labels, MemberColumn, ScoreCell, WordEntry
+from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore, WordEntry
 
 COLUMNS = (
     MemberColumn(
@@ -23,11 +23,11 @@ COLUMNS = (
         "2013",
         "One vector",
         cannot="Reads a bag of words.",
-        scores=(ScoreCell("12.3", "± 1"), ScoreCell("")),
+        scores=(MemberScore("12.3", "± 1"), MemberScore("")),
     ),
     MemberColumn("GPT", "2018", "A vector for each place", entries=(WordEntry("sea", 0.4),), rank="number 9"),
 )
-LABELS = Labels(
+LABELS = FamilyLabels(
     seen=("May see", ""), says=("Guesses", ""), rank="“river” is", cannot="Cannot", scores=(("Blanks", "%"),)
 )
 

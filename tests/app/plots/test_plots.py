@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QGraphicsView, QScrollAre
 from pytestqt.qtbot import QtBot
 
 from app.look import theme
-from app.look.columns import Words
+from app.look.columns import WordsCell
 from app.plots.axes import round_ticks
 from app.plots.bars import BarsPlot
 from app.plots.chart import same_digits
@@ -364,7 +364,7 @@ def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbo
 
 
 def test_a_label_that_stands_out_is_cut_by_the_width_of_bold_letters(qapp) -> None:
-    name = Words("defense gave up just 308 points", is_bold=True)
+    name = WordsCell("defense gave up just 308 points", is_bold=True)
     cut = name.shown_in(90.0)
     assert cut.startswith("def") and cut.endswith("…")
     assert QFontMetricsF(name.font).horizontalAdvance(cut) <= 90.0

@@ -14,7 +14,7 @@ from app.pages.probe.masked_text import MaskedText, UndoSteps, carried
 from app.plots.axes import spread
 from app.plots.figure import Figure
 from app.plots.guesses import GuessesPlot
-from app.plots.layers import Layer, LayersPlot
+from app.plots.layers import LayerGuesses, LayersPlot
 from app.plots.word_chips import MaskableWord, WordChips
 from app.plots.word_flow import flow
 from app.plots.word_strip import RatedWord, WordStrip
@@ -152,8 +152,8 @@ def test_a_layer_is_told_in_words(qtbot) -> None:
 
 def test_a_probability_of_nearly_nothing_is_whole_beside_the_layers(qtbot) -> None:
     plot = LayersPlot("Layers")
-    rare = Layer((("the", 0.1),), 0.000001, 12_425)
-    plot.set_layers([rare, Layer((("bank", 0.8),), 0.8, 1)], "bank")
+    rare = LayerGuesses((("the", 0.1),), 0.000001, 12_425)
+    plot.set_layers([rare, LayerGuesses((("bank", 0.8),), 0.8, 1)], "bank")
     shown(qtbot, plot, width=700)
     _cells, _count, line = plot.rooms()
     room = plot.canvas().width() - 16 - line.right()

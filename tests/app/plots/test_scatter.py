@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.look import theme
 from app.plots.figure import save_figure
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
-from app.plots.marks import MOST_CLASSES, OTHER, Classes, Values, class_color, coloring_of
+from app.plots.marks import MOST_CLASSES, OTHER, PointClasses, PointValues, class_color, coloring_of
 from app.plots.scatter import ScatterPlot
 from app.plots.similarity import SimilarityPlot, picture_of
 
@@ -40,7 +40,7 @@ def near(one: QColor, other: QColor) -> bool:
 
 
 def test_a_mark_of_its_class_stands_where_each_point_lies(plot: ScatterPlot) -> None:
-    plot.set_coloring(Classes("label", ("a", "b"), np.array([0, 1, 0, 1, OTHER]), "other"))
+    plot.set_coloring(PointClasses("label", ("a", "b"), np.array([0, 1, 0, 1, OTHER]), "other"))
     image = image_of(plot)
     for place, number in enumerate((0, 1, 0, 1)):
         at = (plot.position_of(place) * image.devicePixelRatio()).toPoint()
@@ -103,7 +103,7 @@ def test_no_class_hides_another_in_a_table_that_is_sorted_by_class(qtbot: QtBot)
     crowd.resize(300, 260)
     count = 4000
     crowd.set_points(np.random.default_rng(0).uniform(size=(count, 2)), ["x"] * count)
-    crowd.set_coloring(Classes("label", ("a", "b"), np.repeat([0, 1], count // 2)))
+    crowd.set_coloring(PointClasses("label", ("a", "b"), np.repeat([0, 1], count // 2)))
     image = image_of(crowd)
     pixels = [image.pixelColor(x, y) for x in range(60, 240, 3) for y in range(60, 200, 3)]
     shares = [sum(near(pixel, class_color(number)) for pixel in pixels) for number in (0, 1)]
@@ -145,13 +145,13 @@ def test_numbers_are_the_points_with_their_texts_and_values(plot: ScatterPlot, t
 def test_many_classes_become_the_most_frequent_and_other_and_many_numbers_a_ramp() -> None:
     cells = [name for place, name in enumerate("abcdefgh") for _ in range(20 - place)]
     few = coloring_of("kind", cells, "other")
-    assert isinstance(few, Classes) and few.names == tuple("abcdef") and len(few.names) == MOST_CLASSES
+    assert isinstance(few, PointClasses) and few.names == tuple("abcdef") and len(few.names) == MOST_CLASSES
     assert (few.numbers == OTHER).sum() == 14 + 13
     ramp = coloring_of("length", [*(str(number) for number in range(40)), ""], "other")
-    assert isinstance(ramp, Values) and ramp.limits == (0, 39) and ramp.shades()[-1] == OTHER
+    assert isinstance(ramp, PointValues) and ramp.limits == (0, 39) and ramp.shades()[-1] == OTHER
     assert ramp.shades()[39] > ramp.shades()[0] == 0
     stars = coloring_of("stars", ["10", "2", "1", "2"], "other")
-    assert isinstance(stars, Classes) and stars.names == ("1", "2", "10")
+    assert isinstance(stars, PointClasses) and stars.names == ("1", "2", "10")
 
 
 def test_classes_differ_by_shape_where_colours_cannot_be_told(qtbot: QtBot) -> None:
@@ -175,7 +175,7 @@ def test_the_strongest_cell_of_the_matrix_is_the_likest_pair(qtbot: QtBot) -> No
     plot = SimilarityPlot("Similarity")
     qtbot.addWidget(plot)
     plot.resize(620, 520)
-    plot.set_matrix(picture_of(values), values, TEXTS + ("far",), Classes("k", ("a",), np.zeros(6, int)))
+    plot.set_matrix(picture_of(values), values, TEXTS + ("far",), PointClasses("k", ("a",), np.zeros(6, int)))
     image = plot.grab().toImage()
 
     def ground(row: int, column: int) -> QColor:  # beside the figure in the cell

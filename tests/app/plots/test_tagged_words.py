@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.look import theme
-from app.plots.tagged_words import PREDICTED, TRUE, Stretch, TaggedWordsPlot, tagged_words
+from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
 from tests.app.conftest import qtbot
 
 __all__ = ["qtbot"]
 
 TEXT = "Ann Lee saw 北京大学 (Paris)."
-TRUE_ONES = (Stretch(0, 7, "PER"), Stretch(12, 16, "ORG"), Stretch(18, 23, "LOC"))
-FOUND = (Stretch(0, 3, "PER", "0.9"), Stretch(18, 23, "MISC"))
+TRUE_ONES = (TaggedStretch(0, 7, "PER"), TaggedStretch(12, 16, "ORG"), TaggedStretch(18, 23, "LOC"))
+FOUND = (TaggedStretch(0, 3, "PER", "0.9"), TaggedStretch(18, 23, "MISC"))
 
 
 def test_words_are_cut_at_spaces_at_stretches_and_at_chinese_characters() -> None:

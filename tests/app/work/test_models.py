@@ -18,7 +18,7 @@ from app.work import models as models_module
 from app.work.models import OpenModels
 from engine.errors import ModelError
 from engine.model.guess import Pins
-from engine.model.source import Source
+from engine.model.source import StoredModel
 from engine.model.weights import load_pretraining, save_model
 from engine.train.tasks.known import CLASSIFICATION
 from tests.fakes import LABELS, model_folder, tiny_classifier, tiny_pretraining, tiny_wordpiece
@@ -30,13 +30,13 @@ TEXT = "good film"
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Fills up with the kind of each model whose weights are read."""
     seen: list[str] = []
-    fill = Source.fill
+    fill = StoredModel.fill
 
-    def counted(self: Source, make: Callable, *args: object) -> object:  # type: ignore[type-arg]
+    def counted(self: StoredModel, make: Callable, *args: object) -> object:  # type: ignore[type-arg]
         seen.append(getattr(make, "__name__", "Bert"))
         return fill(self, make, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Source, "fill", counted)
+    monkeypatch.setattr(StoredModel, "fill", counted)
     return seen
 
 

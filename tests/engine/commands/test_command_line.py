@@ -20,8 +20,8 @@ from engine.commands.command_line import finetune_command
 from engine.commands.screen import Screen
 from engine.events import Progress
 from engine.model.model_name import ModelName
-from engine.questions.how_read import HowRead
-from engine.questions.predict import PredictFile
+from engine.questions.how_read import ReadSettings
+from engine.questions.predict import PredictionQuestion
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.text.table import read_table
@@ -387,8 +387,8 @@ def test_a_copied_line_does_the_same_run(place: Path, engine: Engine) -> None:
 
 
 def test_copied_lines_quote_what_a_shell_would_change() -> None:
-    how = HowRead(separator="\t", quoting="none", header="no")
-    asked = PredictFile(
+    how = ReadSettings(separator="\t", quoting="none", header="no")
+    asked = PredictionQuestion(
         ModelName(Path("a b")),
         data="d;ls.tsv",
         out=Path("$out.csv"),

@@ -16,13 +16,13 @@ from engine.errors import ModelError
 from engine.evaluation.calibration import tempered
 from engine.evaluation.part import scoring_part
 from engine.events import result_of
-from engine.inspect.predict import evaluate_file
 from engine.model.info import keep_temperature, read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
 from engine.train.tasks.classification.reading import OneLabel
-from engine.train.tasks.rows.predict import Predictor
+from engine.train.tasks.known import evaluate_file
+from engine.train.tasks.rows.predict import RowModel
 from tests.engine.commands.conftest import Engine
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import model_folder
@@ -175,7 +175,7 @@ def test_a_temperature_is_kept_with_the_model_used_everywhere_and_taken_back(
     def told() -> tuple[np.ndarray, dict[str, Any]]:
         code, out, err = engine(*named)
         assert code == 0, err
-        return Predictor.from_folder(OneLabel(), model).predict(text), json.loads(out)
+        return RowModel.from_folder(OneLabel(), model).predict(text), json.loads(out)
 
     cold, first = told()
     value = first["calibration"]["temperature"]["value"]

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.lens import lens
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.perplexity import pseudo_perplexity
 from engine.inspect.masked.probe import probe
-from engine.inspect.masked.row_scores import result_of
 from engine.model.model_name import ModelName
 from engine.model.weights import save_model
-from engine.questions.attention import SeeAttention
+from engine.questions.attention import AttentionQuestion
 from engine.questions.fields import head_names
 from engine.questions.writing import percent
 from tests.engine.typed import Engine
@@ -98,7 +98,9 @@ def test_mistakes_in_the_commands_that_go_through_the_layers_are_told_in_a_sente
 
 def test_the_line_that_the_window_copies_is_the_command(place: Path, engine: Engine) -> None:
     off = head_names([(0, 2), (1, 0)])
-    line = SeeAttention(ModelName(place / "language"), "good 'film'", out=Path("b.npz"), off=off).command()
+    line = AttentionQuestion(
+        ModelName(place / "language"), "good 'film'", out=Path("b.npz"), off=off
+    ).command()
     words = shlex.split(line)
     assert words[:3] == ["python", "-m", "engine"]
     assert engine(*words[3:])[0] == 0

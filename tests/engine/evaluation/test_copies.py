@@ -9,24 +9,26 @@ import numpy as np
 from engine.evaluation.baselines import one_label
 from engine.evaluation.comparing import compare_scored
 from engine.events import Evaluated
-from engine.text.listed import Listed
-from engine.train.scored import SHARE, Each, Scored
+from engine.text.listed import ListedRows
+from engine.train.scored import SHARE, ScoredTable, ScoreRows
 
 LABELS = ("bad", "good")
 
 
-def scored(true: np.ndarray, right: np.ndarray, copies: np.ndarray) -> Scored:
+def scored(true: np.ndarray, right: np.ndarray, copies: np.ndarray) -> ScoredTable:
     """Return answers of which these are right, to texts that repeat each other where `copies` says."""
     places = np.arange(len(right))
     predicted = np.where(right, true, 1 - true).astype(np.int32)
     adds = np.stack([right, np.ones(len(right))], 1).astype(float)
-    each = Each(LABELS, true.astype(np.int32), predicted, adds[:, 0], np.full(len(right), 0.9), adds, SHARE)
+    each = ScoreRows(
+        LABELS, true.astype(np.int32), predicted, adds[:, 0], np.full(len(right), 0.9), adds, SHARE
+    )
     event = Evaluated(
         step=1, epoch=1.0, split="test", loss=0.5, metrics={"accuracy": right.mean()}, labels=LABELS,
         confusion=None, per_label={}, is_best=True,
     )  # fmt: skip
-    listed = Listed(places, places, places, [f"text {number}" for number in copies])
-    return Scored("classification", "accuracy", event, listed, each)
+    listed = ListedRows(places, places, places, [f"text {number}" for number in copies])
+    return ScoredTable("classification", "accuracy", event, listed, each)
 
 
 def test_two_equally_good_models_are_rarely_called_different_on_copies() -> None:

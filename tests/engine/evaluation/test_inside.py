@@ -18,7 +18,7 @@ from engine.evaluation.inside.cloze import cloze
 from engine.evaluation.inside.contrasts import by_flipping, contrasts
 from engine.evaluation.inside.heads import heads_off, importance
 from engine.evaluation.inside.pairs import minimal_pairs
-from engine.evaluation.inside.texts import Text, finding_texts, hidden_places
+from engine.evaluation.inside.texts import EncodedText, finding_texts, hidden_places
 from engine.evaluation.inside.words import resting_words
 from engine.events import result_of
 from engine.inspect.attention.ablation import outcome
@@ -26,7 +26,7 @@ from engine.inspect.attention.head_measures import over_table
 from engine.inspect.attribution.gradients import attribute
 from engine.inspect.attribution.target import Target
 from engine.inspect.loaded_model import LoadedModel
-from engine.inspect.masked.grid import TemplateRequest, score_templates
+from engine.inspect.masked.grid import TemplateSettings, score_templates
 from engine.inspect.masked.perplexity import AND_AFTER, pseudo_perplexity
 from engine.inspect.masked.template import Template
 from engine.model.weights import save_model
@@ -63,11 +63,11 @@ def table(tmp_path: Path) -> Table:
     return read_table(tmp_path / "texts.csv")
 
 
-def texts_of(subject: LoadedModel, table: Table) -> list[Text]:
+def texts_of(subject: LoadedModel, table: Table) -> list[EncodedText]:
     return result_of(finding_texts(subject, table, Roles("text", "", "label" if subject.labels else "")))
 
 
-def loss_with(subject: LoadedModel, text: Text, shares: torch.Tensor) -> float:
+def loss_with(subject: LoadedModel, text: EncodedText, shares: torch.Tensor) -> float:
     with torch.inference_mode(), subject.computing():
         ids = torch.tensor([text.encoding.input_ids])
         logits = subject.label_head()(ids, head_mask=shares)
@@ -186,7 +186,7 @@ def test_flipping_signs_is_scipys_permutation_test(count: int) -> None:
 
 def test_alternatives_are_set_against_each_other_within_each_template(language: LoadedModel) -> None:
     requests = [
-        TemplateRequest(Template.parse(text), ("film", "play"))
+        TemplateSettings(Template.parse(text), ("film", "play"))
         for text in ("{good|bad} [MASK]", "a {good|bad} [MASK] !", "{good|bad} [MASK] {film|play}")
     ]
     grids = result_of(score_templates(language, requests))

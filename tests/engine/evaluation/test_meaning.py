@@ -10,7 +10,7 @@ import pytest
 from engine.errors import UserError
 from engine.evaluation.meaning import groups_by_meaning, groups_of_near, k_means
 from engine.events import result_of
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 from tests.fakes import model_folder
 
 COPIES = [
@@ -22,9 +22,9 @@ COPIES = [
 ]
 
 
-def listed(texts: list[str]) -> Listed:
+def listed(texts: list[str]) -> ListedRows:
     places = np.arange(len(texts))
-    return Listed(places, places + 1, places, texts)
+    return ListedRows(places, places + 1, places, texts)
 
 
 def test_groups_that_lie_apart_are_found() -> None:

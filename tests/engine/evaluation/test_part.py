@@ -14,14 +14,14 @@ from sklearn.metrics import f1_score
 
 from engine.errors import RunError
 from engine.evaluation.part import parts_of, run_behind, scoring_part
-from engine.evaluation.report import Report
+from engine.evaluation.report import ScoreReport
 from engine.events import Evaluated, Noted, Progress, result_of
-from engine.inspect.predict import evaluate_file
-from engine.model.heads import EncoderWithHead
+from engine.model.heads import HeadedEncoder
 from engine.model.info import read_info
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune
 from engine.train.run.answers import answers_path, load_answers
+from engine.train.tasks.known import evaluate_file
 from tests.engine.steps import drained
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
@@ -49,7 +49,7 @@ def test_a_run_shows_its_parts_without_asking_its_model(place: Path) -> None:
         assert not [event for event in events if isinstance(event, Progress) and event.stage == "Evaluating"]
         evaluated = next(event for event in events if isinstance(event, Evaluated))
         assert evaluated.split == split and len(found.each) == len(found.listed) == count
-        report = Report(found)
+        report = ScoreReport(found)
         assert report.is_of_classes and report.value == evaluated.metrics["accuracy"]
         assert (report.classes.confusion == evaluated.confusion).all()
         rows = reviews()
@@ -88,15 +88,17 @@ def test_answers_that_were_kept_are_those_that_the_model_gives(place: Path, tmp_
 def test_a_run_of_before_has_the_texts_of_its_file_or_of_its_pieces(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.train.tasks.rows.kept import RowSet
+    from engine.train.tasks.rows.kept import MeasuredRows
 
     run = tmp_path / "run"
     shutil.copytree(place / "run", run)
     shutil.rmtree(run / "answers")
     plain = {"lines", "utf8", "begins", "pair_utf8", "pair_begins"}
-    before = RowSet.from_arrays
+    before = MeasuredRows.from_arrays
     monkeypatch.setattr(
-        RowSet, "from_arrays", lambda arrays: before({k: v for k, v in arrays.items() if k not in plain})
+        MeasuredRows,
+        "from_arrays",
+        lambda arrays: before({k: v for k, v in arrays.items() if k not in plain}),
     )
     _, found = drained(scoring_part(run, "test"))
     rows = found.listed.rows.tolist()
@@ -139,7 +141,7 @@ def test_a_part_is_scored_with_the_thresholds_that_the_result_answers_with(tmp_p
         rows = [moods(160)[row] for row in found.listed.rows.tolist()]
         truth = np.array([[name in labels.split("|") for name in found.labels] for _, labels in rows])
         wanted = f1_score(truth, answered, average="micro", zero_division=0)
-        assert found.evaluated.metrics["micro_f1"] == Report(found).value == pytest.approx(wanted)
+        assert found.evaluated.metrics["micro_f1"] == ScoreReport(found).value == pytest.approx(wanted)
         assert [event for event in events if isinstance(event, Evaluated)] == [found.evaluated]
         own = write_table(tmp_path / f"{split}.csv", rows)
         data = DataConfig(data=str(own), text="text", label="label")
@@ -161,7 +163,7 @@ def test_questions_are_answered_from_the_threshold_on_that_is_kept(tmp_path: Pat
         assert len(said) > 4 and all(not answer for answer in said) == (threshold < 0)
 
 
-def other_weights(asked: list[str], model: EncoderWithHead) -> EncoderWithHead:
+def other_weights(asked: list[str], model: HeadedEncoder) -> HeadedEncoder:
     """Return a model of the same shape that was not trained, in a model's place."""
     asked.append(type(model).__name__)
     other = copy.deepcopy(model)
@@ -182,7 +184,7 @@ def test_every_task_keeps_its_answers(tmp_path: Path) -> None:
         for _ in fine_tune(config, run):
             pass
         _, found = drained(scoring_part(run, "validation"))
-        report = Report(found)
+        report = ScoreReport(found)
         assert found.task == task
         assert report.value == pytest.approx(found.evaluated.metrics[found.metric])
         assert report.interval is not None and report.interval[0] <= report.value <= report.interval[1]

@@ -17,7 +17,7 @@ from statsmodels.stats.multitest import multipletests
 from engine.evaluation.statistics import (
     MOST_KINDS,
     SURE,
-    Tallies,
+    TallyTable,
     bca,
     bounded_interval,
     compared,
@@ -98,7 +98,7 @@ def test_the_interval_of_a_score_is_that_of_scipy_up_to_its_draws(name: str) -> 
 
     every = np.arange(len(columns))
     theirs = stats.bootstrap((every,), of_rows, n_resamples=9999, method="BCa", rng=np.random.default_rng(1))
-    ours = interval_of(Tallies.of(columns), score)
+    ours = interval_of(TallyTable.of(columns), score)
     assert ours == pytest.approx(tuple(theirs.confidence_interval), abs=0.012)
 
 
@@ -106,9 +106,9 @@ def test_resampling_by_group_takes_whole_groups() -> None:
     rng = np.random.default_rng(0)
     hits = np.repeat(rng.random(100) < 0.8, 5)
     columns, groups = np.stack([hits, np.ones(500)], 1), np.repeat(np.arange(100), 5)
-    apart = interval_of(Tallies.of(columns), share_of)
-    together = interval_of(Tallies.of(columns, groups), share_of)
-    alone = interval_of(Tallies.of(columns[::5]), share_of)
+    apart = interval_of(TallyTable.of(columns), share_of)
+    together = interval_of(TallyTable.of(columns, groups), share_of)
+    alone = interval_of(TallyTable.of(columns[::5]), share_of)
     assert apart is not None and together is not None and alone is not None
     assert together[1] - together[0] > 1.8 * (apart[1] - apart[0])
     assert together == pytest.approx(alone, abs=0.01)
@@ -128,7 +128,7 @@ def test_many_texts_have_the_interval_of_their_error() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=MOST_KINDS + 1000)
     y = 0.5 * x + rng.normal(size=len(x))
-    found = interval_of(Tallies.of(of_pairs(x, y)), pearson_of)
+    found = interval_of(TallyTable.of(of_pairs(x, y)), pearson_of)
     theirs = stats.pearsonr(x, y).confidence_interval()
     assert found == pytest.approx((theirs.low, theirs.high), abs=5e-4)
 
@@ -136,7 +136,7 @@ def test_many_texts_have_the_interval_of_their_error() -> None:
 @pytest.mark.parametrize("hits", [[], [1], [0], [1, 1, 1], [0, 0]])
 def test_texts_without_spread_have_the_interval_of_a_share(hits: list[int]) -> None:
     columns = np.stack([np.array(hits, float), np.ones(len(hits))], 1)
-    tallies = Tallies.of(columns)
+    tallies = TallyTable.of(columns)
     assert interval_of(tallies, share_of) is None
     assert bounded_interval(tallies, share_of) == pytest.approx(exact(sum(hits), len(hits)))
 
@@ -243,7 +243,7 @@ def test_the_interval_of_f1_holds_the_truth_as_often_as_it_says() -> None:
         truth = rng.random(150) < 0.3
         found = np.where(rng.random(150) < 0.85, truth, ~truth)
         columns = np.stack([truth & found, found, truth], 1).astype(float)
-        low, high = bounded_interval(Tallies.of(columns), f1_of)
+        low, high = bounded_interval(TallyTable.of(columns), f1_of)
         held += low <= 2 * 0.255 / (0.3 + 0.255 + 0.105) <= high
     assert 180 <= held <= 199
 
@@ -302,7 +302,7 @@ def test_the_f1_of_a_rare_class_is_in_its_interval(right: float, support: int, w
     for _ in range(600):
         true = rng.binomial(1000, support / 1000)
         hits, answered = rng.binomial(true, right), rng.binomial(1000 - true, wrongly / 1000)
-        found.append(bounded_interval(Tallies(kinds, np.array([hits, answered, true - hits])), f1_of))
+        found.append(bounded_interval(TallyTable(kinds, np.array([hits, answered, true - hits])), f1_of))
     share, width = held(2 * right / (2 * right + 1 - right + wrongly / support), found)
     assert share >= 0.93 and width < widest
 
@@ -320,7 +320,7 @@ def test_the_accuracy_of_few_groups_is_in_its_interval(count: int, how: str) -> 
                 rng.beta(2 * share, 2 * (1 - share), count) if how == "alike" else rng.random(count) < share
             )
             hits = rng.binomial(size, ease)
-            found.append(bounded_interval(Tallies.of(np.stack([hits, size], 1)), share_of))
+            found.append(bounded_interval(TallyTable.of(np.stack([hits, size], 1)), share_of))
         assert held(share, found)[0] >= 0.93
 
 
@@ -332,7 +332,7 @@ def test_the_mean_f1_is_in_its_interval(classes: int, rows: int) -> None:
     for _ in range(300):
         true = rng.integers(0, classes, rows)
         answered = np.where(rng.random(rows) < 0.9, true, (true + rng.integers(1, classes, rows)) % classes)
-        found.append(bounded_interval(Tallies.of(of_classes(true, answered, classes)), mean_f1_of))
+        found.append(bounded_interval(TallyTable.of(of_classes(true, answered, classes)), mean_f1_of))
     share, width = held(0.9, found)
     assert share >= 0.93 and width < 0.22
 
@@ -347,7 +347,7 @@ def test_the_f1_of_rare_entities_is_in_its_interval(count: int) -> None:
                 true = rng.poisson(rate, count)
                 hits = rng.binomial(true, right)
                 answered = hits + rng.poisson(rate * (1 - right), count)
-                found.append(bounded_interval(Tallies.of(np.stack([hits, answered, true], 1)), f1_of))
+                found.append(bounded_interval(TallyTable.of(np.stack([hits, answered, true], 1)), f1_of))
             assert held(right, found)[0] >= 0.93
 
 
@@ -368,6 +368,6 @@ def test_nothing_warns_on_odd_input() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for columns in (np.zeros((3, 2)), np.zeros((0, 2)), np.ones((1, 2))):
-            bounded_interval(Tallies.of(columns), share_of)
+            bounded_interval(TallyTable.of(columns), share_of)
             compared(columns, columns, share_of)
         assert pearson_of(of_pairs(np.ones(4), np.arange(4.0)).sum(0)) == 0.0

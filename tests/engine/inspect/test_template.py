@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError, UserError
+from engine.events import result_of
 from engine.inspect.loaded_model import LoadedModel
-from engine.inspect.masked.grid import Grid, TemplateRequest, score_templates
+from engine.inspect.masked.grid import TemplateSettings, TemplateTable, score_templates
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
-from engine.inspect.masked.row_scores import result_of
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
 from engine.model.weights import save_model
@@ -27,9 +27,9 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     return LoadedModel.open(path)
 
 
-def grid_of(subject: LoadedModel, text: str, *targets: str, top_k: int = 10) -> Grid:
+def grid_of(subject: LoadedModel, text: str, *targets: str, top_k: int = 10) -> TemplateTable:
     (grid,) = result_of(
-        score_templates(subject, [TemplateRequest(Template.parse(text), targets)], top_k=top_k)
+        score_templates(subject, [TemplateSettings(Template.parse(text), targets)], top_k=top_k)
     )
     return grid
 
@@ -111,7 +111,7 @@ def test_what_is_too_much_or_cannot_be_spelled_is_refused(subject: LoadedModel) 
         grid_of(subject, "{a|b} [MASK]", "漢")
     with pytest.raises(UserError, match="reads at most 41"):
         grid_of(subject, "{a|b} [MASK]" + " c" * 40, "a")
-    many = TemplateRequest(Template.parse("{" + "|".join(map(str, range(2000))) + "} [MASK]"), ("a",) * 26)
+    many = TemplateSettings(Template.parse("{" + "|".join(map(str, range(2000))) + "} [MASK]"), ("a",) * 26)
     with pytest.raises(UserError, match="up to 52000 scores; at most 50000"):
         result_of(score_templates(subject, [many]))
 

@@ -15,7 +15,7 @@ from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 from engine.text.trace import trace
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 from tests.fakes import TOKENS
 
@@ -40,9 +40,9 @@ def measure(wordpiece: WordPiece, table: Table, roles: Roles) -> tuple[TableToke
 
 
 @pytest.mark.parametrize("pair", ["", "other"])
-@pytest.mark.parametrize("added", [(), (Added("good ness", special=False),)])
+@pytest.mark.parametrize("added", [(), (ExtraToken("good ness", special=False),)])
 def test_counts_are_those_of_the_texts_one_by_one(
-    tmp_path: Path, pair: str, added: tuple[Added, ...], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pair: str, added: tuple[ExtraToken, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokenizing, "AT_ONCE", 2)
     wordpiece = WordPiece(TOKENS, lowercase=True, added=added)

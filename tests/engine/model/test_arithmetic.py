@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.model.arithmetic import (
     PUBLISHED,
     Arithmetic,
-    Heads,
+    HeadsConfig,
     arithmetic,
     count_built,
     divisors,
@@ -25,14 +25,14 @@ from engine.model.config import PRESETS, BertConfig, count_parameters
 from engine.model.parts import GROUPS, KINDS, LETTERS, part_of_weight
 from tests.fakes import tiny_config
 
-PRETRAINING = Heads(masked_words=True, next_sentence=True)
+PRETRAINING = HeadsConfig(masked_words=True, next_sentence=True)
 ALL_HEADS = (
-    Heads(pooler=False),
-    Heads(),
+    HeadsConfig(pooler=False),
+    HeadsConfig(),
     PRETRAINING,
-    Heads(masked_words=True),
-    Heads(num_labels=7),
-    Heads(masked_words=True, next_sentence=True, num_labels=7),
+    HeadsConfig(masked_words=True),
+    HeadsConfig(num_labels=7),
+    HeadsConfig(masked_words=True, next_sentence=True, num_labels=7),
 )
 
 
@@ -58,7 +58,7 @@ def _factor(text: str, sizes: dict[str, int]) -> int:
 @pytest.mark.parametrize("heads", ALL_HEADS)
 @pytest.mark.parametrize("name", PRESETS)
 def test_each_part_of_a_preset_has_the_weights_that_are_counted_when_it_is_built(
-    name: str, heads: Heads
+    name: str, heads: HeadsConfig
 ) -> None:
     config = BertConfig.preset(name)
     assert counts(arithmetic(config, heads)) == count_built(config, heads)
@@ -89,7 +89,7 @@ def test_it_holds_for_any_sizes_and_the_formulas_say_the_same(
         max_position_embeddings=positions,
         type_vocab_size=segments,
     )
-    found = arithmetic(config, Heads(masked_words=True, num_labels=labels))
+    found = arithmetic(config, HeadsConfig(masked_words=True, num_labels=labels))
     assert counts(found) == count_built(config, found.heads)
     sizes = dict(found.sizes)
     assert worked_out(found.spelled(), sizes) == worked_out(found.with_numbers(), {}) == found.total
@@ -115,10 +115,10 @@ def test_transformers_counts_the_same(name: str) -> None:
         intermediate_size=4 * width,
     )
     ours = BertConfig.preset(name)
-    expected: dict[Any, Heads] = {
-        transformers.BertModel: Heads(),
+    expected: dict[Any, HeadsConfig] = {
+        transformers.BertModel: HeadsConfig(),
         transformers.BertForPreTraining: PRETRAINING,
-        transformers.BertForSequenceClassification: Heads(num_labels=2),
+        transformers.BertForSequenceClassification: HeadsConfig(num_labels=2),
     }
     for make, heads in expected.items():
         with torch.device("meta"):
@@ -158,7 +158,7 @@ def test_the_number_of_attention_heads_changes_no_count_and_is_in_no_formula() -
 
 def test_it_agrees_with_the_short_count_that_forms_show() -> None:
     config = tiny_config()
-    for pretraining, heads in ((False, Heads()), (True, PRETRAINING)):
+    for pretraining, heads in ((False, HeadsConfig()), (True, PRETRAINING)):
         assert (
             sum(count_parameters(config, pretraining=pretraining).values()) == arithmetic(config, heads).total
         )

@@ -14,7 +14,7 @@ import torch
 from engine import embed
 from engine.inspect.embeddings.vectors import KINDS, kinds_of
 from engine.inspect.loaded_model import LoadedModel
-from engine.model.sentence_files import POOLINGS, SentenceVectors, read_sentence_files
+from engine.model.sentence_files import POOLINGS, SentenceConfig, read_sentence_files
 from tests.fakes import model_folder
 
 TEXTS = ("good film", "a bad bad film !", "q")
@@ -72,10 +72,10 @@ def test_each_pooling_is_read_in_both_spellings_and_used(
     flags = {flag: name == pooling for name, flag in POOLINGS.items()} | {"word_embedding_dimension": 12}
     wanted = np.stack([MADE[pooling](one) for one in states])
     described(folder, flags)
-    assert read_sentence_files(folder)[0] == SentenceVectors(pooling, max_length=41)
+    assert read_sentence_files(folder)[0] == SentenceConfig(pooling, max_length=41)
     np.testing.assert_allclose(embed(folder, TEXTS), wanted, atol=1e-5)
     described(folder, {"embedding_dimension": 12, "pooling_mode": pooling}, "Normalize", start=NEW)
-    assert read_sentence_files(folder)[0] == SentenceVectors(pooling, is_normed=True, max_length=41)
+    assert read_sentence_files(folder)[0] == SentenceConfig(pooling, is_normed=True, max_length=41)
     lengths = np.linalg.norm(wanted, axis=1, keepdims=True)
     np.testing.assert_allclose(embed(folder, TEXTS), wanted / lengths, atol=1e-5)
     np.testing.assert_allclose(
@@ -85,7 +85,7 @@ def test_each_pooling_is_read_in_both_spellings_and_used(
 
 def test_texts_are_cut_as_sentence_transformers_cuts_them(folder: Path) -> None:
     described(folder, {"pooling_mode": ["mean"]}, max_seq_length=4)
-    assert read_sentence_files(folder)[0] == SentenceVectors("mean", max_length=4)
+    assert read_sentence_files(folder)[0] == SentenceConfig("mean", max_length=4)
     first, second = embed(folder, ["good bad film", "good bad"])
     assert np.allclose(first, second, atol=1e-6)
 

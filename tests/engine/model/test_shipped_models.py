@@ -14,7 +14,7 @@ import torch
 
 from assets.models.make import MODEL, MODELS, STAGES, STARTER, TINY, TUNED, recipe, tuning
 from engine.events import result_of
-from engine.inspect.embeddings.vectors import Pooling, embed
+from engine.inspect.embeddings.vectors import PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.probe import probe
@@ -143,7 +143,7 @@ def test_the_tuned_model_answers_as_its_card_says_though_its_weights_are_halved(
     test = found.examples.take(split_of(data, found.examples.labels.astype(np.int64), together)[2])
     texts = [example.text for example in test]
     subject = LoadedModel.open(TUNED_DIR)
-    pooled = Pooling("pooled").of(subject.about)
+    pooled = PoolingConfig("pooled").of(subject.about)
     embedded = result_of(embed(subject, texts, [pooled], max_length=data.max_length))
     assert subject.classifier is not None and len(embedded.places) == len(texts)
     with torch.inference_mode():

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelError
-from engine.model.heads import EncoderWithHead, QuestionAnswering, SequenceClassifier, TokenClassifier
+from engine.model.heads import HeadedEncoder, QuestionAnswering, SequenceClassifier, TokenClassifier
 from engine.model.names import published_names
 from engine.model.weights import load_headed, save_model
 from tests.engine.model.batches import assert_close, packed, padded_batch
@@ -22,7 +22,7 @@ LABELS = ("O", "B-PER", "I-PER")
 HEADS = (SequenceClassifier, TokenClassifier, QuestionAnswering)
 
 
-def theirs(head: type[EncoderWithHead], folder: Path) -> Any:
+def theirs(head: type[HeadedEncoder], folder: Path) -> Any:
     """Write a folder with a published head of random weights; return it."""
     labels = LABELS if head is not QuestionAnswering else ("LABEL_0", "LABEL_1")
     config = transformers.BertConfig(**tiny_config(id2label=labels).to_json())
@@ -41,7 +41,7 @@ def scores(output: Any) -> Tensor:
 
 @pytest.mark.parametrize("head", HEADS)
 def test_scores_and_all_gradients_equal_those_of_transformers(
-    head: type[EncoderWithHead], tmp_path: Path
+    head: type[HeadedEncoder], tmp_path: Path
 ) -> None:
     reference, padded = theirs(head, tmp_path), padded_batch()
     ours, _ = load_headed(tmp_path, head)
@@ -62,7 +62,7 @@ def test_scores_and_all_gradients_equal_those_of_transformers(
 
 @pytest.mark.parametrize("head", HEADS)
 def test_a_folder_of_ours_opens_in_transformers_with_the_same_scores(
-    head: type[EncoderWithHead], tmp_path: Path
+    head: type[HeadedEncoder], tmp_path: Path
 ) -> None:
     theirs(head, tmp_path / "theirs")
     ours, _ = load_headed(tmp_path / "theirs", head)

@@ -14,7 +14,7 @@ from engine.errors import ConfigError, ModelError
 from engine.model.bert import Bert
 from engine.model.trim import ids_to_keep, must_keep, trimmed
 from engine.model.weights import load_pretraining, save_model
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 from tests.fakes import same_weights, tiny_config, tiny_pretraining
 
@@ -37,7 +37,7 @@ def counts_of(wordpiece: WordPiece, texts: list[str]) -> np.ndarray:
 
 def test_special_tokens_come_first_and_then_the_old_order() -> None:
     shuffled = ("film", "[PAD]", "z", "[MASK]", "good", "[CLS]", "a", "##a", "[SEP]", "[UNK]", "##z", "bad")
-    wordpiece = WordPiece(shuffled, lowercase=False, strip_accents=True, added=(Added("<new>"),))
+    wordpiece = WordPiece(shuffled, lowercase=False, strip_accents=True, added=(ExtraToken("<new>"),))
     kept = [shuffled.index(token) for token in ("bad", "film", "a", "z")]
     model, smaller = trimmed(tiny_pretraining(vocab_size=13, pad_token_id=1), wordpiece, np.array(kept))
     special = ("[PAD]", "[MASK]", "[CLS]", "[SEP]", "[UNK]")

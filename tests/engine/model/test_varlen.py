@@ -20,7 +20,7 @@ from torch import Tensor
 from engine.model import bert
 from engine.model.heads import PreTraining
 from engine.text import batch
-from engine.text.batch import Bounds, EncodedSet, collate
+from engine.text.batch import Bounds, EncodedRows, collate
 from engine.text.corpus.instances import MaskedBatch
 from engine.train.pretraining.language import LanguageModel
 from engine.train.tasks.classification.task import Classification
@@ -102,7 +102,7 @@ def labelled_batch(lengths: tuple[int, ...]) -> batch.Batch:
     pieces = [rng.integers(5, 37, length).astype(np.int32) for length in lengths]
     labels = rng.integers(0, len(LABELS), len(lengths)).tolist()
     rows = list(range(len(lengths)))
-    examples = EncodedSet.from_pieces(pieces, [length // 2 for length in lengths], labels, rows)
+    examples = EncodedRows.from_pieces(pieces, [length // 2 for length in lengths], labels, rows)
     return collate(examples, np.arange(len(lengths)), multiple=MULTIPLE)
 
 

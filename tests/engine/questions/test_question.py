@@ -13,63 +13,69 @@ from typing import Any
 import pytest
 
 from engine import library
-from engine.inspect.anatomy.changes import Changes
+from engine.inspect.anatomy.changes import PassSettings
 from engine.model.model_name import ModelName
-from engine.questions.anatomy import TraceText
-from engine.questions.attention import SeeAttention
-from engine.questions.attribute import AttributeAnswer
-from engine.questions.cloze import ForeseeTable
-from engine.questions.compare import CompareModels
-from engine.questions.embed import EmbedTable
-from engine.questions.evaluate import EvaluateFile
+from engine.questions.anatomy import TraceQuestion
+from engine.questions.attention import AttentionQuestion
+from engine.questions.attribute import AttributionQuestion
+from engine.questions.cloze import ClozeQuestion
+from engine.questions.compare import ComparisonQuestion
+from engine.questions.embed import EmbeddingQuestion
+from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.fields import head_names
-from engine.questions.fill_mask import FillMask
-from engine.questions.heads import WeighHeads
-from engine.questions.how_read import HowRead
+from engine.questions.fill_mask import FillMaskQuestion
+from engine.questions.heads import HeadsQuestion
+from engine.questions.how_read import ReadSettings
 from engine.questions.known import LOOKING_INSIDE
-from engine.questions.layers import AskLayers
-from engine.questions.next_sentence import NextSentence
-from engine.questions.pairs import ComparePairs
-from engine.questions.perplexity import MeasureSurprise
-from engine.questions.predict import PredictFile
+from engine.questions.layers import LayersQuestion
+from engine.questions.next_sentence import NextSentenceQuestion
+from engine.questions.pairs import PairsQuestion
+from engine.questions.perplexity import SurpriseQuestion
+from engine.questions.predict import PredictionQuestion
 from engine.questions.question import Question
-from engine.questions.rests_on import FindRestingWords
-from engine.questions.templates import ScoreTemplates
-from engine.questions.tokenize import Tokenize
-from engine.questions.word_in_context import WordInContext
+from engine.questions.rests_on import RestingWordsQuestion
+from engine.questions.templates import TemplatesQuestion
+from engine.questions.tokenize import TokenizeQuestion
+from engine.questions.word_in_context import WordInContextQuestion
 from engine.settings.values import Unfit
 
 MODEL = ModelName(Path("a model"))
 DATA, OUT = Path("a file.csv"), Path("out.npz")
-CHANGES = Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
-HOW = HowRead("utf-8", "\t", "none", "3")
+CHANGES = PassSettings((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
+HOW = ReadSettings("utf-8", "\t", "none", "3")
 QUESTIONS: list[Question[Any]] = [
-    FillMask(MODEL, "good [MASK]"),
-    FillMask(MODEL, "-x [MASK]", "and 'that'", 7, joint=True, off=("1.2", "3"), json=True),
-    NextSentence(MODEL, "a", "b", off=head_names([(0, 1), (2, 0)])),
-    SeeAttention(MODEL, "a", out=OUT),
-    AttributeAnswer(MODEL, "a", target="mask", wanted="b", baseline="pad"),
-    EmbedTable(MODEL, DATA, "column", out=OUT, layer=-2, max_length=9, how=HOW),
-    MeasureSurprise(MODEL, "a", "b"),
-    WeighHeads(MODEL, DATA, "column", label="kind", off=("2",), out=OUT),
-    ForeseeTable(MODEL, DATA, "column", limit=0, how=HowRead(separator="|", header="no")),
-    ComparePairs(MODEL, DATA, "first", "second", json=True),
-    ScoreTemplates(MODEL, template="{he|she} is a [MASK]", targets="nurse|pilot"),
-    ScoreTemplates(MODEL, data=DATA),
-    FindRestingWords(MODEL, DATA, "column", label="good", method="gradient_x_input"),
-    AskLayers(MODEL, "a b", hide=(1, 2)),
-    WordInContext(MODEL, "bank", ("a bank", "-"), out=OUT),
-    WordInContext(MODEL, "bank", data=DATA, text="column", out=OUT, how=HOW),
-    TraceText(
-        MODEL, "a", out=OUT, changes=Changes((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
+    FillMaskQuestion(MODEL, "good [MASK]"),
+    FillMaskQuestion(MODEL, "-x [MASK]", "and 'that'", 7, joint=True, off=("1.2", "3"), json=True),
+    NextSentenceQuestion(MODEL, "a", "b", off=head_names([(0, 1), (2, 0)])),
+    AttentionQuestion(MODEL, "a", out=OUT),
+    AttributionQuestion(MODEL, "a", target="mask", wanted="b", baseline="pad"),
+    EmbeddingQuestion(MODEL, DATA, "column", out=OUT, layer=-2, max_length=9, how=HOW),
+    SurpriseQuestion(MODEL, "a", "b"),
+    HeadsQuestion(MODEL, DATA, "column", label="kind", off=("2",), out=OUT),
+    ClozeQuestion(MODEL, DATA, "column", limit=0, how=ReadSettings(separator="|", header="no")),
+    PairsQuestion(MODEL, DATA, "first", "second", json=True),
+    TemplatesQuestion(MODEL, template="{he|she} is a [MASK]", targets="nurse|pilot"),
+    TemplatesQuestion(MODEL, data=DATA),
+    RestingWordsQuestion(MODEL, DATA, "column", label="good", method="gradient_x_input"),
+    LayersQuestion(MODEL, "a b", hide=(1, 2)),
+    WordInContextQuestion(MODEL, "bank", ("a bank", "-"), out=OUT),
+    WordInContextQuestion(MODEL, "bank", data=DATA, text="column", out=OUT, how=HOW),
+    TraceQuestion(
+        MODEL, "a", out=OUT, changes=PassSettings((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
     ),
-    TraceText(MODEL, "a", learn="b", weight="x[1, 2]", rate=0.5),
-    EvaluateFile(MODEL, data="a file.csv", label="kind", how=HOW, near=True, temperature="keep", out=OUT),
-    CompareModels(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
-    PredictFile(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
-    Tokenize(MODEL, "a", max_length=7, truncation="head"),
+    TraceQuestion(MODEL, "a", learn="b", weight="x[1, 2]", rate=0.5),
+    EvaluationQuestion(
+        MODEL, data="a file.csv", label="kind", how=HOW, near=True, temperature="keep", out=OUT
+    ),
+    ComparisonQuestion(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
+    PredictionQuestion(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
+    TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
 ]
-WITH_NOTEBOOK = {"fill_mask": FillMask, "attention": SeeAttention, "attribute": AttributeAnswer}
+WITH_NOTEBOOK = {
+    "fill_mask": FillMaskQuestion,
+    "attention": AttentionQuestion,
+    "attribute": AttributionQuestion,
+}
 OWN = ("model", "hear", "label")  # what a question has in other words
 
 
@@ -92,7 +98,7 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
 
 
 def test_every_question_is_tried() -> None:
-    others = EvaluateFile, CompareModels, PredictFile, Tokenize
+    others = EvaluationQuestion, ComparisonQuestion, PredictionQuestion, TokenizeQuestion
     assert {*LOOKING_INSIDE, *others} == {type(question) for question in QUESTIONS}
 
 
@@ -102,8 +108,8 @@ def test_what_is_at_its_default_is_left_out_of_the_line_and_a_dash_is_no_flag() 
 
 
 def test_a_model_trained_anew_is_another_question_and_where_it_is_printed_is_not() -> None:
-    asked = FillMask(ModelName(Path("m"), "abc"), "x")
-    assert asked != FillMask(ModelName(Path("m"), "def"), "x")
+    asked = FillMaskQuestion(ModelName(Path("m"), "abc"), "x")
+    assert asked != FillMaskQuestion(ModelName(Path("m"), "def"), "x")
     assert asked == dataclasses.replace(asked, json=True)
 
 
@@ -115,11 +121,11 @@ def test_a_model_trained_anew_is_another_question_and_where_it_is_printed_is_not
 def test_a_file_with_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
     document = QUESTIONS[0].to_json() | {name: value}
     with pytest.raises(Unfit) as refused:
-        FillMask.from_json(document)
+        FillMaskQuestion.from_json(document)
     assert refused.value.name in (name, "folder")
     del document[name]
     with pytest.raises(Unfit, match=name):
-        FillMask.from_json(document)
+        FillMaskQuestion.from_json(document)
 
 
 @pytest.mark.parametrize("name", WITH_NOTEBOOK)

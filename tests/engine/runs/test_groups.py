@@ -9,7 +9,7 @@ import pytest
 from engine.events import result_of
 from engine.runs.facts import RunFacts
 from engine.runs.groups import (
-    ScoreChoice,
+    ScoreColumn,
     commonest,
     differences,
     key_of,
@@ -47,14 +47,14 @@ def test_mean_spread_and_interval_are_those_of_all_seeds(tmp_path: Path) -> None
     root = tmp_path / "runs"
     for number, right in enumerate((80, 90)):
         made_run(root, "films", seed=number, right=right, number=number)
-    found = reached(facts_of(root), ScoreChoice())
+    found = reached(facts_of(root), ScoreColumn())
     assert found is not None and found.interval is not None
     assert found.mean == pytest.approx(0.85) and found.spread == pytest.approx(0.0707, abs=1e-4)
     assert found.interval[0] < 0.85 < found.interval[1] and found.rows == 100
-    assert reached(facts_of(root), ScoreChoice("test")) is None
-    macro = reached(facts_of(root)[:1], ScoreChoice("validation", "macro_f1"))
+    assert reached(facts_of(root), ScoreColumn("test")) is None
+    macro = reached(facts_of(root)[:1], ScoreColumn("validation", "macro_f1"))
     assert macro is not None and macro.interval is None  # it is no share of rows
-    assert measures_of(facts_of(root))[0] == ScoreChoice("validation")
+    assert measures_of(facts_of(root))[0] == ScoreColumn("validation")
 
 
 def test_what_varies_is_told_in_the_order_of_the_form_and_what_is_commonest_with_it(tmp_path: Path) -> None:

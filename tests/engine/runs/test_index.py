@@ -16,7 +16,7 @@ import pytest
 
 from engine.errors import RunError
 from engine.evaluation.part import scoring_part
-from engine.evaluation.report import Report, interval_over
+from engine.evaluation.report import ScoreReport, interval_over
 from engine.events import Finished, Progress, result_of
 from engine.model.info import read_info
 from engine.runs.facts import RunFacts, read_facts, size_of
@@ -26,7 +26,7 @@ from engine.train.finetune import fine_tune
 from engine.train.run.answers import save_answers
 from engine.train.run.lock import locked
 from engine.train.run.runs import CONFIG, LOCK, METRICS, STATUS, read_metrics
-from engine.train.scored import F1, Each
+from engine.train.scored import F1, ScoreRows
 from tests.engine.made_runs import made_run, touch_later
 from tests.engine.tiny_runs import write_table
 from tests.engine.train.tasks.test_multi_label import moods, moods_config
@@ -220,7 +220,7 @@ def test_the_score_of_several_labels_is_that_of_the_thresholds_which_the_model_a
     (facts,) = result_of(index_of(tmp_path / "runs"))
     score = facts.score()
     assert score is not None and isinstance(finished, Finished)
-    assert score.value == finished.best_metric == info["trained"]["value"] == Report(part).value
+    assert score.value == finished.best_metric == info["trained"]["value"] == ScoreReport(part).value
     assert score.value != at_half["metrics"]["micro_f1"] and score.interval == interval_over(part.each)
 
 
@@ -234,7 +234,7 @@ def test_a_score_that_is_no_share_has_the_interval_of_the_answers_that_were_kept
     hits = np.arange(100) < 80
     adds = np.stack([hits, np.ones(100), np.ones(100)], 1).astype(float)
     zeros, right = np.zeros(100, np.int32), hits.astype(np.float32)
-    each = Each(("a", "b"), zeros, zeros + 1, right, right / 2, adds, F1)
+    each = ScoreRows(("a", "b"), zeros, zeros + 1, right, right / 2, adds, F1)
     save_answers(path, "validation", 12, each)
     touch_later(path / METRICS)
     score = runs_of(tmp_path)["several"].score()

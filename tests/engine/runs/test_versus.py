@@ -13,7 +13,7 @@ from engine.evaluation.report import SCORES as SCORES_OF
 from engine.events import result_of
 from engine.runs import answers as subject
 from engine.runs.facts import RunFacts
-from engine.runs.groups import ScoreChoice
+from engine.runs.groups import ScoreColumn
 from engine.runs.index import index_of
 from engine.runs.versus import (
     SCORES,
@@ -26,9 +26,9 @@ from engine.runs.versus import (
     texts_and_seeds,
     versus,
 )
-from engine.text.listed import Listed
+from engine.text.listed import ListedRows
 from engine.train.run.answers import save_answers
-from engine.train.scored import F1, SHARE, Each
+from engine.train.scored import F1, SHARE, ScoreRows
 from tests.engine.made_runs import made_run
 
 ROWS = 2000
@@ -42,11 +42,11 @@ def sure(found: Found) -> bool:
     return p_value < SURE
 
 
-def each_of(right: np.ndarray) -> Each:
+def each_of(right: np.ndarray) -> ScoreRows:
     """Return answers of two labels, of which these are right."""
     true = (np.arange(len(right)) % 2).astype(np.int32)
     ones = np.ones(len(right))
-    return Each(
+    return ScoreRows(
         names=("bad", "good"),
         true=true,
         predicted=np.where(right, true, 1 - true).astype(np.int32),
@@ -75,7 +75,7 @@ def test_by_the_texts_and_the_seeds_where_answers_were_kept(tmp_path: Path) -> N
     root = tmp_path / "runs"
     first = side(root, "one", {1: 0.80, 2: 0.802, 3: 0.801})
     second = side(root, "two", {1: 0.83, 2: 0.832, 3: 0.833}, num_epochs=2)
-    found = versus(first, second, ScoreChoice())
+    found = versus(first, second, ScoreColumn())
     assert found is not None and found.interval is not None
     assert found.basis == TEXTS_AND_SEEDS and found.is_sure and found.num_better == 3
     assert found.value == pytest.approx(0.0307, abs=1e-3)
@@ -85,7 +85,7 @@ def test_by_the_texts_and_the_seeds_where_answers_were_kept(tmp_path: Path) -> N
 
 def test_one_seed_each_is_judged_by_the_texts_alone(tmp_path: Path) -> None:
     root = tmp_path / "runs"
-    found = versus(side(root, "one", {1: 0.80}), side(root, "two", {1: 0.83}), ScoreChoice())
+    found = versus(side(root, "one", {1: 0.80}), side(root, "two", {1: 0.83}), ScoreColumn())
     assert found is not None and found.basis == TEXTS and found.is_sure and found.seeds[0][0] == 1
 
 
@@ -93,9 +93,9 @@ def test_without_answers_by_the_seeds_and_without_seeds_by_the_scores(tmp_path: 
     root = tmp_path / "runs"
     first = side(root, "one", {1: 0.80, 2: 0.802, 3: 0.801}, answers=False)
     second = side(root, "two", {1: 0.83, 2: 0.832, 3: 0.833}, answers=False)
-    found = versus(first, second, ScoreChoice())
+    found = versus(first, second, ScoreColumn())
     assert found is not None and found.basis == SEEDS and found.is_sure and found.differ is None
-    found = versus(first[:1], second[:1], ScoreChoice())
+    found = versus(first[:1], second[:1], ScoreColumn())
     assert found is not None and found.basis == SCORES and found.p_value is not None
 
 
@@ -103,7 +103,7 @@ def test_runs_on_other_texts_are_never_paired(tmp_path: Path) -> None:
     root = tmp_path / "runs"
     first = side(root, "one", {1: 0.80})
     second = side(root, "two", {1: 0.83}, split_seed=9)
-    found = versus(first, second, ScoreChoice())
+    found = versus(first, second, ScoreColumn())
     assert found is not None and found.basis == SCORES and not found.are_same_texts
 
 
@@ -114,7 +114,7 @@ def test_answers_to_other_texts_under_the_same_settings_are_seen(
     first, second = side(root, "one", {1: 0.80}), side(root, "two", {1: 0.83})
     other = replace(each_of(np.ones(ROWS, bool)), true=np.zeros(ROWS, np.int32))
     save_answers(Path(second[0].path), "validation", 12, other)
-    found = versus(first, second, ScoreChoice())
+    found = versus(first, second, ScoreColumn())
     assert found is not None and found.basis == SCORES
 
 
@@ -123,7 +123,7 @@ def test_what_was_not_measured_alike_is_not_compared(tmp_path: Path) -> None:
     first = side(root, "one", {1: 0.80}, answers=False)
     stopped = made_run(root, "two", state="stopped")
     second = [one for one in result_of(index_of(root)) if one.path == str(stopped)]
-    assert versus(first, second, ScoreChoice()) is None
+    assert versus(first, second, ScoreColumn()) is None
 
 
 @pytest.mark.slow
@@ -163,12 +163,14 @@ def test_a_score_that_is_no_share_of_texts_is_compared_by_what_each_text_adds(tm
         (one,) = [one for one in result_of(index_of(root)) if one.path == str(path)]
         score = replace(one.scores[0], metric="entity_f1", value=hits.mean(), interval=None, rows=500)
         facts.append(replace(one, metric="entity_f1", scores=(score,)))
-    found = versus(facts[:1], facts[1:], ScoreChoice())
+    found = versus(facts[:1], facts[1:], ScoreColumn())
     assert found is not None and found.basis == TEXTS and found.is_sure and found.interval is not None
     assert found.interval[0] < found.value < found.interval[1] and found.value == pytest.approx(0.2, abs=0.06)
 
 
-def answered(root: Path, name: str, metric: str, each: Each, number: int = 0, **settings: Any) -> RunFacts:
+def answered(
+    root: Path, name: str, metric: str, each: ScoreRows, number: int = 0, **settings: Any
+) -> RunFacts:
     """Make a run that was measured by a metric, and has kept these answers."""
     path = made_run(root, name, seed=1, number=number, **settings)
     save_answers(path, "validation", 12, each)
@@ -186,7 +188,7 @@ def test_questions_are_compared_by_how_much_of_each_answer_is_right(tmp_path: Pa
         f1 = np.clip(ease + more + rng.normal(0, 0.05, 500), 0, 1)
         each = replace(each_of(f1 > 0.5), right=f1, adds=np.stack([f1, np.ones(500)], 1))
         runs.append(answered(tmp_path / "runs", "asked", "f1", each, number, num_epochs=1 + number))
-    found = versus(runs[:1], runs[1:], ScoreChoice())
+    found = versus(runs[:1], runs[1:], ScoreColumn())
     assert found is not None and found.basis == TEXTS and found.interval is not None
     assert found.value == pytest.approx(runs[1].scores[0].value - runs[0].scores[0].value)
     assert 0.02 < found.value < 0.05 and found.is_sure and found.interval[0] > 0
@@ -202,11 +204,11 @@ def test_tags_are_compared_by_their_words_though_wrong_ones_are_told_in_words(tm
         )  # the wrong words of each text, as answered
         places = np.arange(200, dtype=np.int32)
         adds = np.stack([hits, words], 1).astype(float)
-        each = Each(names, places, places[::-1], hits / words, np.ones(200), adds, SHARE)
+        each = ScoreRows(names, places, places[::-1], hits / words, np.ones(200), adds, SHARE)
         runs.append(
             answered(tmp_path / "runs", "tags", "token_accuracy", each, number, num_epochs=1 + number)
         )
-    found = versus(runs[:1], runs[1:], ScoreChoice())
+    found = versus(runs[:1], runs[1:], ScoreColumn())
     assert found is not None and found.basis == TEXTS and found.is_sure and found.p_value is not None
     assert found.value == pytest.approx(runs[1].scores[0].value - runs[0].scores[0].value)
     assert found.interval is not None and found.interval[0] > 0.15
@@ -217,7 +219,7 @@ def test_two_seeds_of_each_are_too_few_whatever_they_reached(tmp_path: Path, ans
     root = tmp_path / "runs"
     first = side(root, "one", {1: 0.80, 2: 0.82}, answers=answers)
     second = side(root, "two", {1: 0.83, 2: 0.85}, answers=answers)
-    found = versus(first, second, ScoreChoice())
+    found = versus(first, second, ScoreColumn())
     assert found is not None and found.value == pytest.approx(0.03)
     assert found.p_value is None and found.interval is None and not found.is_sure
     assert found.basis == (TEXTS_AND_SEEDS if answers else SEEDS)
@@ -244,12 +246,12 @@ def test_copies_of_a_text_count_once_between_two_runs(
         answered(tmp_path / "runs", "films", "accuracy", each_of(hits), number, num_epochs=1 + number)
         for number, hits in enumerate((wrong, right))
     ]
-    found = versus(runs[:1], runs[1:], ScoreChoice())
+    found = versus(runs[:1], runs[1:], ScoreColumn())
     assert found is not None and found.is_sure
     texts = ["the same", *["the same"] * 5, *map(str, range(54))]
     lines = np.arange(60)
-    monkeypatch.setattr(subject, "_listed", lambda *_: Listed(lines, lines, lines, texts))
-    found = versus(runs[:1], runs[1:], ScoreChoice())
+    monkeypatch.setattr(subject, "_listed", lambda *_: ListedRows(lines, lines, lines, texts))
+    found = versus(runs[:1], runs[1:], ScoreColumn())
     assert found is not None and found.basis == TEXTS and found.differ == 6 and not found.is_sure
 
 

@@ -17,13 +17,13 @@ from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.example_rows import ExampleRows, count_duplicates, text_keys
 from engine.text.examples import examples_from, guess_roles
-from engine.text.questions.reading import read_questions
 from engine.text.roles import Roles
 from engine.text.table import read_table
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
 from engine.train.tasks.known import guess_task
 from engine.train.tasks.rows.kind import OfRows
+from tests.engine.read_at_once import read_questions
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "assets" / "samples"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import Bounds, EncodedSet, by_length, collate, epoch_batches, split_by_tokens
+from engine.text.batch import Bounds, EncodedRows, by_length, collate, epoch_batches, split_by_tokens
 
 
 def short_text_lengths(count: int = 6920, seed: int = 3) -> np.ndarray:
@@ -14,9 +14,9 @@ def short_text_lengths(count: int = 6920, seed: int = 3) -> np.ndarray:
     return np.random.default_rng(seed).gamma(4.3, 4.7, count).astype(np.int64).clip(2, 60) + 2
 
 
-def three_examples() -> EncodedSet:
+def three_examples() -> EncodedRows:
     pieces = [np.array(ids, np.int32) for ids in ([2, 11, 3, 12, 13, 3], [2, 21, 3], [2, 31, 32, 3])]
-    return EncodedSet.from_pieces(pieces, [3, 3, 4], [1, 0, 1], [5, 7, 9])
+    return EncodedRows.from_pieces(pieces, [3, 3, 4], [1, 0, 1], [5, 7, 9])
 
 
 @pytest.mark.parametrize(("count", "batch_size"), [(1, 3), (37, 5), (40, 5), (1237, 7)])
@@ -96,5 +96,5 @@ def test_runs_are_neighbours_of_equal_length() -> None:
 
 
 def test_no_examples_make_an_empty_set() -> None:
-    none = EncodedSet.from_pieces([], [], [], [])
+    none = EncodedRows.from_pieces([], [], [], [])
     assert len(none) == 0 and list(by_length(none.lengths, 9)) == []

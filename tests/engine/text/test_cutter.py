@@ -10,15 +10,15 @@ import pytest
 
 from engine.text.corpus import cutter
 from engine.text.corpus.cutter import Cutter
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 from tests.engine.tiny_stores import TOKENS, fake_words, sentence, wordpiece, words
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"lowercase": False}, {"chinese_chars": False}, {"added": (Added("<e1>"),)},
-     {"added": (Added("[MASK]", lstrip=True),)}, {"added": (Added("中国", special=False),)}],
+    [{}, {"lowercase": False}, {"chinese_chars": False}, {"added": (ExtraToken("<e1>"),)},
+     {"added": (ExtraToken("[MASK]", lstrip=True),)}, {"added": (ExtraToken("中国", special=False),)}],
 )  # fmt: skip
 def test_cutting_with_memory_gives_the_ids_of_cutting_each_text_alone(
     changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -49,9 +49,9 @@ def segmenter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutter.metadata, "version", lambda _: "0")
 
 
-@pytest.mark.parametrize("added", [(), (Added("[MASK]", lstrip=True),)])
+@pytest.mark.parametrize("added", [(), (ExtraToken("[MASK]", lstrip=True),)])
 def test_pieces_of_a_chinese_word_continue_it_and_others_go_by_their_marks(
-    added: tuple[Added, ...], segmenter: None
+    added: tuple[ExtraToken, ...], segmenter: None
 ) -> None:
     pieces = wordpiece(added=added)
     texts = ["中国人民爱playing,films.", "大学生 生", "T恤卡拉OK上海", "don't 3.5", "上", "海"]

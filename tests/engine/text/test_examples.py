@@ -21,7 +21,7 @@ from engine.text.example_rows import (
     count_leaks,
     text_keys,
 )
-from engine.text.examples import LabelRules, examples_from, guess_roles, stratified_split
+from engine.text.examples import LabelSettings, examples_from, guess_roles, stratified_split
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, TableFormat, read_table
@@ -142,7 +142,7 @@ def test_rows_that_cannot_be_used_are_reported_by_their_line() -> None:
 
 def test_a_label_that_the_model_does_not_know_is_reported_not_dropped() -> None:
     found = examples_from(
-        table("text|label", "a|pos", "b|meh"), Roles("text", "", "label"), LabelRules(("pos", "neg"))
+        table("text|label", "a|pos", "b|meh"), Roles("text", "", "label"), LabelSettings(("pos", "neg"))
     )
     assert found.labels == ("pos", "neg")
     assert [example.label for example in found.examples] == [0]
@@ -150,7 +150,7 @@ def test_a_label_that_the_model_does_not_know_is_reported_not_dropped() -> None:
 
 
 def test_without_a_label_column_every_label_is_none() -> None:
-    found = examples_from(table("text", "a", "b"), Roles("text"), LabelRules(("pos", "neg")))
+    found = examples_from(table("text", "a", "b"), Roles("text"), LabelSettings(("pos", "neg")))
     assert [example.label for example in found.examples] == [None, None]
     assert examples_from(table("text", "a", "b"), Roles("text")).labels == ()
 
@@ -209,7 +209,7 @@ def test_labels_of_other_tasks_are_refused_with_the_task_and_a_way_out(labels: l
     with pytest.raises(DataError, match=task) as refused:
         examples_from(rows_with(labels), Roles("text", "", "label"))
     assert "set whole_labels" in str(refused.value)
-    found = examples_from(rows_with(labels), Roles("text", "", "label"), LabelRules(whole=True))
+    found = examples_from(rows_with(labels), Roles("text", "", "label"), LabelSettings(whole=True))
     assert sorted(found.labels) == sorted(labels)
 
 
@@ -256,7 +256,7 @@ def test_more_than_a_thousand_labels_are_refused_by_limit_and_setting_and_learne
     found = table("text|label", *(f"text {n}|{n // 2}" for n in range(2002)))
     with pytest.raises(DataError, match=r"1,001 different labels .* the 1,000 that max_labels allows"):
         examples_from(found, Roles("text", "", "label"))
-    assert len(examples_from(found, Roles("text", "", "label"), LabelRules(most=1001)).labels) == 1001
+    assert len(examples_from(found, Roles("text", "", "label"), LabelSettings(most=1001)).labels) == 1001
 
 
 # Splits
@@ -416,7 +416,7 @@ def test_nearly_equal_labels_are_told_with_their_lines_and_left_as_they_are() ->
 
 def test_merged_labels_are_the_commonest_spelling_and_the_rows_are_all_there() -> None:
     read = table("text|label", *SPELLED)
-    found = examples_from(read, Roles("text", "", "label"), LabelRules(merge=True))
+    found = examples_from(read, Roles("text", "", "label"), LabelSettings(merge=True))
     assert found.labels == ("sport", "tech") and found.is_merged
     assert [example.label for example in found.examples] == [0, 0, 0, 1, 0, 1, 0, 0]
     assert len(found.examples) + len(found.reported) == len(SPELLED)
@@ -425,12 +425,12 @@ def test_merged_labels_are_the_commonest_spelling_and_the_rows_are_all_there() -
 
 def test_another_file_is_read_with_the_same_merge_or_says_which_label_may_be_meant() -> None:
     read = table("text|label", "a|SPORT", "b|tech", "c|golf")
-    merged = examples_from(read, Roles("text", "", "label"), LabelRules(("sport", "tech"), merge=True))
+    merged = examples_from(read, Roles("text", "", "label"), LabelSettings(("sport", "tech"), merge=True))
     assert [example.label for example in merged.examples] == [0, 1]
     assert [str(bad.sentence) for bad in merged.reported] == [
         "Line 4 has the label golf, which is not among those learned."
     ]
-    strict = examples_from(read, Roles("text", "", "label"), LabelRules(("sport", "tech")))
+    strict = examples_from(read, Roles("text", "", "label"), LabelSettings(("sport", "tech")))
     assert str(strict.reported[0].sentence) == (
         "Line 2 has the label SPORT, which is not among those learned; it is nearly equal to sport."
     )
@@ -442,7 +442,7 @@ def test_labels_that_merge_into_one_leave_nothing_to_learn() -> None:
         examples_from(
             table("text|label", "a|sport", "b|Sport", "c|sport"),
             Roles("text", "", "label"),
-            LabelRules(merge=True),
+            LabelSettings(merge=True),
         )
 
 

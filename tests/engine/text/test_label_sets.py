@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import DataError
 from engine.events import result_of
-from engine.text.examples import Examples, LabelRules
+from engine.text.examples import ExampleTable, LabelSettings
 from engine.text.label_sets import finding_sets, label_columns, switch_columns
 from engine.text.roles import Roles, joined_names
 from engine.text.table import Table, read_table
@@ -22,16 +22,16 @@ def table(folder: Path, rows: list[str], header: str = "text\tlabels") -> Table:
 
 def sets(
     folder: Path, cells: list[str], labels: list[str] | None = None, *, merge: bool = False
-) -> tuple[list[set[str]], Examples]:
+) -> tuple[list[set[str]], ExampleTable]:
     """Return the labels of each row that can be used."""
     rows = [f"text {number}\t{cell}" for number, cell in enumerate(cells)]
     found = result_of(
-        finding_sets(table(folder, rows), Roles("text", "", "labels"), LabelRules(labels, merge=merge))
+        finding_sets(table(folder, rows), Roles("text", "", "labels"), LabelSettings(labels, merge=merge))
     )
     return named(found), found
 
 
-def named(found: Examples) -> list[set[str]]:
+def named(found: ExampleTable) -> list[set[str]]:
     return [
         {label for label, there in zip(found.labels, row, strict=True) if there}
         for row in found.targets(found.examples)
@@ -102,7 +102,7 @@ def test_known_labels_choose_the_mark_and_others_are_reported(tmp_path: Path) ->
     ]
     with pytest.raises(DataError, match="no column for some of the model's labels: c"):
         several = table(tmp_path, ["one\t1\t0"], "text\ta\tb")
-        result_of(finding_sets(several, Roles("text", "", "a,b"), LabelRules(["a", "b", "c"])))
+        result_of(finding_sets(several, Roles("text", "", "a,b"), LabelSettings(["a", "b", "c"])))
 
 
 def test_nearly_equal_labels_are_told_and_merged_where_asked(tmp_path: Path) -> None:

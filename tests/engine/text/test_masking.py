@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from engine.errors import ConfigError, DataError
-from engine.text.corpus.masking import KEPT, MASKED, RANDOM, UNITS, Masked, Masker, Masking
+from engine.text.corpus.masking import KEPT, MASKED, RANDOM, UNITS, MaskedRows, Masker, Masking
 from engine.text.corpus.terms import Terms
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 
 NUM_TOKENS = 1_000_000
@@ -40,7 +40,7 @@ class Examples:
     def maskable(self) -> int:
         return int((self.words >= 0).sum())
 
-    def masked(self, unit: str, salt: int = 0, seed: int = 5, **settings: object) -> Masked:
+    def masked(self, unit: str, salt: int = 0, seed: int = 5, **settings: object) -> MaskedRows:
         masker = Masker(Masking(unit=unit, **settings), self.wordpiece, seed)  # type: ignore[arg-type]
         return masker.mask(self.ids, self.lengths, self.places, salt)
 
@@ -53,7 +53,7 @@ class Examples:
         return Examples(self.wordpiece, ids, self.lengths[order], places, words)
 
 
-def small_vocabulary(**settings: tuple[Added, ...]) -> WordPiece:
+def small_vocabulary(**settings: tuple[ExtraToken, ...]) -> WordPiece:
     words = [f"w{number}" for number in range(NUM_WORDS)]
     ends = [f"##e{number}" for number in range(NUM_ENDS)]
     return WordPiece((*SPECIAL, *words, *ends), lowercase=True, **settings)  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ def test_long_words_are_chosen_as_often_as_short_ones(text: Examples, unit: str)
             assert chosen[of_size].mean() == pytest.approx(0.15, abs=6 * np.sqrt(0.13 / few)), size
 
 
-def runs_of_words(text: Examples, done: Masked) -> tuple[np.ndarray, list[np.ndarray]]:
+def runs_of_words(text: Examples, done: MaskedRows) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return the length in words of each run of chosen tokens, and the actions of each."""
     breaks = np.flatnonzero(np.diff(done.positions) > 1) + 1
     runs = np.split(done.positions, breaks)
@@ -188,7 +188,7 @@ def test_special_tokens_are_neither_chosen_nor_drawn(text: Examples, unit: str) 
 
 
 def test_added_special_tokens_are_neither_chosen_nor_drawn_and_added_words_are() -> None:
-    wordpiece = small_vocabulary(added=(Added("[PERSON]"), Added("covid", special=False)))
+    wordpiece = small_vocabulary(added=(ExtraToken("[PERSON]"), ExtraToken("covid", special=False)))
     person, covid = wordpiece.vocab_size - 2, wordpiece.vocab_size - 1
     text = examples_of(wordpiece, np.resize([person, covid, 50], 90_000), 92)
     done = text.masked("word", random_share=0.2)
@@ -247,7 +247,8 @@ def test_masks_repeat_with_seed_and_salt_and_are_independent_otherwise(unit: str
     text = examples_of(small_vocabulary(), made_up(200_000), 128)
     first = text.masked(unit)
     assert all(
-        np.array_equal(getattr(first, name), getattr(text.masked(unit), name)) for name in Masked.__slots__
+        np.array_equal(getattr(first, name), getattr(text.masked(unit), name))
+        for name in MaskedRows.__slots__
     )
     for other in (text.masked(unit, salt=1), text.masked(unit, seed=6)):
         both = len(np.intersect1d(first.positions, other.positions))

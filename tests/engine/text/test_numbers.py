@@ -8,13 +8,13 @@ import pytest
 
 from engine.errors import DataError
 from engine.events import result_of
-from engine.text.examples import Examples
+from engine.text.examples import ExampleTable
 from engine.text.numbers import are_numbers, finding_numbers, number_in
 from engine.text.roles import Roles
 from engine.text.table import read_table
 
 
-def numbers(folder: Path, cells: list[str]) -> Examples:
+def numbers(folder: Path, cells: list[str]) -> ExampleTable:
     path = folder / "numbers.tsv"
     path.write_text("text\tscore\n" + "".join(f"t\t{cell}\n" for cell in cells), encoding="utf-8")
     table = read_table(path, quoting="none", header="yes", separator="\t")

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import DataError
 from engine.text.examples import examples_from
-from engine.text.recipe import DROP, MERGE, RELABEL, TOGETHER, Recipe, Step, read_recipe
+from engine.text.recipe import DROP, MERGE, RELABEL, TOGETHER, Recipe, RecipeStep, read_recipe
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
 
@@ -25,10 +25,10 @@ def table(tmp_path: Path) -> Table:
 
 
 STEPS = (
-    Step(DROP, (1, 4), reason="exact_duplicates"),
-    Step(RELABEL, (0,), label="b", column="label"),
-    Step(MERGE, label="a", labels=("A ",), column="label"),
-    Step(TOGETHER, (2, 3, 6), groups=(1, 1, 1)),
+    RecipeStep(DROP, (1, 4), reason="exact_duplicates"),
+    RecipeStep(RELABEL, (0,), label="b", column="label"),
+    RecipeStep(MERGE, label="a", labels=("A ",), column="label"),
+    RecipeStep(TOGETHER, (2, 3, 6), groups=(1, 1, 1)),
 )
 
 
@@ -134,15 +134,15 @@ def test_another_table_has_its_labels_merged_and_no_more(table: Table, tmp_path:
 
 
 def test_groups_that_share_a_row_stay_together(table: Table) -> None:
-    steps = (Step(TOGETHER, (0, 1), groups=(0, 0)), Step(TOGETHER, (1, 5), groups=(9, 9)))
+    steps = (RecipeStep(TOGETHER, (0, 1), groups=(0, 0)), RecipeStep(TOGETHER, (1, 5), groups=(9, 9)))
     mended = Recipe.of(table).plus(*steps).applied(table)
     assert mended.together is not None
     assert np.unique(mended.together[[0, 1, 5]]).size == 1 and np.unique(mended.together).size == 6
 
 
 def test_what_is_decided_of_a_row_takes_the_place_of_what_was_before(table: Table) -> None:
-    relabel = Step(RELABEL, label="b", column="label")
-    recipe = Recipe.of(table).deciding(0, relabel).deciding(2, relabel).deciding(0, Step(DROP))
-    assert recipe.steps == (Step(RELABEL, (2,), "b", column="label"), Step(DROP, (0,)))
+    relabel = RecipeStep(RELABEL, label="b", column="label")
+    recipe = Recipe.of(table).deciding(0, relabel).deciding(2, relabel).deciding(0, RecipeStep(DROP))
+    assert recipe.steps == (RecipeStep(RELABEL, (2,), "b", column="label"), RecipeStep(DROP, (0,)))
     assert {row: step.do for row, step in recipe.decided().items()} == {0: DROP, 2: RELABEL}
     assert recipe.deciding(0, None).deciding(2, None) == Recipe.of(table)

@@ -13,22 +13,23 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError
-from engine.text.tagged.read import first_fields, looks_tagged, read_tagged
+from engine.text.tagged.read import first_fields, looks_tagged
 from engine.text.tagged.spans import words_in
-from engine.text.tagged.texts import TaggedTexts, entities_of
+from engine.text.tagged.texts import TaggedTable, entities_of
+from tests.engine.read_at_once import read_tagged
 
 CLEAN = "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nPeter B-PER\nBlackburn I-PER\n\n"  # 6 words in 2 texts
 TAGS = ["B-ORG", "O", "B-MISC", "O", "B-PER", "I-PER"]
 ROW = {"text": "John lives in Berlin.", "spans": [[0, 4, "PER"], [14, 20, "LOC"]]}
 
 
-def read(tmp_path: Path, text: str | bytes, name: str = "some.conll", **wanted: str) -> TaggedTexts:
+def read(tmp_path: Path, text: str | bytes, name: str = "some.conll", **wanted: str) -> TaggedTable:
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_tagged(path, **wanted)
 
 
-def tags_of(texts: TaggedTexts) -> list[str]:
+def tags_of(texts: TaggedTable) -> list[str]:
     return [tag for text in texts for tag in text.tags]
 
 

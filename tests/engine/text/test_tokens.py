@@ -26,7 +26,7 @@ from engine.events import Progress
 from engine.text.corpus import cutter, cutter_pool
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import TokenStore, counts, hold_out, open_store, store_key
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 from tests.engine.tiny_stores import (
     TOKENS,
@@ -78,7 +78,7 @@ def test_a_store_holds_the_ids_of_each_sentence_and_where_documents_begin(tmp_pa
 
 @pytest.mark.slow
 def test_workers_and_one_process_give_the_same_bytes(tmp_path: Path, request: Any) -> None:
-    corpus, pieces = write_text(tmp_path / "text.txt", 200), wordpiece(added=(Added("<e1>"),))
+    corpus, pieces = write_text(tmp_path / "text.txt", 200), wordpiece(added=(ExtraToken("<e1>"),))
     made(open_store(tmp_path / "alone", corpus, pieces))
     request.getfixturevalue("two_workers")
     _, events = made(open_store(tmp_path / "workers", corpus, pieces))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.inspect.token_rows import token_rows
 from engine.text.trace import Trace, trace
-from engine.text.vocabulary import Added
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import TRUNCATIONS, WordPiece
 
 PIECES = ("un", "##aff", "##able", "##a", "play", "##ing", "the", "e", "##e", ",", "我", "##爱", "film")
@@ -50,7 +50,10 @@ def test_the_steps_lead_to_the_librarys_pieces(text: str, way: tuple[bool, bool 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(["[SEP]", " [MASK]", "film", "Covid", "covid ", "the", "un", "我", " "])))
 def test_special_and_added_tokens_in_the_text_are_taken_as_they_are(parts: list[str]) -> None:
-    added = (Added("Covid", special=False, normalized=True), Added("film", special=False, single_word=True))
+    added = (
+        ExtraToken("Covid", special=False, normalized=True),
+        ExtraToken("film", special=False, single_word=True),
+    )
     cutter = WordPiece(TOKENS, lowercase=True, added=added)
     found = trace(cutter, "".join(parts))
     check(found, cutter)

@@ -26,7 +26,7 @@ from engine.model.weights import load_classifier, read_config, save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import Bounds, EncodedSet, collate
+from engine.text.batch import Bounds, EncodedRows, collate
 from engine.train.adapt import adapted, label_weights, mix_shares, rates_of, repeated
 from engine.train.feed import EpochFeed
 from engine.train.finetune import fine_tune, resume
@@ -149,10 +149,10 @@ def test_what_cannot_be_done_to_a_model_is_refused_before_the_table_is_read(
     assert not (tmp_path / "run").exists()
 
 
-def examples(targets: np.ndarray) -> EncodedSet:
+def examples(targets: np.ndarray) -> EncodedRows:
     lengths = np.random.default_rng(0).integers(3, 9, len(targets))
     pieces = [np.full(length, 5, np.int32) for length in lengths]
-    return EncodedSet.from_pieces(pieces, lengths.tolist(), targets.tolist(), list(range(len(targets))))
+    return EncodedRows.from_pieces(pieces, lengths.tolist(), targets.tolist(), list(range(len(targets))))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

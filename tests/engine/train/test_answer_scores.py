@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from engine.errors import DataError
-from engine.text.questions.decoding import Answered, Candidate
-from engine.text.questions.question import Answer, Place, Question
-from engine.text.questions.reading import read_questions
+from engine.text.questions.decoding import Candidate, FoundAnswer
+from engine.text.questions.question import Answer, PassageQuestion, QuestionPlace
 from engine.train.answer_scores import (
     CMRC,
     SQUAD_1,
@@ -29,6 +28,7 @@ from engine.train.answer_scores import (
     score_one,
 )
 from engine.train.answer_text import cmrc_exact, cmrc_f1, cmrc_words, latin_words, squad_f1, squad_normal
+from tests.engine.read_at_once import read_questions
 
 
 def real(name: str) -> Path:
@@ -38,8 +38,10 @@ def real(name: str) -> Path:
     return Path(folder) / name
 
 
-def question_with(*right: str) -> Question:
-    return Question("q", "Who?", 0, tuple(Answer(text, 0, len(text)) for text in right), Place(line=1))
+def question_with(*right: str) -> PassageQuestion:
+    return PassageQuestion(
+        "q", "Who?", 0, tuple(Answer(text, 0, len(text)) for text in right), QuestionPlace(line=1)
+    )
 
 
 # The reference: words counted with lists alone, in another way than the engine's.
@@ -351,7 +353,7 @@ def test_the_threshold_that_is_picked_tells_questions_without_an_answer_from_the
     for one in questions.questions:
         right = one.answers[0].text if one.answers else "Normandy"
         none = 7.0 if one.has_none else 1.0
-        answered.append(Answered((Candidate(right, 0, len(right), 4.0, 0.5),), none, 0.5))
+        answered.append(FoundAnswer((Candidate(right, 0, len(right), 4.0, 0.5),), none, 0.5))
     found = pick_threshold(questions, asked, answered)
     assert (found.chosen, found.reported) == (1.0, 1.0) and -3 < found.value < 3
     assert found.num_chosen + found.num_reported == 14 and found.num_chosen > 0 < found.num_reported

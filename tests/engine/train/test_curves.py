@@ -17,7 +17,7 @@ from engine.model.bert import initialize
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import save_model
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
-from engine.text.batch import EncodedSet, epoch_batches
+from engine.text.batch import EncodedRows, epoch_batches
 from engine.train.feed import EpochFeed
 from engine.train.loop import Loop
 from engine.train.run.folder import Run
@@ -47,7 +47,7 @@ class Trained:
     weights: dict[str, Tensor]
 
 
-def examples(with_pairs: bool) -> EncodedSet:
+def examples(with_pairs: bool) -> EncodedRows:
     """Return texts of 3 to 23 tokens whose label can be learned from their first word."""
     rng = np.random.default_rng(5)
     lengths = rng.integers(3, 24, NUM_EXAMPLES)
@@ -56,7 +56,7 @@ def examples(with_pairs: bool) -> EncodedSet:
         ids[0], ids[-1] = 2, 3  # [CLS], [SEP]
     num_a = (lengths + 1) // 2 if with_pairs else lengths
     targets = [int(ids[1]) % len(LABELS) for ids in pieces]
-    return EncodedSet.from_pieces(pieces, num_a, targets, range(NUM_EXAMPLES))
+    return EncodedRows.from_pieces(pieces, num_a, targets, range(NUM_EXAMPLES))
 
 
 def classifier(task: Answering = ONE_LABEL) -> SequenceClassifier:
@@ -71,7 +71,7 @@ def classifier(task: Answering = ONE_LABEL) -> SequenceClassifier:
 def train(
     path: Path,
     config: TrainingConfig,
-    data: EncodedSet,
+    data: EncodedRows,
     micro_batch_tokens: int,
     task: Answering = ONE_LABEL,
 ) -> Trained:
@@ -94,7 +94,7 @@ def train(
 
 
 def train_theirs(
-    folder: Path, config: TrainingConfig, data: EncodedSet, task: Answering = ONE_LABEL
+    folder: Path, config: TrainingConfig, data: EncodedRows, task: Answering = ONE_LABEL
 ) -> Curve:
     """Train the same weights on the same batches with the parts of `transformers` and torch."""
     save_model(folder, classifier(task), tiny_wordpiece(), {})

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.text.tagged.read import read_tagged
 from engine.train.entity_scores import EntityError, EntityScores, lenient_spans, score_entities
+from tests.engine.read_at_once import read_tagged
 
 LETTERS = {"IOB1": "OBI", "IOB2": "OBI", "BIOES": "OBIES", "BILOU": "OBILU"}
 CONLLEVAL = {

@@ -12,7 +12,6 @@ import torch
 from engine.commands.command_line import finetune_command
 from engine.errors import ConfigError, DataError, ModelError, UserError
 from engine.events import Evaluated, Finished, Noted, Saved, Started, Step
-from engine.inspect.predict import evaluate_file
 from engine.model.config import PRESETS
 from engine.model.weights import check_weights, load_classifier, load_tensors, read_config
 from engine.settings.config import with_values
@@ -20,6 +19,7 @@ from engine.train.finetune import fine_tune, resume
 from engine.train.plan import plan
 from engine.train.prepare import Setup
 from engine.train.run.runs import read_status
+from engine.train.tasks.known import evaluate_file
 from tests.engine.steps import advance
 from tests.engine.tiny_runs import WAYS, losses, outcome, reviews, tiny_config, without_saved, write_table
 from tests.fakes import (

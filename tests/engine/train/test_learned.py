@@ -12,13 +12,13 @@ import torch
 
 from engine.evaluation.comparing import compare_scored
 from engine.events import Noted, result_of
-from engine.inspect.predict import evaluate_file
 from engine.model.folder import LEARNED
 from engine.model.tensor_files import load_tensors, save_tensors
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune, known_before, resume
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
+from engine.train.tasks.known import evaluate_file
 from tests.engine.steps import stop_at
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
@@ -50,7 +50,7 @@ def learn(run_dir: Path, config: FineTuneConfig) -> tuple[Path, dict[str, str]]:
     return run_dir / "model", {str(one.sentence): one.level for one in events if isinstance(one, Noted)}
 
 
-def measured(model: Path, config: FineTuneConfig, data: Path) -> tuple[Scored, list[str]]:
+def measured(model: Path, config: FineTuneConfig, data: Path) -> tuple[ScoredTable, list[str]]:
     said, steps = list[str](), evaluate_file(model, with_values(config, {"data": str(data)}).data)
     while True:
         try:

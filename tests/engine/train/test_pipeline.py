@@ -255,7 +255,7 @@ def test_a_gain_is_the_mean_of_differences_seed_by_seed() -> None:
             FineTuningResult(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
             for seed, value in enumerate(values)
         ]
-        return StageResult(name, "", None, tuple(runs))
+        return StageResult(name, "", runs=tuple(runs))
 
     found, error = gain(stage("task", 0.7, 0.9, 0.8), stage("base", 0.6, 0.8, 0.4))
     assert found == pytest.approx(0.2) and error == pytest.approx(math.sqrt(0.03) / math.sqrt(3))
@@ -269,7 +269,7 @@ def one_stage(metric: str, *values: float, split: str = "validation", **more: An
         FineTuningResult(f"base{seed}", seed, metric, split, value, value, rows, 3, 9, 1.0, **more)
         for seed, value in enumerate(values)
     ]
-    return StageResult("base", str(TINY), None, tuple(runs))
+    return StageResult("base", str(TINY), runs=tuple(runs))
 
 
 def test_the_report_of_a_correlation_below_nothing_has_its_own_interval() -> None:
@@ -289,7 +289,7 @@ def test_the_interval_of_an_entity_f1_is_never_that_of_a_share_of_rows() -> None
 def test_seeds_that_tie_leave_a_gain_as_unsure_as_their_score_is_coarse() -> None:
     rows = {"train": 80, "validation": 100, "test": 0}
     stages = [
-        StageResult(name, str(TINY), None, tuple(
+        StageResult(name, str(TINY), runs=tuple(
             FineTuningResult(f"{name}{seed}", seed, "accuracy", "validation", value, value, rows, 3, 9, 1.0)
             for seed in range(3)
         ))

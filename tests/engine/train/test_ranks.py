@@ -23,7 +23,7 @@ from engine.model.weights import load_pretraining
 from engine.settings.config import with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.shared import DeviceConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.train import lifecycle
 from engine.train import ranks as ranks_module
 from engine.train.feed import EpochFeed
@@ -359,7 +359,7 @@ def test_every_rank_has_examples_in_every_step_and_together_they_have_all() -> N
     lengths = np.random.default_rng(0).integers(3, 60, 41)
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     ids, zeros = np.zeros(bounds[-1], np.int32), np.zeros(41, np.int64)
-    data = EncodedSet(ids, bounds, lengths.astype(np.int32), zeros, np.arange(41))
+    data = EncodedRows(ids, bounds, lengths.astype(np.int32), zeros, np.arange(41))
     for world_size in (2, 3):
         feeds = [EpochFeed(data, 8, 1, 7, Of(rank, world_size)) for rank in range(world_size)]
         assert {feed.steps_per_epoch for feed in feeds} == {6}  # the last batch of an epoch has one example

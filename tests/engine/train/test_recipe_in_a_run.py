@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import ConfigError, DataError
 from engine.events import Noted, result_of
-from engine.text.recipe import DROP, RELABEL, TOGETHER, Recipe, Step
+from engine.text.recipe import DROP, RELABEL, TOGETHER, Recipe, RecipeStep
 from engine.text.table import read_table
 from engine.train.finetune import FineTuning, fine_tune
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
@@ -23,9 +23,9 @@ def recipe(tmp_path: Path) -> Path:
     """Write reviews and a recipe for them; return the recipe."""
     table = read_table(write_table(tmp_path / "reviews.csv", reviews()))
     steps = (
-        Step(DROP, (3, 5), reason="exact_duplicates"),
-        Step(RELABEL, (0,), label="good", column="label"),
-        Step(TOGETHER, TOGETHER_ROWS, groups=(1,) * len(TOGETHER_ROWS)),
+        RecipeStep(DROP, (3, 5), reason="exact_duplicates"),
+        RecipeStep(RELABEL, (0,), label="good", column="label"),
+        RecipeStep(TOGETHER, TOGETHER_ROWS, groups=(1,) * len(TOGETHER_ROWS)),
     )
     Recipe.of(table).plus(*steps).write(tmp_path / "recipe.json")
     return tmp_path / "recipe.json"

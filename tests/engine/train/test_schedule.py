@@ -7,16 +7,16 @@ from itertools import pairwise
 
 import pytest
 
-from engine.train.schedule import Budget, Epochs, RunPosition, TimedEpochs
+from engine.train.schedule import Budget, Epochs, TimedEpochs, TrainState
 
 STEPS = Budget(steps=200, tokens=0, minutes=0.0, warmup_ratio=0.1, evaluations=7)
 TOKENS = replace(STEPS, steps=0, tokens=200 * 37)
 MINUTES = replace(STEPS, steps=0, minutes=10.0)
 
 
-def after(steps: int) -> RunPosition:
+def after(steps: int) -> TrainState:
     """Return where a run is whose steps take 37 tokens and 3 s each."""
-    return RunPosition(step=steps, tokens=37 * steps, used_s=3.0 * steps)
+    return TrainState(step=steps, tokens=37 * steps, used_s=3.0 * steps)
 
 
 def rates(budget: Budget) -> list[float]:
@@ -48,7 +48,7 @@ def test_all_or_nothing_may_be_warm_up(warmup: float, first: float) -> None:
 
 def evaluated(budget: Budget, steps: list[int]) -> list[int]:
     """Return after which of these steps the held-out text is looked at, each but once."""
-    at, found = RunPosition(), []
+    at, found = TrainState(), []
     for step in steps:
         here = after(step)
         at = replace(at, step=here.step, tokens=here.tokens, used_s=here.used_s)
@@ -83,7 +83,7 @@ def test_what_remains_is_told_from_the_clock_or_from_the_pace_so_far() -> None:
 
 def test_epochs_count_steps_and_are_looked_at_after_each_or_every_so_many() -> None:
     epochs = Epochs(steps_per_epoch=9, num_epochs=2, warmup_ratio=0.1)
-    at = [RunPosition(step=step, elapsed_s=2.0 * step) for step in range(19)]
+    at = [TrainState(step=step, elapsed_s=2.0 * step) for step in range(19)]
     assert epochs.num_steps == 18 and [place.step for place in at if epochs.is_due(place)] == [9, 18]
     assert [place.step for place in at if replace(epochs, evaluate_every_steps=7).is_due(place)] == [
         7,
@@ -100,7 +100,7 @@ TIMED = TimedEpochs(steps_per_epoch=80, num_epochs=3, warmup_ratio=0.1, most_ste
 
 def run_at(speeds: list[float]) -> tuple[list[float], float]:
     """Return the rate of each step of TIMED, and its seconds. Args: speeds: of each step, in turn."""
-    at, rates = RunPosition(), []
+    at, rates = TrainState(), []
     while TIMED.progress(at) < 1.0:
         rates.append(TIMED.learning_rate(at.step + 1, TIMED.progress(at), 1.0))
         at = replace(at, step=at.step + 1, used_s=at.used_s + speeds[min(at.step, len(speeds) - 1)])
@@ -122,7 +122,7 @@ def test_a_machine_that_becomes_slower_ends_in_time_with_its_rate_run_out() -> N
 
 def test_a_timed_run_is_looked_at_after_each_epoch_and_after_its_last_step_whatever_ended_it() -> None:
     def is_due(step: int, used_s: float) -> bool:
-        return TIMED.is_due(RunPosition(step=step, used_s=used_s))
+        return TIMED.is_due(TrainState(step=step, used_s=used_s))
 
     assert is_due(80, 240.0) and is_due(200, 600.0) and is_due(143, 690.0)
     assert not is_due(143, 600.0) and not is_due(0, 0.0)

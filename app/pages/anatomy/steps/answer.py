@@ -17,8 +17,8 @@ from app.pages.anatomy.state import Walk
 from app.pages.anatomy.steps.step import AnatomyStep
 from app.pages.anatomy.sums import StepSum, written
 from app.pages.anatomy.vectors import answer_words, quoted
-from app.plots.vector_rows import BAR, NUMBER, SHARE, RowHead, VectorColumn, VectorPicture
-from app.plots.worked_sum import Sum
+from app.plots.vector_rows import BAR, NUMBER, SHARE, VectorColumn, VectorPicture, VectorRowHeader
+from app.plots.worked_sum import WorkedTerms
 from engine.inspect.anatomy.effect import MASKED, heads_of, largest, shares
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import Spot
@@ -96,10 +96,10 @@ class OnTopStep(AnatomyStep):
         keys = largest(found, min(LARGEST, most - 1))
         if chosen not in keys:
             keys[-1] = chosen
-        rows = [RowHead(answer_words(anatomy, head, key), key, key == chosen) for key in keys]
+        rows = [VectorRowHeader(answer_words(anatomy, head, key), key, key == chosen) for key in keys]
         if others := len(found) - len(keys):
             said = words.translate("anatomy", "{count} others").format(count=words.number(others))
-            rows.append(RowHead(said, -1, is_quiet=True))
+            rows.append(VectorRowHeader(said, -1, is_quiet=True))
         rest = max(0.0, float(1.0 - found[keys].sum()))
         score = VectorColumn(
             words.translate("anatomy", "score"),
@@ -201,7 +201,7 @@ class LossStep(OnTopStep):
         )
         line = f"= −ln {written(share)} = {written(loss)}"
         of = words.translate("anatomy", "The loss")
-        shown = Sum(ends=lines, has_total=False)
+        shown = WorkedTerms(ends=lines, has_total=False)
         return StepSum(sentence, self.formula, line, of, shown, self.spot(anatomy, walk))
 
     def answer_columns(

@@ -13,7 +13,7 @@ from app.pages.attention.head_pictures.head_picture import HeadPicture, PictureQ
 from app.pages.attention.requests import explain_row, explained
 from app.pages.attention.state import AttentionChoice
 from app.plots.query_key import QueryKeyPlot
-from engine.inspect.attention.weights import Detail
+from engine.inspect.attention.weights import HeadAttention
 
 
 class QueryKey(HeadPicture):
@@ -22,7 +22,7 @@ class QueryKey(HeadPicture):
     key = "query_key"
     has_options = False
     is_quick = False
-    takes = Detail
+    takes = HeadAttention
     figure: QueryKeyPlot
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class QueryKey(HeadPicture):
             (seen.maps, head, place), partial(explain_row, seen.models, seen.maps, head, place)
         )
 
-    def show_answer(self, answer: Detail, chosen: AttentionChoice) -> None:
+    def show_answer(self, answer: HeadAttention, chosen: AttentionChoice) -> None:
         self.figure.set_detail(answer)
 
     def clear(self, why: str) -> None:

@@ -16,8 +16,6 @@ from app.pages.family.kinds.kind import (
     TypedQuestion,
     bars,
     bold_note,
-    cannot,
-    unable,
 )
 from app.plots.member_column import (
     BLANK,
@@ -25,12 +23,12 @@ from app.plots.member_column import (
     SEEN_BAG,
     SEEN_FILL,
     UNSEEN,
-    Labels,
+    FamilyLabels,
     MemberColumn,
     WordEntry,
 )
 from app.words import tr_engine, translate
-from engine.family.card import ON_BLANKS, Line, lines
+from engine.family.card import ON_BLANKS, CardLine, lines
 from engine.family.members import ALL, LEFT, LIKENESS, NEAR, SIDES, About
 from engine.family.questions.blank import BlankGuesses, FillBlank
 
@@ -91,7 +89,7 @@ class BlankKind(FamilyKind[BlankGuesses]):
     def question(self, given: GivenQuestion) -> FillBlank:
         return FillBlank(given.folder, given.typed.text, given.typed.answer.strip().lower())
 
-    def lines(self, answer: FamilyAnswer[BlankGuesses]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[BlankGuesses]) -> list[CardLine]:
         return [line for line in lines(answer.report) if line.name in ON_BLANKS]
 
     def column(
@@ -113,16 +111,14 @@ class BlankKind(FamilyKind[BlankGuesses]):
             shown="" if shown is None else words.say(shown),
         )
 
-    def labels(self, answer: FamilyAnswer[BlankGuesses]) -> Labels:
+    def labels(self, answer: FamilyAnswer[BlankGuesses]) -> FamilyLabels:
         right = _right(answer)
-        return Labels(
+        return FamilyLabels(
             seen=(translate("family", "May see"), translate("family", "of the sentence")),
             says=(translate("family", "Guesses"), bars()),
             rank=translate("family", "“{word}” is").format(word=right) if right else "",
-            cannot=cannot(),
             shown=translate("family", "Shown here"),
             scores=self.said(answer),
-            unable=unable(),
             note=bold_note(),
             legend=(translate("family", "probability"), translate("family", "likeness")),
         )

@@ -13,12 +13,10 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedQuestion,
     bars,
-    cannot,
-    unable,
 )
-from app.plots.member_column import Labels, MemberColumn, WordEntry
+from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
 from app.words import translate
-from engine.family.card import NEXT_SENTENCE, Line, lines
+from engine.family.card import NEXT_SENTENCE, CardLine, lines
 from engine.family.members import About
 from engine.family.questions.follows import FollowsSentence, Probabilities
 
@@ -54,7 +52,7 @@ class FollowsKind(FamilyKind[Probabilities]):
     def caption(self, typed: TypedQuestion) -> tuple[str, str]:
         return typed.text, typed.second.strip()
 
-    def lines(self, answer: FamilyAnswer[Probabilities]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[Probabilities]) -> list[CardLine]:
         return [line for line in lines(answer.report) if line.name == NEXT_SENTENCE]
 
     def column(
@@ -68,6 +66,6 @@ class FollowsKind(FamilyKind[Probabilities]):
         does, does_not = translate("family", "follows"), translate("family", "does not")
         return MemberColumn(**head, entries=(WordEntry(does, p), WordEntry(does_not, 1.0 - p)))
 
-    def labels(self, answer: FamilyAnswer[Probabilities]) -> Labels:
+    def labels(self, answer: FamilyAnswer[Probabilities]) -> FamilyLabels:
         says = (translate("family", "Says"), bars())
-        return Labels(says=says, cannot=cannot(), scores=self.said(answer), unable=unable())
+        return FamilyLabels(says=says, scores=self.said(answer))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, TypedQuestion, cannot, unable
-from app.plots.member_column import Labels, MemberColumn
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, TypedQuestion
+from app.plots.member_column import FamilyLabels, MemberColumn
 from app.words import translate
 from engine.family.members import About
 from engine.family.questions.go_on import GoOn, Written
@@ -35,5 +35,5 @@ class GoOnKind(FamilyKind[Written]):
             return MemberColumn(**head, cannot=translate("family", "Does not write from left to right."))
         return MemberColumn(**head, text=text or translate("family", "(ends the sentence)"))
 
-    def labels(self, answer: FamilyAnswer[Written]) -> Labels:
-        return Labels(says=(translate("family", "Goes on"), ""), cannot=cannot(), unable=unable())
+    def labels(self, answer: FamilyAnswer[Written]) -> FamilyLabels:
+        return FamilyLabels(says=(translate("family", "Goes on"), ""))

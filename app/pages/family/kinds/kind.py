@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from app.pages.family.scores import cell, said
-from app.plots.member_column import Labels, MemberColumn, ScoreCell
+from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import tr_engine, translate
-from engine.family.card import Line
+from engine.family.card import CardLine
 from engine.family.members import ABOUT, CAPTIONS, About
 from engine.family.questions.question import FamilyQuestion
 from engine.text.roles import Roles
@@ -160,7 +160,7 @@ class FamilyKind(Generic[T]):
         """Return an answer in words."""
         raise NotImplementedError
 
-    def lines(self, answer: FamilyAnswer[T]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[T]) -> list[CardLine]:
         """Return the questions whose scores stand in rows."""
         return []
 
@@ -173,32 +173,27 @@ class FamilyKind(Generic[T]):
         lines = self.lines(answer)
         return tuple(self.column(answer, ABOUT[name], _head(ABOUT[name], lines)) for name in answer.names)
 
-    def labels(self, answer: FamilyAnswer[T]) -> Labels:
-        """Return the words at the left."""
+    def labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
+        """Return the words at the left, but those that all kinds say."""
         raise NotImplementedError
+
+    def all_labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
+        """Return the words at the left, also of what a member cannot do, and of scores it cannot have."""
+        cannot, unable = translate("family", "Cannot"), translate("family", "cannot")
+        return replace(self.labels(answer), cannot=cannot, unable=unable)
 
     def said(self, answer: FamilyAnswer[T]) -> tuple[tuple[str, str], ...]:
         """Return the words of the rows of scores."""
         return tuple(map(said, self.lines(answer)))
 
 
-def _head(about: About, lines: list[Line]) -> dict[str, Any]:
-    scores: tuple[ScoreCell, ...] = tuple(cell(line, about.name) for line in lines)
+def _head(about: About, lines: list[CardLine]) -> dict[str, Any]:
+    scores: tuple[MemberScore, ...] = tuple(cell(line, about.name) for line in lines)
     caption = tr_engine(CAPTIONS[about.age])
     return {"name": about.said, "year": str(about.year), "caption": caption, "scores": scores}
 
 
 # ---- words that several kinds say
-
-
-def cannot() -> str:
-    """Return what stands before what a member cannot do."""
-    return translate("family", "Cannot")
-
-
-def unable() -> str:
-    """Return what stands in the place of a score that a member cannot have."""
-    return translate("family", "cannot")
 
 
 def bold_note() -> str:

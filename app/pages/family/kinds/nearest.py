@@ -11,11 +11,9 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedQuestion,
     bars,
-    cannot,
     no_vectors,
-    unable,
 )
-from app.plots.member_column import Labels, MemberColumn, WordEntry
+from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
 from app.words import translate
 from engine.family.members import COUNTS, About
 from engine.family.questions.nearest import Near, NearestWords
@@ -35,9 +33,9 @@ class NearKind(FamilyKind[Near]):
             **head, entries=entries, is_likeness=True, cannot=no_vectors() if about.age == COUNTS else ""
         )
 
-    def labels(self, answer: FamilyAnswer[Near]) -> Labels:
+    def labels(self, answer: FamilyAnswer[Near]) -> FamilyLabels:
         legend = ("", translate("family", "likeness"))
-        return Labels(says=(self.says, bars()), legend=legend, cannot=cannot(), unable=unable())
+        return FamilyLabels(says=(self.says, bars()), legend=legend)
 
 
 class NearestKind(NearKind):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, bold_note, unable
-from app.plots.member_column import Labels, MemberColumn, ScoreCell
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, bold_note
+from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import translate
-from engine.family.card import Line, lines
+from engine.family.card import CardLine, lines
 from engine.family.members import About
 from engine.family.questions.results import Results
 
@@ -30,7 +30,7 @@ class ResultsKind(FamilyKind[Report]):
     def question(self, given: GivenQuestion) -> Results:
         return Results(given.folder)
 
-    def lines(self, answer: FamilyAnswer[Report]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[Report]) -> list[CardLine]:
         return lines(answer.report)
 
     def column(self, answer: FamilyAnswer[Report], about: About, head: Mapping[str, Any]) -> MemberColumn:
@@ -40,12 +40,12 @@ class ResultsKind(FamilyKind[Report]):
             words.number(one["words_read"]),
             translate("family", "{number} s").format(number=words.number(round(one["seconds"]))),
         )
-        return MemberColumn(**{**head, "scores": (*map(ScoreCell, facts), *head["scores"])})
+        return MemberColumn(**{**head, "scores": (*map(MemberScore, facts), *head["scores"])})
 
-    def labels(self, answer: FamilyAnswer[Report]) -> Labels:
+    def labels(self, answer: FamilyAnswer[Report]) -> FamilyLabels:
         facts = (
             (translate("family", "Weights"), ""),
             (translate("family", "Words read"), ""),
             (translate("family", "Time"), ""),
         )
-        return Labels(scores=(*facts, *self.said(answer)), unable=unable(), note=bold_note())
+        return FamilyLabels(scores=(*facts, *self.said(answer)), note=bold_note())

@@ -15,13 +15,11 @@ from app.pages.family.kinds.kind import (
     GivenQuestion,
     TypedExample,
     TypedQuestion,
-    cannot,
     no_vectors,
-    unable,
 )
 from app.pages.family.scores import cell, shares_line
-from app.plots.member_column import Labels, MemberColumn, ScoreCell, WordEntry
-from app.plots.sense_planes import Dot
+from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore, WordEntry
+from app.plots.sense_planes import SenseDot
 from app.words import translate
 from engine.family import senses
 from engine.family.members import PLACE_VECTORS, About
@@ -76,7 +74,7 @@ class SensesKind(FamilyKind[SensesAnswer]):
             return MemberColumn(**head, cannot=no_vectors())
         planes = tuple(
             tuple(
-                Dot(float(x), float(y), group, text)
+                SenseDot(float(x), float(y), group, text)
                 for (x, y), group, text in zip(points, told.groups, told.texts, strict=True)
             )
             for points in found.points
@@ -90,7 +88,7 @@ class SensesKind(FamilyKind[SensesAnswer]):
             cannot="" if about.age == PLACE_VECTORS else one_point,
         )
 
-    def labels(self, answer: FamilyAnswer[SensesAnswer]) -> Labels:
+    def labels(self, answer: FamilyAnswer[SensesAnswer]) -> FamilyLabels:
         told = answer.value
         layers = max((len(one.likeness) for one in told.senses.values()), default=0)
         rows = (
@@ -99,13 +97,11 @@ class SensesKind(FamilyKind[SensesAnswer]):
             (translate("family", "Nearest has its sense"), "%"),
         )
         groups = sorted(set(told.groups)) if _is_apart(told) else []
-        return Labels(
+        return FamilyLabels(
             says=(translate("family", "Likeness"), translate("family", "of two sentences")),
             planes=tuple(_layer(number) for number in range(layers)),
             groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
-            cannot=cannot(),
             scores=rows if _is_apart(told) else (),
-            unable=unable(),
         )
 
 
@@ -113,12 +109,12 @@ def _is_apart(told: SensesAnswer) -> bool:
     return any(one is not None for one in told.apart.values())
 
 
-def _cells(told: SensesAnswer, name: str) -> tuple[ScoreCell, ...]:
+def _cells(told: SensesAnswer, name: str) -> tuple[MemberScore, ...]:
     apart = told.apart.get(name)
     if apart is None:
-        return (ScoreCell(""), ScoreCell(""), ScoreCell("")) if _is_apart(told) else ()
+        return (MemberScore(""), MemberScore(""), MemberScore("")) if _is_apart(told) else ()
     ways = (words.decimal(one, 2) for one in (apart.within, apart.between))
-    return (*map(ScoreCell, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
+    return (*map(MemberScore, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
 
 
 def _layer(number: int) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
 from app.pages.family.scores import cell, shares_line
-from app.plots.member_column import Labels, MemberColumn, ScoreCell
+from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import translate
 from engine.family.members import COUNTS, PLACE_VECTORS, About
 from engine.family.questions.task import SameTask, SameTaskScores
@@ -59,12 +59,12 @@ class TaskKind(FamilyKind[SameTaskScores]):
         cells = [cell(shares_line(found.frozen), name)]
         if found.fine_tuned is not None:
             done = cell(shares_line(found.fine_tuned), name)
-            cells.append(done if name in found.fine_tuned else ScoreCell(PENDING))
+            cells.append(done if name in found.fine_tuned else MemberScore(PENDING))
         if found.naive_bayes:
             cells.append(cell(shares_line(found.naive_bayes), name))
         return MemberColumn(**{**head, "scores": tuple(cells)}, text=_how(about))
 
-    def labels(self, answer: FamilyAnswer[SameTaskScores]) -> Labels:
+    def labels(self, answer: FamilyAnswer[SameTaskScores]) -> FamilyLabels:
         found = answer.value
         count = words.number(next(iter(found.frozen.values())).count)
         rows = [
@@ -74,9 +74,7 @@ class TaskKind(FamilyKind[SameTaskScores]):
             rows.append((translate("family", "All fine-tuned"), "%"))
         if found.naive_bayes:
             rows.append((translate("family", "Naive Bayes over pairs of words"), "%"))
-        return Labels(
-            says=(translate("family", "How"), ""), scores=tuple(rows), unable=unable(), note=bold_note()
-        )
+        return FamilyLabels(says=(translate("family", "How"), ""), scores=tuple(rows), note=bold_note())
 
 
 def _how(about: About) -> str:

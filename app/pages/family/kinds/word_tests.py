@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note, unable
-from app.plots.member_column import Labels
+from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
+from app.plots.member_column import FamilyLabels
 from app.words import translate
-from engine.family.card import Line
+from engine.family.card import CardLine
 from engine.family.exam import ExamRow
 from engine.family.questions.word_files import WordFiles
 
@@ -47,9 +47,9 @@ class WordTestsKind(FamilyKind[Rows]):
         )
         return Offer(said, translate("family", "Choose files…"))
 
-    def lines(self, answer: FamilyAnswer[Rows]) -> list[Line]:
+    def lines(self, answer: FamilyAnswer[Rows]) -> list[CardLine]:
         return [
-            Line(
+            CardLine(
                 row.name,
                 row.source,
                 row.unit,
@@ -59,5 +59,5 @@ class WordTestsKind(FamilyKind[Rows]):
             for row in answer.value
         ]
 
-    def labels(self, answer: FamilyAnswer[Rows]) -> Labels:
-        return Labels(scores=self.said(answer), unable=unable(), note=bold_note())
+    def labels(self, answer: FamilyAnswer[Rows]) -> FamilyLabels:
+        return FamilyLabels(scores=self.said(answer), note=bold_note())

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.columns import of
 from app.look.rows_model import TableColumn
+from app.look.widgets import named
 from app.pages.tasks.classification.scores import ConfusionScores, LabelScores, LabelView
 from app.pages.tasks.tile import ScoreTile
 from app.plots.confusion import ConfusionPlot
@@ -44,8 +45,7 @@ class EndingScores(ConfusionScores):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Scores"))
-        self.confusion = ConfusionPlot(self.tr("Right and chosen endings"))
-        self.confusion.setObjectName("ending_confusion")
+        self.confusion = named(ConfusionPlot(self.tr("Right and chosen endings")), "ending_confusion")
         self.confusion.set_empty_text(self.tr("After each evaluation: which ending was taken for which."))
         self.labels = LabelView(PositionScores())
         self.add_choices(
@@ -64,16 +64,10 @@ class EndingScores(ConfusionScores):
 
     def show_evaluation(self, shown: Evaluated | None) -> None:
         scores = scores_of(shown, shown.labels) if shown is not None else None
-        self.confusion.clear()
+        self.show_labels(shown, scores)
         self.remark.hide()
-        if shown is None or scores is None:
-            self.labels.scores.set_scores((), None)
-            return
-        if shown.confusion is not None:
-            self.confusion.set_confusion(shown.labels, shown.confusion)
-        self.labels.scores.set_scores(shown.labels, scores)
-        self.labels.fit()
-        self._show_tiles(shown, scores)
+        if shown is not None and scores is not None:
+            self._show_tiles(shown, scores)
 
     def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
         rows, (most, majority) = int(scores.support.sum()), scores.majority

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
 
 from app import words
 from app.pages.advice.remark import AdviceLine
@@ -20,8 +19,6 @@ from engine.text.roles import OF_CHOICES
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
 
-translate = QCoreApplication.translate
-
 
 class ChoiceViews(RowViews):
     """Which of several endings goes on with a text."""
@@ -31,19 +28,17 @@ class ChoiceViews(RowViews):
     roles = OF_CHOICES
 
     def title(self) -> str:
-        return translate("ChoiceViews", "Multiple choice")
+        return self.tr("Multiple choice")
 
     def words(self, summary: Summary) -> str:
-        text = translate("ChoiceViews", "One text → the right one of {count} endings")
+        text = self.tr("One text → the right one of {count} endings")
         return text.format(count=words.number(len(summary.labels)))
 
     def metrics(self) -> dict[str, str]:
-        return {"accuracy": translate("ChoiceViews", "accuracy")}
+        return {"accuracy": self.tr("accuracy")}
 
     def curve_words(self) -> str:
-        return translate(
-            "ChoiceViews", "The share of right endings appears here, on training and validation rows."
-        )
+        return self.tr("The share of right endings appears here, on training and validation rows.")
 
     def score_words(self, event: Evaluated) -> str:
         return accuracy_words(event)
@@ -56,26 +51,26 @@ class ChoiceViews(RowViews):
         return list(zip(summary.labels, map(int, summary.counts), strict=True))
 
     def bars_title(self) -> str:
-        return translate("ChoiceViews", "Where the right ending stands")
+        return self.tr("Where the right ending stands")
 
     def second_words(self) -> str:
-        return translate("ChoiceViews", "And its endings, 2 to 9, each on a line of its own.")
+        return self.tr("And its endings, 2 to 9, each on a line of its own.")
 
     def second_title(self) -> str:
-        return translate("ChoiceViews", "A text and its endings")
+        return self.tr("A text and its endings")
 
     def show_answer(self, bars: BarsPlot, labels: Sequence[str], values: np.ndarray, answered: str) -> str:
         pairs = [(words.shorten(name, 60), float(value)) for name, value in zip(labels, values, strict=True)]
         best = int(values.argmax())
         bars.set_bars(pairs, as_share=True, highlight=pairs[best][0])
-        text = translate("ChoiceViews", "Ending {number} · {share}")
+        text = self.tr("Ending {number} · {share}")
         return text.format(number=words.number(best + 1), share=words.share(pairs[best][1]))
 
     def answer_empty_words(self) -> str:
-        return translate("ChoiceViews", "The probability of each ending appears here.")
+        return self.tr("The probability of each ending appears here.")
 
     def counts_title(self) -> str:
-        return translate("ChoiceViews", "Chosen endings")
+        return self.tr("Chosen endings")
 
     def scores(self) -> EndingScores:
         return EndingScores()

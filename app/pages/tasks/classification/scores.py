@@ -18,7 +18,7 @@ from app.look.columns import RIGHT, of
 from app.look.labels import tip
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
-from app.look.widgets import set_role
+from app.look.widgets import named, set_role
 from app.pages.tasks.scores import LEAST_PICTURE, LabelledScores
 from app.pages.tasks.tile import ScoreTile
 from app.plots.confusion import ConfusionPlot
@@ -267,6 +267,19 @@ class ConfusionScores(LabelledScores):
         self.confusion.is_door = is_door
         self.labels.set_door(is_door)
 
+    def show_labels(self, shown: Evaluated | None, scores: ClassScores | None) -> None:
+        """Show the matrix and the table of an evaluation, or none."""
+        self.confusion.clear()
+        if shown is None or scores is None:
+            self.labels.scores.set_scores((), None)
+            return
+        if shown.confusion is not None:
+            self.confusion.set_confusion(shown.labels, shown.confusion)
+        else:
+            self.confusion.refuse()
+        self.labels.scores.set_scores(shown.labels, scores)
+        self.labels.fit()
+
     def _cell_chosen(self, true: int, predicted: int) -> None:
         self.want_texts(ANSWER, true, predicted)
 
@@ -282,8 +295,7 @@ class ScoresCard(ConfusionScores):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_part = False
-        self.confusion = ConfusionPlot(self.tr("Confusion"))
-        self.confusion.setObjectName("confusion_plot")
+        self.confusion = named(ConfusionPlot(self.tr("Confusion")), "confusion_plot")
         self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
         self.labels = LabelView()
         self.add_choices(
@@ -321,16 +333,8 @@ class ScoresCard(ConfusionScores):
         if not self._is_part:  # there what stands around it has the title
             self.set_title("" if is_crowded else self.tr("Scores"))
         scores = scores_of(shown, shown.labels) if shown is not None else None
-        self.confusion.clear()
-        if shown is None or scores is None:
-            self.labels.scores.set_scores((), None)
-        else:
-            if shown.confusion is not None:
-                self.confusion.set_confusion(shown.labels, shown.confusion)
-            else:
-                self.confusion.refuse()
-            self.labels.scores.set_scores(shown.labels, scores)
-            self.labels.fit()
+        self.show_labels(shown, scores)
+        if shown is not None and scores is not None:
             self._show_tiles(shown, scores)
         self._show_remark(shown, scores)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-
 from app import words
 from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.classification.remarks import accuracy_words, on_chance, on_predictions
@@ -17,8 +15,6 @@ from engine.events import Evaluated
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
 
-translate = QCoreApplication.translate
-
 
 class ClassificationViews(RowViews):
     """One label for a text or a pair."""
@@ -28,28 +24,25 @@ class ClassificationViews(RowViews):
     has_one_label = True
 
     def title(self) -> str:
-        return translate("ClassificationViews", "Classification")
+        return self.tr("Classification")
 
     def words(self, summary: Summary) -> str:
         return self.model_words(len(summary.labels), is_pair=summary.is_pair)
 
     def model_words(self, num_labels: int, *, is_pair: bool) -> str:
-        text = translate("ClassificationViews", "One text → {count} labels")
+        text = self.tr("One text → {count} labels")
         if is_pair:
-            text = translate("ClassificationViews", "Two texts → {count} labels")
+            text = self.tr("Two texts → {count} labels")
         return text.format(count=words.number(num_labels))
 
     def metrics(self) -> dict[str, str]:
         return {
-            "accuracy": translate("ClassificationViews", "accuracy"),
-            "macro_f1": translate("ClassificationViews", "macro F1"),
+            "accuracy": self.tr("accuracy"),
+            "macro_f1": self.tr("macro F1"),
         }
 
     def curve_words(self) -> str:
-        return translate(
-            "ClassificationViews",
-            "The share of right answers appears here, on training and validation rows.",
-        )
+        return self.tr("The share of right answers appears here, on training and validation rows.")
 
     def score_words(self, event: Evaluated) -> str:
         return accuracy_words(event)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.look.widgets import named
 from app.pages.tasks.classification.scores import LabelView
 from app.pages.tasks.multi_label.labels import SideBySide, ThresholdScores, curve_of
 from app.pages.tasks.scores import LabelledScores
@@ -24,8 +25,7 @@ class MultiLabelScores(LabelledScores):
         self._label = ""
         self.set_title(self.tr("Scores"))
         self.labels = LabelView(ThresholdScores())
-        self.curve = PlanePlot(self.tr("Precision and recall"))
-        self.curve.setObjectName("precision_recall")
+        self.curve = named(PlanePlot(self.tr("Precision and recall")), "precision_recall")
         self.curve.set_empty_text(self.tr("After each evaluation: precision and recall at each threshold."))
         self.add_choices(
             self.curve,
@@ -50,7 +50,7 @@ class MultiLabelScores(LabelledScores):
             scores.set_scores(shown.labels, SideBySide.of(shown))
             self.labels.fit()
             self._show_tiles(shown)
-            self.remark.setText(_threshold_words(shown))
+            self.remark.setText(self._threshold_words(shown))
             self.remark.setVisible(bool(self.remark.text()))
         self._show_curve()
 
@@ -109,29 +109,22 @@ class MultiLabelScores(LabelledScores):
         names = (self.tr("Recall · {title}").format(title=title), self.tr("Precision"))
         self.curve.set_points(points, said, names, (unit, unit), is_joined=True, special=special)
 
-
-def _threshold_words(shown: Evaluated) -> str:
-    """Return what thresholds do to the figures."""
-    is_validation = shown.split == "validation"
-    chosen = set_details(shown.details, shown.labels).chosen if is_validation else None
-    if chosen is not None:
-        text = words.translate(
-            "MultiLabelScores",
-            "Scored at 0.5. Thresholds chosen on half of these rows give {chosen} on the other half, 0.5 "
-            "gives {usual}: {end}",
-        )
-        kept = words.translate("MultiLabelScores", "they will be kept.")
-        not_kept = words.translate("MultiLabelScores", "0.5 stays.")
-        values = {"chosen": words.score(chosen.micro_f1), "usual": words.score(chosen.micro_f1_at_half)}
-        return text.format(**values, end=kept if chosen.helps else not_kept)
-    if "micro_f1_at_half" in shown.metrics:
-        text = words.translate(
-            "MultiLabelScores", "With the thresholds of validation; at 0.5 micro F1 {usual}."
-        )
-        if is_validation:
-            text = words.translate(
-                "MultiLabelScores",
-                "With the thresholds that half of these rows chose; at 0.5 micro F1 {usual}.",
+    def _threshold_words(self, shown: Evaluated) -> str:
+        """Return what thresholds do to the figures."""
+        is_validation = shown.split == "validation"
+        chosen = set_details(shown.details, shown.labels).chosen if is_validation else None
+        if chosen is not None:
+            text = self.tr(
+                "Scored at 0.5. Thresholds chosen on half of these rows give {chosen} on the other half, 0.5 "
+                "gives {usual}: {end}"
             )
-        return text.format(usual=words.score(shown.metrics["micro_f1_at_half"]))
-    return ""
+            kept = self.tr("they will be kept.")
+            not_kept = self.tr("0.5 stays.")
+            values = {"chosen": words.score(chosen.micro_f1), "usual": words.score(chosen.micro_f1_at_half)}
+            return text.format(**values, end=kept if chosen.helps else not_kept)
+        if "micro_f1_at_half" in shown.metrics:
+            text = self.tr("With the thresholds of validation; at 0.5 micro F1 {usual}.")
+            if is_validation:
+                text = self.tr("With the thresholds that half of these rows chose; at 0.5 micro F1 {usual}.")
+            return text.format(usual=words.score(shown.metrics["micro_f1_at_half"]))
+        return ""

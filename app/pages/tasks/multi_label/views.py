@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
 
 from app import words
 from app.pages.advice.remark import AdviceLine
@@ -19,7 +18,6 @@ from engine.events import Evaluated, Predicted
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
 
-translate = QCoreApplication.translate
 BETWEEN = "; "  # labels in a cell of answers, as the engine writes them
 
 
@@ -30,26 +28,23 @@ class MultiLabelViews(RowViews):
     shares = frozenset({"subset_accuracy"})
 
     def title(self) -> str:
-        return translate("MultiLabelViews", "Several labels")
+        return self.tr("Several labels")
 
     def words(self, summary: Summary) -> str:
-        text = translate("MultiLabelViews", "One text → any of {count} labels")
+        text = self.tr("One text → any of {count} labels")
         if summary.is_pair:
-            text = translate("MultiLabelViews", "Two texts → any of {count} labels")
+            text = self.tr("Two texts → any of {count} labels")
         return text.format(count=words.number(len(summary.labels)))
 
     def metrics(self) -> dict[str, str]:
         return {
-            "micro_f1": translate("MultiLabelViews", "micro F1"),
-            "macro_f1": translate("MultiLabelViews", "macro F1"),
-            "subset_accuracy": translate("MultiLabelViews", "all labels right"),
+            "micro_f1": self.tr("micro F1"),
+            "macro_f1": self.tr("macro F1"),
+            "subset_accuracy": self.tr("all labels right"),
         }
 
     def curve_words(self) -> str:
-        return translate(
-            "MultiLabelViews",
-            "F1 over all labels together appears here, on training and validation rows.",
-        )
+        return self.tr("F1 over all labels together appears here, on training and validation rows.")
 
     def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         from engine.train.tasks.multi_label.task import MultiLabel  # here: it brings torch with it
@@ -64,7 +59,7 @@ class MultiLabelViews(RowViews):
             pairs.sort(key=lambda pair: -pair[1])
         given = answered.split(BETWEEN) if answered else []
         bars.set_bars(pairs, as_share=True, highlight=given)
-        return words.shorten(answered, 60) or translate("MultiLabelViews", "none of the labels")
+        return words.shorten(answered, 60) or self.tr("none of the labels")
 
     def probabilities(self, event: Predicted) -> list[str]:
         """Return the probability of each label that a row was given."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import EmptyState
+from app.look.widgets import EmptyState, named
 from app.pages.tasks.answers import AskCard, FileAnswersCard, TaskAnswers
 from app.pages.tasks.questions.listing import QuestionList, shaded
 from app.pages.tasks.questions.passages import of_pieces, words_of
@@ -28,12 +28,12 @@ from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.passage import LINE, PassagePlot
 from app.work.worker import Channel
 from engine.events import Evaluated, Event, Predicted
-from engine.train.tasks.questions.details import count_of
 
 if TYPE_CHECKING:
     from app.session import Session
-    from engine.text.questions.question import Questions
-    from engine.train.tasks.questions.predict import Reply
+    from engine.text.questions.question import PassageTable
+    from engine.train.run.records import count_of
+from engine.train.tasks.questions.predict import Reply
 
 translate = QCoreApplication.translate
 
@@ -50,17 +50,18 @@ class QuestionAskCard(AskCard):
         super().__init__("answer_note", parent)
         self.setObjectName("ask_card")
         self.set_title(self.tr("One question"))
-        self.question = LineEdit(placeholderText=self.tr("Ask something that the passage answers."))
-        self.question.setObjectName("question")
-        self.question.setAccessibleName(self.tr("Question"))
-        self.passage = TextEdit(
-            placeholderText=self.tr("Type or paste the passage here."), tabChangesFocus=True
+        self.question = named(
+            LineEdit(placeholderText=self.tr("Ask something that the passage answers.")),
+            "question",
+            self.tr("Question"),
         )
-        self.passage.setObjectName("passage")
-        self.passage.setAccessibleName(self.tr("Passage"))
+        self.passage = named(
+            TextEdit(placeholderText=self.tr("Type or paste the passage here."), tabChangesFocus=True),
+            "passage",
+            self.tr("Passage"),
+        )
         self.passage.setMinimumHeight(56)
-        self.answer = ElidedLabel("", "strong")
-        self.answer.setObjectName("answer_text")
+        self.answer = named(ElidedLabel("", "strong"), "answer_text")
         self.sure = label("", "muted", name="answer_sureness")
         self.view_choice = FoldingButtons(
             "passage_view",
@@ -72,10 +73,8 @@ class QuestionAskCard(AskCard):
             ),
             room=ROOM,
         )
-        self.picture = PassagePlot(self.tr("The passage with its answer"))
-        self.picture.setObjectName("answered_passage")
-        self.others = BarsPlot(self.tr("Answers it thought of"))
-        self.others.setObjectName("other_answers")
+        self.picture = named(PassagePlot(self.tr("The passage with its answer")), "answered_passage")
+        self.others = named(BarsPlot(self.tr("Answers it thought of")), "other_answers")
         yield_to_layout(self.others, 70)
         self.others.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
         self.others.setFixedWidth(LIST_WIDTH)
@@ -180,7 +179,7 @@ class _Answers:
     shares: Sequence[float] = ()
 
 
-def _cell(questions: Questions, answers: _Answers, row: int, column: int) -> str:
+def _cell(questions: PassageTable, answers: _Answers, row: int, column: int) -> str:
     if column == 0:
         return questions.questions[row].text
     if not answers.texts:
@@ -201,11 +200,9 @@ class FileQuestionsCard(FileAnswersCard):
             self.tr("Choose a file of questions at the left: each gets an answer from its passage.")
         )
         self.list = QuestionList("file_questions", self.tr("Questions of the file"), most_lines=3)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self.empty)
-        self.stack.addWidget(self.list)
+        self.stack = stacked(self.empty, self.list)
         self.add(self.stack, 1)
-        self._questions: Questions | None = None
+        self._questions: PassageTable | None = None
         self._answers = _Answers()
 
     def show_problem(self, text: str) -> None:
@@ -215,7 +212,7 @@ class FileQuestionsCard(FileAnswersCard):
         self.empty.set_text(text)
         self.stack.setCurrentIndex(0)
 
-    def show_questions(self, questions: Questions) -> None:
+    def show_questions(self, questions: PassageTable) -> None:
         """Show a file's questions, without answers yet."""
         self._questions, self._answers = questions, _Answers()
         self.set_title(questions.path.name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtCore import QCoreApplication
 
 from app import words
+from app.look.widgets import named
 from app.pages.tasks.listing import CellTable, RowsList
 from app.pages.tasks.questions.passages import Span, are_within, covered, words_of
 from app.plots.passage import ANSWER, RIGHT, PassagePlot, ShadedWord
@@ -28,8 +29,9 @@ class QuestionList(RowsList):
     def __init__(self, name: str, title: str, *, most_lines: int = 6) -> None:
         view = QuestionTable(name, title)
         view.setMinimumHeight(LEAST_LIST)
-        self.passage = PassagePlot(translate("QuestionList", "Passage"), most_lines=most_lines)
-        self.passage.setObjectName(f"{name}_passage")
+        self.passage = named(
+            PassagePlot(translate("QuestionList", "Passage"), most_lines=most_lines), f"{name}_passage"
+        )
         self.passage.set_empty_text(translate("QuestionList", "Choose a question to see its passage."))
         super().__init__(view, self.passage)
 

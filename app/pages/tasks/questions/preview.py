@@ -14,7 +14,7 @@ from app.pages.tasks.views import TaskPreview
 
 if TYPE_CHECKING:
     from app.work.task_files import TaskFile
-    from engine.text.questions.question import Question, Questions
+    from engine.text.questions.question import PassageQuestion, PassageTable
 
 translate = QCoreApplication.translate
 
@@ -27,11 +27,11 @@ class QuestionPreview(TaskPreview):
         self.setObjectName("question_preview")
         self.list = QuestionList("questions_of_file", self.tr("Questions of the file"), most_lines=5)
         self.add(self.list, 1)
-        self._questions: Questions | None = None
+        self._questions: PassageTable | None = None
         self.list.row_chosen.connect(self._show_passage)
 
     def show_file(self, file: TaskFile) -> None:
-        questions: Questions = file.content.questions  # type: ignore[attr-defined]
+        questions: PassageTable = file.content.questions  # type: ignore[attr-defined]
         if questions is self._questions:
             return
         self._questions = questions
@@ -55,7 +55,7 @@ class QuestionPreview(TaskPreview):
         self.list.show_passage(self._questions.passage_of(question), right=right)
 
 
-def _cell(questions: Questions, row: int, column: int) -> str:
+def _cell(questions: PassageTable, row: int, column: int) -> str:
     question = questions.questions[row]
     if column == 0:
         return question.text
@@ -64,7 +64,7 @@ def _cell(questions: Questions, row: int, column: int) -> str:
     return questions.passages[question.passage].title
 
 
-def _answer_words(question: Question) -> str:
+def _answer_words(question: PassageQuestion) -> str:
     if question.answers is None:
         return translate("QuestionPreview", "not known")
     if not question.answers:

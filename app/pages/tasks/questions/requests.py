@@ -10,17 +10,17 @@ from engine.events import Steps
 from engine.settings.finetune import DataConfig
 
 if TYPE_CHECKING:
-    from engine.text.questions.question import Questions
-    from engine.train.tasks.questions.predict import Predictor, Reply
+    from engine.text.questions.question import PassageTable
+    from engine.train.tasks.questions.predict import QuestionModel, Reply
 
 
-class OpenAnswerer(OpenPredictor["Predictor"]):
+class OpenAnswerer(OpenPredictor["QuestionModel"]):
     """A model that finds answers in passages."""
 
-    def load(self, folder: Path) -> Predictor:
-        from engine.train.tasks.questions.predict import Predictor  # here: on the worker
+    def load(self, folder: Path) -> QuestionModel:
+        from engine.train.tasks.questions.predict import QuestionModel  # here: on the worker
 
-        return Predictor.from_folder(folder)
+        return QuestionModel.from_folder(folder)
 
     def ask(self, folder: Path, *texts: str) -> Reply:
         """Return the answer to a question. Args: texts: the question, and its passage."""
@@ -28,7 +28,7 @@ class OpenAnswerer(OpenPredictor["Predictor"]):
         return self.of(folder).ask(question, passage)
 
 
-def read_file(path: Path) -> Steps[Questions]:
+def read_file(path: Path) -> Steps[PassageTable]:
     """Return the questions of a file. Raises: DataError."""
     from engine.train.tasks.questions.reading import opening
 

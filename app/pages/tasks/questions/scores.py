@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.widgets import button
+from app.look.layout import stacked
+from app.look.widgets import button, named
 from app.pages.tasks.questions.listing import QuestionList
 from app.pages.tasks.scores import TaskScores
 from app.plots.answer_words import AnswerWordsPlot
 from app.work.text_filter import MARK
 from engine.events import Evaluated
+from engine.train.run.records import count_of
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD
-from engine.train.tasks.questions.details import Mistake, count_of, mistakes_in, scores_by_word
+from engine.train.tasks.questions.details import Mistake, mistakes_in, scores_by_word
 
 _MARKS = {"inexact": (EXACT, NO), "answerable": (ANSWER, SOME), "unanswerable": (ANSWER, NONE)}
 
@@ -34,8 +36,7 @@ class QuestionScores(TaskScores):
         self.setObjectName(self.name)
         self.set_title(self.tr("Scores"))
         self._mistakes: list[Mistake] = []
-        self.words = AnswerWordsPlot(self.tr("Scores by question word"))
-        self.words.setObjectName("answer_words")
+        self.words = named(AnswerWordsPlot(self.tr("Scores by question word")), "answer_words")
         self.words.set_empty_text(
             self.tr("After each evaluation: how well who, when and how many are answered.")
         )
@@ -53,9 +54,7 @@ class QuestionScores(TaskScores):
         self.add_told(self.figures)
         self.add_links(*self.links.values())
         self.add_told(self.rule)
-        self._views = QStackedWidget()
-        self._views.addWidget(self.words)
-        self._views.addWidget(self.mistakes)
+        self._views = stacked(self.words, self.mistakes)
         self.add(self._views, 1)
         self.mistakes.row_chosen.connect(self._show_mistake)
         self.words.word_chosen.connect(partial(self._want, WORD))

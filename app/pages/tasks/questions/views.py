@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-
 from app import words
 from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.questions.answers import QuestionAnswers
@@ -15,14 +13,13 @@ from app.pages.tasks.questions.scores import QuestionScores
 from app.pages.tasks.views import FileViews
 from app.plots.answer_words import word_name
 from engine.events import Evaluated
+from engine.train.run.records import count_of
 from engine.train.scored import ANSWER, EXACT, NO, NONE, SOME, WORD, YES
-from engine.train.tasks.questions.details import NEVER_ANSWERS, count_of, threshold_in
+from engine.train.tasks.questions.details import NEVER_ANSWERS, threshold_in
 
 if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
     from app.session import Session
-
-translate = QCoreApplication.translate
 
 
 class QuestionViews(FileViews):
@@ -32,33 +29,30 @@ class QuestionViews(FileViews):
     shares = frozenset({"exact_match"})
 
     def title(self) -> str:
-        return translate("QuestionViews", "Questions")
+        return self.tr("Questions")
 
     def words(self, summary: Summary) -> str:
-        return translate("QuestionViews", "Where answers stand")
+        return self.tr("Where answers stand")
 
     def metrics(self) -> dict[str, str]:
         return {
-            "f1": translate("QuestionViews", "F1 of answers"),
-            "exact_match": translate("QuestionViews", "exact match"),
-            "has_answer_f1": translate("QuestionViews", "F1 where there is an answer"),
-            "has_answer_exact_match": translate("QuestionViews", "exact match where there is an answer"),
-            "no_answer_f1": translate("QuestionViews", "F1 where there is none"),
-            "no_answer_exact_match": translate("QuestionViews", "exact match where there is none"),
+            "f1": self.tr("F1 of answers"),
+            "exact_match": self.tr("exact match"),
+            "has_answer_f1": self.tr("F1 where there is an answer"),
+            "has_answer_exact_match": self.tr("exact match where there is an answer"),
+            "no_answer_f1": self.tr("F1 where there is none"),
+            "no_answer_exact_match": self.tr("exact match where there is none"),
         }
 
     def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         if count_of(event.details, "num_examples") and not count_of(event.details, "answered"):
-            text = translate(
-                "QuestionViews", "It answers no question: of each it says that there is no answer."
-            )
+            text = self.tr("It answers no question: of each it says that there is no answer.")
             yield AdviceLine("look", text)
         threshold = threshold_in(event.details)
         if is_over and threshold and threshold["value"]:
-            text = translate(
-                "QuestionViews",
+            text = self.tr(
                 "Left without an answer above a difference of {value}: chosen on {chosen} questions, F1 {f1} "
-                "on the other {others}; at 0 it would be {zero}.",
+                "on the other {others}; at 0 it would be {zero}."
             )
             said = text.format(
                 value=words.decimal(threshold["value"], 2),
@@ -74,10 +68,10 @@ class QuestionViews(FileViews):
         if kind == WORD:
             return word_name(value)
         return {
-            (EXACT, YES): translate("QuestionViews", "exactly right"),
-            (EXACT, NO): translate("QuestionViews", "not exactly right"),
-            (ANSWER, SOME): translate("QuestionViews", "with an answer"),
-            (ANSWER, NONE): translate("QuestionViews", "without an answer"),
+            (EXACT, YES): self.tr("exactly right"),
+            (EXACT, NO): self.tr("not exactly right"),
+            (ANSWER, SOME): self.tr("with an answer"),
+            (ANSWER, NONE): self.tr("without an answer"),
         }.get((kind, value), value)
 
     def scores(self) -> QuestionScores:

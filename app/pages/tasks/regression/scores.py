@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.widgets import button
+from app.look.widgets import button, named
 from app.pages.tasks.scores import TaskScores
 from app.pages.tasks.tile import ScoreTile
 from app.plots.plane import PlanePlot
@@ -21,8 +21,7 @@ class RegressionScores(TaskScores):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Scores"))
-        self.plane = PlanePlot(self.tr("True and predicted"))
-        self.plane.setObjectName("true_predicted")
+        self.plane = named(PlanePlot(self.tr("True and predicted")), "true_predicted")
         self.plane.set_empty_text(self.tr("After each evaluation: true and predicted numbers."))
         self.add_choices(
             self.plane,
@@ -63,7 +62,7 @@ class RegressionScores(TaskScores):
     def show_evaluation(self, shown: Evaluated | None) -> None:
         if shown is not None:
             self._show_tiles(shown)
-            self.remark.setText(_error_words(shown))
+            self.remark.setText(self._error_words(shown))
 
     def show_view(self, key: str) -> None:
         if self.current is None:
@@ -127,6 +126,18 @@ class RegressionScores(TaskScores):
         ranges = ((left, right), (-most, most))
         self.plane.set_points(errors, said, names, ranges, line=((left, 0.0), (right, 0.0)))
 
+    def _error_words(self, event: Evaluated) -> str:
+        """Return between which errors half of the predictions lie."""
+        found = number_details(event.details).residuals
+        if not found:
+            return ""
+        text = self.tr(
+            "Half of the predictions are between {low} and {high} off, nine in ten between {least} and "
+            "{most}."
+        )
+        least, low, high, most = (words.quantity(found[place], _spread(event), 3) for place in (1, 2, 4, 5))
+        return text.format(low=low, high=high, least=least, most=most)
+
 
 def _spread(event: Evaluated) -> float:
     """Return the standard deviation of the true numbers, 0 where it is not known."""
@@ -149,19 +160,6 @@ def correlation_words(event: Evaluated, name: str, *, is_short: bool = False) ->
         text = words.translate("RegressionScores", "{value} ({low} to {high})")
     low, high = (words.decimal(end) for end in interval)
     return text.format(value=words.decimal(value), low=low, high=high)
-
-
-def _error_words(event: Evaluated) -> str:
-    """Return between which errors half of the predictions lie."""
-    found = number_details(event.details).residuals
-    if not found:
-        return ""
-    text = words.translate(
-        "RegressionScores",
-        "Half of the predictions are between {low} and {high} off, nine in ten between {least} and {most}.",
-    )
-    least, low, high, most = (words.quantity(found[place], _spread(event), 3) for place in (1, 2, 4, 5))
-    return text.format(low=low, high=high, least=least, most=most)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

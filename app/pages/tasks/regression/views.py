@@ -31,12 +31,12 @@ class RegressionViews(RowViews):
     has_probability, is_of_numbers = False, True
 
     def title(self) -> str:
-        return translate("RegressionViews", "A number")
+        return self.tr("A number")
 
     def words(self, summary: Summary) -> str:
         if summary.is_pair:
-            return translate("RegressionViews", "Two texts → a number")
-        return translate("RegressionViews", "One text → a number")
+            return self.tr("Two texts → a number")
+        return self.tr("One text → a number")
 
     def bars(self, summary: Summary) -> list[tuple[str, int]]:
         """Return how many rows have numbers in each of some equal ranges, from the lowest."""
@@ -45,11 +45,11 @@ class RegressionViews(RowViews):
 
     def metrics(self) -> dict[str, str]:
         return {
-            "pearson": translate("RegressionViews", "Pearson correlation"),
-            "spearman": translate("RegressionViews", "Spearman correlation"),
-            "r2": translate("RegressionViews", "R²"),
-            "mse": translate("RegressionViews", "mean squared error"),
-            "mae": translate("RegressionViews", "mean error"),
+            "pearson": self.tr("Pearson correlation"),
+            "spearman": self.tr("Spearman correlation"),
+            "r2": self.tr("R²"),
+            "mse": self.tr("mean squared error"),
+            "mae": self.tr("mean error"),
         }
 
     def score_words(self, event: Evaluated) -> str:
@@ -67,7 +67,7 @@ class RegressionViews(RowViews):
         return ""
 
     def answer_empty_words(self) -> str:
-        return translate("RegressionViews", "The number that is predicted appears here.")
+        return self.tr("The number that is predicted appears here.")
 
     def predictions(self, event: Predicted) -> list[str]:
         numbers = event.probabilities[:, 0].astype(float)
@@ -75,10 +75,10 @@ class RegressionViews(RowViews):
         return [words.quantity(number, spread) for number in numbers.tolist()]
 
     def counts_title(self) -> str:
-        return translate("RegressionViews", "Predicted numbers")
+        return self.tr("Predicted numbers")
 
     def bars_title(self) -> str:
-        return translate("RegressionViews", "Numbers")
+        return self.tr("Numbers")
 
     def probabilities(self, event: Predicted) -> list[str]:
         return []

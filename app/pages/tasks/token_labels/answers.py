@@ -12,19 +12,19 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.inputs import TextEdit
 from app.look.layout import column
-from app.look.widgets import set_role
+from app.look.widgets import holder, named
 from app.pages.tasks.answers import AskCard, FileAnswersCard, TaskAnswers
 from app.pages.tasks.listing import CellTable
 from app.pages.tasks.token_labels.listing import TextList
 from app.pages.tasks.token_labels.preview import MOST_WORDS, stretches_of
 from app.pages.tasks.token_labels.requests import OpenTagger, TaggedReply, read_written
 from app.plots.buttons import save_icon
-from app.plots.tagged_words import PREDICTED, Stretch, TaggedWordsPlot, tagged_words
+from app.plots.tagged_words import PREDICTED, TaggedStretch, TaggedWordsPlot, tagged_words
 from engine.events import Evaluated
 
 if TYPE_CHECKING:
     from app.session import Session
-    from engine.text.tagged.texts import TaggedTexts
+    from engine.text.tagged.texts import TaggedTable
 
 MOST_LINES = 5  # of the words with what is found, before they scroll
 WITHOUT_WORDS = 250  # px of the card that all else takes
@@ -37,20 +37,22 @@ class TagAskCard(AskCard):
         super().__init__("tag_note", parent)
         self.setObjectName("tag_card")
         self.set_title(self.tr("One text"))
-        self.text = TextEdit(
-            placeholderText=self.tr("Type or paste a text; what the model finds in it appears below."),
-            tabChangesFocus=True,
+        self.text = named(
+            TextEdit(
+                placeholderText=self.tr("Type or paste a text; what the model finds in it appears below."),
+                tabChangesFocus=True,
+            ),
+            "text_to_tag",
+            self.tr("Text"),
         )
-        self.text.setObjectName("text_to_tag")
-        self.text.setAccessibleName(self.tr("Text"))
         self.text.setMinimumHeight(56)
-        self.picture = TaggedWordsPlot(self.tr("The text with what is found in it"), most_lines=MOST_LINES)
-        self.picture.setObjectName("tagged_text")
+        self.picture = named(
+            TaggedWordsPlot(self.tr("The text with what is found in it"), most_lines=MOST_LINES),
+            "tagged_text",
+        )
         self.found = CellTable("found_entities", self.tr("What is found"))
         self.found.setMinimumHeight(84)
-        self._result = QWidget()
-        set_role(self._result, "clear")
-        column(self.picture, (self.found, 1), parent=self._result)
+        self._result = holder(column(self.picture, (self.found, 1)))
         self._save = save_icon(self.picture)
         self.add_corner(self._save)
         self.add(self.text, 2)
@@ -83,10 +85,13 @@ class TagAskCard(AskCard):
         answer = reply.answer
         if reply.is_plain:
             each = zip(answer.spans, answer.tags, answer.probabilities, strict=True)
-            found = [(Stretch(*span, tag, words.probability(sure)), sure) for span, tag, sure in each]
+            found = [(TaggedStretch(*span, tag, words.probability(sure)), sure) for span, tag, sure in each]
         else:
             found = [
-                (Stretch(one.start, one.stop, one.type, words.probability(one.probability)), one.probability)
+                (
+                    TaggedStretch(one.start, one.stop, one.type, words.probability(one.probability)),
+                    one.probability,
+                )
                 for one in answer.entities
             ]
         stretches = [one for one, _ in found]
@@ -116,7 +121,7 @@ class FileTagsCard(FileAnswersCard):
         self.setObjectName("written_tags")
         self.list = TextList("written_texts", self.tr("Texts with their tags"), most_lines=3)
         self.add(self.list, 1)
-        self._texts: TaggedTexts | None = None
+        self._texts: TaggedTable | None = None
         self.list.row_chosen.connect(self._show_words)
         self.show_path(None)
 
@@ -136,7 +141,7 @@ class FileTagsCard(FileAnswersCard):
         f1, accuracy = words.share(found.get("entity_f1")), words.share(found.get("token_accuracy"))
         return text.format(f1=f1, accuracy=accuracy)
 
-    def show_texts(self, texts: TaggedTexts) -> None:
+    def show_texts(self, texts: TaggedTable) -> None:
         """Show what stands in the file that was written."""
         self._texts = texts
         self.set_title(texts.path.name)

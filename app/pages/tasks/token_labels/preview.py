@@ -10,17 +10,17 @@ from app import words
 from app.look.boxes import ElidedBox
 from app.look.labels import label
 from app.look.layout import row
-from app.look.widgets import set_role
+from app.look.widgets import holder, named
 from app.pages.tasks.token_labels.listing import TextList
 from app.pages.tasks.views import TaskPreview
-from app.plots.tagged_words import TRUE, Stretch, tagged_words
+from app.plots.tagged_words import TRUE, TaggedStretch, tagged_words
 from engine.text.tagged.read import first_fields
 from engine.text.tagged.scheme import SCHEMES
 
 if TYPE_CHECKING:
     from app.session import Session
     from app.work.task_files import TaskFile
-    from engine.text.tagged.texts import TaggedText, TaggedTexts
+    from engine.text.tagged.texts import TaggedTable, TaggedText
 
 MOST_WORDS = 2000  # of a text that are drawn
 
@@ -32,8 +32,6 @@ class TokenPreview(TaskPreview):
         super().__init__(parent=parent)
         self._session = session
         self.setObjectName("token_preview")
-        self.columns_row = QWidget()
-        set_role(self.columns_row, "clear")
         self.word_box = self._box("word_column", self.tr("Word column"))
         self.tag_box = self._box("tag_column", self.tr("Tag column"))
         self.scheme_box = self._box("tag_scheme", self.tr("Scheme of the tags"))
@@ -42,19 +40,17 @@ class TokenPreview(TaskPreview):
             none = self.tr("Scheme: none, each tag for itself")
             text = self.tr("Scheme: {name}").format(name=scheme)
             self.scheme_box.addItem(none if scheme == "none" else text, scheme)
-        row((self.word_box, 1), (self.tag_box, 1), (self.scheme_box, 1), parent=self.columns_row)
+        boxes = row((self.word_box, 1), (self.tag_box, 1), (self.scheme_box, 1))
         self.how = label("", "muted", wrap=True, name="token_how")
         self.list = TextList("texts_of_file", self.tr("Texts of the file"), most_lines=5)
         self.add(self.how)
-        self.add(self.columns_row)
+        self.add(holder(boxes))
         self.add(self.list, 1)
-        self._texts: TaggedTexts | None = None
+        self._texts: TaggedTable | None = None
         self.list.row_chosen.connect(self._show_words)
 
     def _box(self, name: str, title: str) -> ElidedBox:
-        box = ElidedBox()
-        box.setObjectName(name)
-        box.setAccessibleName(title)
+        box = named(ElidedBox(), name, title)
         box.setMinimumContentsLength(6)
         box.activated.connect(self._read_again)
         return box
@@ -66,7 +62,7 @@ class TokenPreview(TaskPreview):
             said |= {"text": self.word_box.currentData(), "label": self.tag_box.currentData()}
         self._session.data.reread_file(**said)
 
-    def _show_columns(self, texts: TaggedTexts) -> None:
+    def _show_columns(self, texts: TaggedTable) -> None:
         """Offer the columns of a CoNLL file, each with its first cells."""
         is_conll = texts.format.kind in ("conll", "conllu")
         rows = (
@@ -81,14 +77,14 @@ class TokenPreview(TaskPreview):
                 cells = dict.fromkeys(cells[place] for cells in rows if place < len(cells))
                 shown = words.shorten(", ".join(list(cells)[:4]), 40)
                 box.addItem(template.format(number=words.number(place + 1), cells=shown), str(place + 1))
-            box.setCurrentIndex(box.findData(chosen))
+            box.choose(chosen)
             box.setVisible(is_conll)
         self.scheme_box.setVisible(texts.format.kind != "spans")
         said = self._session.data.file_settings.get("scheme", "")
-        self.scheme_box.setCurrentIndex(self.scheme_box.findData(said))
+        self.scheme_box.choose(said)
 
     def show_file(self, file: TaskFile) -> None:
-        texts: TaggedTexts = file.content.content  # type: ignore[attr-defined]
+        texts: TaggedTable = file.content.content  # type: ignore[attr-defined]
         if texts is self._texts:
             return
         self._texts = texts
@@ -131,10 +127,11 @@ class TokenPreview(TaskPreview):
         self.list.words.set_text(tagged_words(text.text[:end], true=stretches), types, (TRUE,))
 
 
-def stretches_of(text: TaggedText, *, is_plain: bool) -> list[Stretch]:
+def stretches_of(text: TaggedText, *, is_plain: bool) -> list[TaggedStretch]:
     """Return the entities of a text; where tags are plain, each word with its tag."""
     if is_plain:
-        return [Stretch(*span, tag) for span, tag in zip(text.spans, text.tags, strict=True)]
+        return [TaggedStretch(*span, tag) for span, tag in zip(text.spans, text.tags, strict=True)]
     return [
-        Stretch(text.spans[first][0], text.spans[stop - 1][1], kind) for first, stop, kind in text.entities
+        TaggedStretch(text.spans[first][0], text.spans[stop - 1][1], kind)
+        for first, stop, kind in text.entities
     ]

@@ -10,9 +10,9 @@ from app.pages.tasks.requests import OpenPredictor
 from engine.events import Steps
 
 if TYPE_CHECKING:
-    from engine.text.tagged.texts import TaggedTexts
+    from engine.text.tagged.texts import TaggedTable
     from engine.train.tasks.token_labels.answers import TaggedAnswer
-    from engine.train.tasks.token_labels.predict import TokenPredictor
+    from engine.train.tasks.token_labels.predict import TokenModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class TaggedReply:
     is_plain: bool
 
 
-class OpenTagger(OpenPredictor["TokenPredictor"]):
+class OpenTagger(OpenPredictor["TokenModel"]):
     """A model that tags words."""
 
-    def load(self, folder: Path) -> TokenPredictor:
-        from engine.train.tasks.token_labels.predict import TokenPredictor  # here: on the worker
+    def load(self, folder: Path) -> TokenModel:
+        from engine.train.tasks.token_labels.predict import TokenModel  # here: on the worker
 
-        return TokenPredictor.from_folder(folder)
+        return TokenModel.from_folder(folder)
 
     def ask(self, folder: Path, *texts: str) -> TaggedReply:
         """Return what is found in a text."""
@@ -38,7 +38,7 @@ class OpenTagger(OpenPredictor["TokenPredictor"]):
         return TaggedReply(predictor.answer(*texts), predictor.types, predictor.is_plain)
 
 
-def read_written(path: Path) -> Steps[TaggedTexts]:
+def read_written(path: Path) -> Steps[TaggedTable]:
     """Return the texts of a file of tags. Raises: DataError."""
     from engine.text.tagged.read import reading_tagged
 

@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.inputs import ComboBox
 from app.look.labels import label, tip
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import named, set_role
+from app.look.widgets import holder, named
 from app.pages.tasks.listing import CellTable
 from app.pages.tasks.scores import ROOM, TaskScores
 from app.pages.tasks.token_labels.listing import TextList
 from app.plots.confusion import ConfusionPlot
-from app.plots.tagged_words import PREDICTED, TRUE, Stretch, tagged_words
+from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, tagged_words
 from app.work.text_filter import MARK
 from engine.events import Evaluated
+from engine.train.run.records import count_of
 from engine.train.scored import ERROR, TAKEN, TYPE
 from engine.train.tasks.token_labels.details import (
     WrongText,
     confusion_in,
-    count_of,
     error_counts,
     pairs_in,
     texts_in,
@@ -73,8 +73,7 @@ class TokenScores(TaskScores):
         self.set_title(self.tr("Scores"))
         self._rows: list[WrongText] = []
         self._error_rows: list[tuple[tuple[str, ...], str, int]] = []  # mark, words, how many
-        self.confusion = TypeConfusion(self.tr("Confusion of types"))
-        self.confusion.setObjectName("type_confusion")
+        self.confusion = named(TypeConfusion(self.tr("Confusion of types")), "type_confusion")
         self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
         self.add_choices(
             self.confusion,
@@ -100,9 +99,7 @@ class TokenScores(TaskScores):
             "errors": self.errors,
             "confusion": self.confusion,
         }
-        self._stack = QStackedWidget()
-        for view in self._views.values():
-            self._stack.addWidget(view)
+        self._stack = stacked(*self._views.values())
         self.add(self._stack, 1)
         self.types.row_wanted.connect(self._type_wanted)
         self.errors.row_wanted.connect(self._error_wanted)
@@ -126,10 +123,7 @@ class TokenScores(TaskScores):
         self.lane_choice.chosen.connect(self._draw_words)
         self.kind_box.activated.connect(self._list_texts)
         self.texts.row_chosen.connect(self._draw_words)
-        made = QWidget()
-        set_role(made, "clear")
-        column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1), parent=made)
-        return made
+        return holder(column(row((self.kind_box, 1), self.lane_choice), (self.texts, 1)))
 
     def split_words(self) -> tuple[str, str, str]:
         return (
@@ -177,7 +171,7 @@ class TokenScores(TaskScores):
         self.kind_box.addItem(self.tr("All texts with errors ({count})").format(count=wrong), "")
         for kind, count in error_counts(self._details).items():
             self.kind_box.addItem(f"{kind_words(kind)} ({words.number(count)})", kind)
-        self.kind_box.setCurrentIndex(max(0, self.kind_box.findData(chosen)))
+        self.kind_box.choose(chosen, or_first=True)
         self._list_texts()
 
     def show_view(self, key: str) -> None:
@@ -269,7 +263,7 @@ class TokenScores(TaskScores):
         if not 0 <= row < len(self._rows):
             return
         one, event = self._rows[row], self.current
-        true, predicted = ([Stretch(*span) for span in lane] for lane in (one.true, one.predicted))
+        true, predicted = ([TaggedStretch(*span) for span in lane] for lane in (one.true, one.predicted))
         chosen = self.lane_choice.current
         lanes = (TRUE, PREDICTED) if chosen == "both" else (chosen,)
         types = event.labels if event is not None else ()

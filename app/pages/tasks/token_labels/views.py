@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-
 from app import words
 from app.pages.advice.remark import AdviceLine
 from app.pages.tasks.token_labels.answers import TokenAnswers
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
     from app.pages.tasks.views import Summary
     from app.session import Session
 
-translate = QCoreApplication.translate
-
 
 class TokenViews(FileViews):
     """A tag for each word of a text."""
@@ -30,20 +26,20 @@ class TokenViews(FileViews):
     name, main_metric, useless = "token-labels", "entity_f1", NONE_FOUND
 
     def title(self) -> str:
-        return translate("TokenViews", "Labels of words")
+        return self.tr("Labels of words")
 
     def words(self, summary: Summary) -> str:
-        text = translate("TokenViews", "Each word of a text → {count} types")
+        text = self.tr("Each word of a text → {count} types")
         return text.format(count=words.number(len(summary.labels)))
 
     def metrics(self) -> dict[str, str]:
         return {
-            "entity_f1": translate("TokenViews", "entity F1"),
-            "entity_f1_strict": translate("TokenViews", "strict entity F1"),
-            "entity_precision": translate("TokenViews", "precision of entities"),
-            "entity_recall": translate("TokenViews", "recall of entities"),
-            "token_accuracy": translate("TokenViews", "share of right words"),
-            "macro_f1": translate("TokenViews", "macro F1"),
+            "entity_f1": self.tr("entity F1"),
+            "entity_f1_strict": self.tr("strict entity F1"),
+            "entity_precision": self.tr("precision of entities"),
+            "entity_recall": self.tr("recall of entities"),
+            "token_accuracy": self.tr("share of right words"),
+            "macro_f1": self.tr("macro F1"),
         }
 
     def score_words(self, event: Evaluated) -> str:
@@ -56,14 +52,12 @@ class TokenViews(FileViews):
         if not never or "entity_f1" not in event.metrics:
             return
         if never == occur:
-            text = translate(
-                "TokenViews", "No entity is found yet: most words are none, and that is learned first."
-            )
+            text = self.tr("No entity is found yet: most words are none, and that is learned first.")
             if is_over:
-                text = translate("TokenViews", "No entity is found. Train longer, or at a higher rate.")
+                text = self.tr("No entity is found. Train longer, or at a higher rate.")
             yield AdviceLine("wrong" if is_over else "look", text)
             return
-        text = translate("TokenViews", "Types that occur and of which none is found: {types}.")
+        text = self.tr("Types that occur and of which none is found: {types}.")
         shown = [words.shorten(kind, 40) for kind in never[:5]] + ["…"] * bool(never[5:])
         yield AdviceLine("look", text.format(types=", ".join(shown)))
 
@@ -71,10 +65,10 @@ class TokenViews(FileViews):
         kind, *names = mark
         if kind == ERROR:
             return kind_words(names[0])
-        shown = [words.shorten(name, 30) or translate("TokenViews", "none") for name in names]
+        shown = [words.shorten(name, 30) or self.tr("none") for name in names]
         if kind == TYPE:
-            return translate("TokenViews", "with {type}").format(type=shown[0])
-        return translate("TokenViews", "{true} taken for {found}").format(true=shown[0], found=shown[-1])
+            return self.tr("with {type}").format(type=shown[0])
+        return self.tr("{true} taken for {found}").format(true=shown[0], found=shown[-1])
 
     def scores(self) -> TokenScores:
         return TokenScores()

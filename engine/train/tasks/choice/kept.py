@@ -12,7 +12,7 @@ from engine.events import Progress, Steps
 from engine.text.example_rows import ExampleRows
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import TEXTS_AT_ONCE
-from engine.train.tasks.rows.kept import RowSet, RowSetup
+from engine.train.tasks.rows.kept import MeasuredRows, RowSetup
 
 # E rows, K endings
 
@@ -22,7 +22,7 @@ def _none() -> np.ndarray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceSet(RowSet):
+class ChoiceRows(MeasuredRows):
     """Rows whose tokens are those of [CLS] text [SEP] ending [SEP], one ending after the other.
 
     cuts: (E, K) tokens of each. firsts: (E, K) those of its segment 0.
@@ -30,7 +30,7 @@ class ChoiceSet(RowSet):
 
     cuts: np.ndarray = field(default_factory=_none)
     firsts: np.ndarray = field(default_factory=_none)
-    always: ClassVar[tuple[str, ...]] = (*RowSet.always, "cuts", "firsts")
+    always: ClassVar[tuple[str, ...]] = (*MeasuredRows.always, "cuts", "firsts")
 
     @property
     def sequences(self) -> tuple[np.ndarray, np.ndarray]:
@@ -49,17 +49,17 @@ class ChoiceSet(RowSet):
 class ChoiceSetup(RowSetup):
     """What choosing an ending stands on."""
 
-    set_kind: ClassVar[type[ChoiceSet]] = ChoiceSet
+    set_kind: ClassVar[type[ChoiceRows]] = ChoiceRows
 
     def belongs_together(self) -> bool:
         sets = self.sets.values()
-        wide = all(isinstance(one, ChoiceSet) and one.cuts.shape[1] == len(self.labels) for one in sets)
+        wide = all(isinstance(one, ChoiceRows) and one.cuts.shape[1] == len(self.labels) for one in sets)
         return wide and super().belongs_together()
 
 
 def encode_choices(
     examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
-) -> Steps[tuple[ChoiceSet, int]]:
+) -> Steps[tuple[ChoiceRows, int]]:
     """Cut rows into WordPieces; return the set, and how many rows have an ending or a text that was cut."""
     count, num_choices = len(examples), examples.num_parts - 1
     cuts, firsts = (np.zeros((count, num_choices), np.int64) for _ in range(2))
@@ -77,7 +77,7 @@ def encode_choices(
             num_cut += was_cut
             place += 1
     bounds = np.concatenate([[0], np.cumsum(cuts.sum(1))]).astype(np.int64)
-    made = ChoiceSet(
+    made = ChoiceRows(
         input_ids=np.frombuffer(ids, np.int32),
         bounds=bounds,
         num_a=firsts[:, 0].astype(np.int32),

@@ -16,14 +16,14 @@ from engine.text.table import Table
 from engine.train.prepare import Setup
 from engine.train.task import Answering
 from engine.train.tasks.choice.kept import ChoiceSetup
-from engine.train.tasks.choice.predict import EndingPredictor, checked_endings
+from engine.train.tasks.choice.predict import EndingModel, checked_endings
 from engine.train.tasks.choice.program import program_of
 from engine.train.tasks.choice.reading import RightEnding
 from engine.train.tasks.choice.task import Choice
 from engine.train.tasks.kind import Seen, text_in
 from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.rows.kind import OfRows
-from engine.train.tasks.rows.predict import Predictor
+from engine.train.tasks.rows.predict import RowModel
 
 
 class Choosing(OfRows):
@@ -51,8 +51,8 @@ class Choosing(OfRows):
         assert isinstance(task, Choice)
         return replace(task, seen=seen)
 
-    def predictor(self, folder: Path, device: str = "auto") -> EndingPredictor:
-        return EndingPredictor.from_folder(self.reading, folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> EndingModel:
+        return EndingModel.from_folder(self.reading, folder, device)
 
     def program(self, folder: Path) -> AnswerProgram:
         return program_of(self.predictor(folder, "cpu"))
@@ -61,9 +61,9 @@ class Choosing(OfRows):
         """Return (N, 1), the score of each ending."""
         return scores[0]
 
-    def answer(self, predictor: Predictor, document: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, predictor: RowModel, document: Mapping[str, Any]) -> dict[str, Any]:
         text = text_in(document, "text")
-        assert text is not None and isinstance(predictor, EndingPredictor)
+        assert text is not None and isinstance(predictor, EndingModel)
         return predictor.choose(text, _endings(document))
 
 

@@ -15,11 +15,11 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import collate
 from engine.text.example_rows import Example, ExampleRows
 from engine.text.roles import CHOICES
-from engine.train.tasks.rows.predict import Predictor
+from engine.train.tasks.rows.predict import RowModel
 
 
 @dataclass(frozen=True)
-class EndingPredictor(Predictor):
+class EndingModel(RowModel):
     """A model ready to choose; where one text stands for all endings, each has a line of its own."""
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.train.tasks.choice.predict import EndingPredictor
+from engine.train.tasks.choice.predict import EndingModel
 from engine.train.tasks.choice.task import Choice
 from engine.train.tasks.program import AnswerProgram, Trials, cutting, divided
 
@@ -23,7 +23,7 @@ def answer(text, *endings):
 '''
 
 
-def program_of(predictor: EndingPredictor) -> AnswerProgram:
+def program_of(predictor: EndingModel) -> AnswerProgram:
     """Return the program of an open model."""
     assert isinstance(predictor.task, Choice)
     body = _ANSWER.replace("@TEMPERATURE@", divided(predictor.task.temperature))
@@ -35,6 +35,6 @@ def program_of(predictor: EndingPredictor) -> AnswerProgram:
     )
 
 
-def _trials(predictor: EndingPredictor, short: str, other: str, long: str) -> Trials:
+def _trials(predictor: EndingModel, short: str, other: str, long: str) -> Trials:
     for text, *endings in ((short, other, long), (long, short, long, other), (other, short, other)):
         yield (text, *endings), predictor.choose(text, tuple(endings))

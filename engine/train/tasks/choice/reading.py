@@ -14,11 +14,11 @@ from engine.model.heads import MultipleChoice
 from engine.model.info import temperature_in
 from engine.text.choices import finding_choices, likely_choices
 from engine.text.example_rows import ExampleRows
-from engine.text.examples import COLLECTED, Examples, LabelRules
+from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.roles import OF_CHOICES, Roles
 from engine.text.table import Table
 from engine.text.wordpiece import WordPiece
-from engine.train.tasks.choice.kept import ChoiceSet, encode_choices
+from engine.train.tasks.choice.kept import ChoiceRows, encode_choices
 from engine.train.tasks.choice.task import Choice
 from engine.train.tasks.rows.reading import RowReading, RowTask
 
@@ -34,7 +34,7 @@ class RightEnding(RowReading):
     name = Choice.name
     roles = OF_CHOICES
     head = MultipleChoice
-    sets = ChoiceSet
+    sets = ChoiceRows
     contradicting = UNLIKE_ENDINGS
 
     def likely(self, table: Table) -> Roles:
@@ -45,12 +45,12 @@ class RightEnding(RowReading):
         found = likely_choices(table)
         return roles if "choices" in roles or not found else found
 
-    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         return finding_choices(table, roles.only(self.roles))
 
     def encode(
         self, examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
-    ) -> Steps[tuple[ChoiceSet, int]]:
+    ) -> Steps[tuple[ChoiceRows, int]]:
         return encode_choices(examples, wordpiece, max_length, truncation)
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Choice:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.events import Steps
 from engine.model.info import temperature_in
-from engine.text.examples import COLLECTED, Examples, LabelRules, finding_examples
+from engine.text.examples import COLLECTED, ExampleTable, LabelSettings, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
 from engine.train.tasks.classification.task import Classification
@@ -20,7 +20,7 @@ class OneLabel(RowReading):
     name = Classification.name
     has_cells_of_labels = True
 
-    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         return finding_examples(table, roles, rules)
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:

@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from engine.errors import Sentence
 from engine.events import Evaluated
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.train.metrics import ANSWERED, ONE_ANSWER, notes_on, score_classes, scores_of
-from engine.train.scored import SHARE, Each
-from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
+from engine.train.scored import SHARE, ScoreRows
+from engine.train.task import Measures, OfFirstTokens, StepMeans, cross_entropy
 from engine.train.tasks.program import divided
 from engine.train.tasks.rows.reading import PREDICTION, PROBABILITY
 
@@ -59,33 +58,22 @@ class Classification(OfFirstTokens):
         return torch.tensor([counted, count], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy in float32, a mean over the step's examples by what they count.
-
-        Tally: (the same, number of right answers). Source: torch's cross_entropy with reduction="mean".
-        """
+        """Cross-entropy in float32, a mean over the step's examples by what they count."""
         logits = self.forward(model, batch).float()
-        targets = batch.targets
-        assert targets is not None
         if self.seen is not None:
             self.seen(batch, logits)
-        weights = weights_on(self.weights, logits.device) if self.weights else None
-        summed = F.cross_entropy(
-            logits, targets, weights, reduction="sum", label_smoothing=self.label_smoothing
-        )
-        loss = summed / float(totals[0])
-        hits = (logits.detach().argmax(-1) == targets).sum()
-        return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
+        return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of right answers."""
         loss, hits = tally.tolist()
-        return Readings(loss, hits / float(totals[1]), {})
+        return StepMeans(loss, hits / float(totals[1]), {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32."""
         return torch.softmax(outputs.float() / self.temperature, -1)
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures:
         """Args: answers: (E, C) probabilities."""
         return self.score(answers, data.targets)
 
@@ -107,13 +95,13 @@ class Classification(OfFirstTokens):
         details = {ANSWERED: scores.num_predicted.tolist()} if scores.confusion is None else {}
         return Measures(loss, scores.summary(), scores.confusion, per_label, details=details, each=each)
 
-    def each(self, answers: np.ndarray, targets: np.ndarray) -> Each:
+    def each(self, answers: np.ndarray, targets: np.ndarray) -> ScoreRows:
         """Return what every text got. Args: answers: (E, C) probabilities. targets: (E,)."""
         predicted = answers.argmax(-1).astype(np.int32)
         right = (predicted == targets).astype(np.float32)
         adds = np.stack([right, np.ones(len(right))], 1)
         sure = answers.max(-1, initial=0.0)
-        return Each(self.labels, targets.astype(np.int32), predicted, right, sure, adds, SHARE, answers)
+        return ScoreRows(self.labels, targets.astype(np.int32), predicted, right, sure, adds, SHARE, answers)
 
     def columns(self) -> list[str]:
         """Return the columns that predicting adds: the label, and each one's probability."""

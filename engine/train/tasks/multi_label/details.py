@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.train.run.records import real_number, real_numbers, whole_number
+from engine.train.run.records import count_of, real_number, real_numbers, whole_number
 
 USUAL = 0.5  # the threshold of a label for which none was chosen
 
@@ -25,7 +25,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenThresholds:
     """Thresholds that were chosen on half of the rows, and micro F1 on the others, with them and at 0.5.
 
     count: of labels with enough rows to choose one. helps: whether they do better on the others.
@@ -47,7 +47,7 @@ class SetDetails:
     predicted: list[int]
     thresholds: list[float]
     curves: Mapping[str, Curve] = field(default_factory=dict)
-    chosen: Chosen | None = None
+    chosen: ChosenThresholds | None = None
 
 
 def set_details(details: Mapping[str, Any], labels: Sequence[str]) -> SetDetails:
@@ -57,8 +57,8 @@ def set_details(details: Mapping[str, Any], labels: Sequence[str]) -> SetDetails
     curves = details.get("curves")
     found = curves if isinstance(curves, dict) else {}
     return SetDetails(
-        whole_number(details.get("num_examples")) or 0,
-        whole_number(details.get("num_without")) or 0,
+        count_of(details, "num_examples"),
+        count_of(details, "num_without"),
         [int(number) for number in predicted],
         _shares(details.get("thresholds"), count) or [USUAL] * count,
         {label: curve for label in labels if (curve := _curve(found.get(label))) is not None},
@@ -75,14 +75,14 @@ def _curve(value: Any) -> Curve | None:
     return Curve(precision, recall, threshold, real_number(value.get("average_precision")) or 0.0)
 
 
-def _chosen(value: Any, count: int) -> Chosen | None:
+def _chosen(value: Any, count: int) -> ChosenThresholds | None:
     if not isinstance(value, dict):
         return None
     thresholds, chosen = _shares(value.get("thresholds"), count), whole_number(value.get("count"))
     scores = [real_number(value.get(name)) for name in ("micro_f1", "micro_f1_at_half")]
     if not thresholds or not chosen or scores[0] is None or scores[1] is None:
         return None
-    return Chosen(thresholds, chosen, value.get("helps") is True, scores[0], scores[1])
+    return ChosenThresholds(thresholds, chosen, value.get("helps") is True, scores[0], scores[1])
 
 
 def _shares(value: Any, count: int | None = None) -> list[float]:

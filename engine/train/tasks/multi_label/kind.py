@@ -11,14 +11,14 @@ import numpy as np
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Steps
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.label_kinds import combination, listed
 from engine.text.label_sets import LEAST_COLUMNS, label_columns, switch_columns
 from engine.text.table import Table
 from engine.train.adapt import REPEATED, WEIGHTED
 from engine.train.loop import evaluated
 from engine.train.prepare import Setup
-from engine.train.scored import Scored
+from engine.train.scored import ScoredTable
 from engine.train.task import scored
 from engine.train.tasks.multi_label.details import set_details
 from engine.train.tasks.multi_label.reading import SeveralLabels
@@ -115,7 +115,9 @@ class MultiLabelling(OfRows):
             return {}
         return {"thresholds": dict(zip(measured.labels, found.thresholds, strict=True))}
 
-    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+    def as_it_answers(
+        self, found: ScoredTable, data: EncodedRows, info: Mapping[str, Any]
+    ) -> ScoredTable | None:
         event, each = found.evaluated, found.each
         task = MultiLabel(event.labels, thresholds=known_thresholds(event.labels, info))
         if set_details(event.details, event.labels).thresholds == task.used:

@@ -11,7 +11,7 @@ import numpy as np
 from engine.events import Steps
 from engine.settings.finetune import DataConfig
 from engine.text.example_rows import Indices
-from engine.text.examples import COLLECTED, Examples, LabelRules
+from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.label_sets import finding_sets, label_columns, switch_columns
 from engine.text.roles import Roles, joined_names
 from engine.text.table import Table
@@ -33,7 +33,7 @@ class SeveralLabels(RowReading):
         text, pair = (table.column(name) if name else "" for name in (data.text, data.text_pair))
         label = self.with_label(table, Roles(text, pair, data.label)).label
         named = self.label(table, label) if label else ""
-        first = replace(data, label=_first(table, label))
+        first = replace(data, label=label_columns(table, label)[0] if label else "")
         return roles_of(first, table, self.roles).with_columns(label=named)
 
     def with_label(self, table: Table, roles: Roles) -> Roles:
@@ -45,10 +45,10 @@ class SeveralLabels(RowReading):
     def label(self, table: Table, named: str) -> str:
         return joined_names(label_columns(table, named))
 
-    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         return finding_sets(table, roles, rules)
 
-    def strata(self, found: Examples) -> Indices:
+    def strata(self, found: ExampleTable) -> Indices:
         """Return the rarest label of each row, so that every label has its share; C where it has none."""
         sets = found.targets(found.examples)
         support = np.append(sets.sum(0), len(sets) + 1)
@@ -58,7 +58,3 @@ class SeveralLabels(RowReading):
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> MultiLabel:
         return MultiLabel(labels, thresholds=known_thresholds(labels, info))
-
-
-def _first(table: Table, label: str) -> str:
-    return label_columns(table, label)[0] if label else ""

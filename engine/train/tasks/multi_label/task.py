@@ -14,9 +14,10 @@ from torch.nn import functional as F
 
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
-from engine.text.batch import Batch, EncodedSet
-from engine.train.scored import F1, Each, coded
-from engine.train.task import Measures, OfFirstTokens, Readings, weights_on
+from engine.text.batch import Batch, EncodedRows
+from engine.train.metrics import on_never_predicted
+from engine.train.scored import F1, ScoreRows, coded
+from engine.train.task import Measures, OfFirstTokens, StepMeans, weights_on
 from engine.train.tasks.multi_label.details import USUAL, set_details
 from engine.train.tasks.multi_label.scores import (
     average_precision,
@@ -41,7 +42,6 @@ _NONE_AT_HALF = marked(
     "No label of any of the {rows} {split} rows reaches a probability of 0.5. The thresholds that were "
     "chosen are lower, and with them the model answers; more training would help.",
 )
-_NEVER = marked("engine", "Labels that occur and are never predicted: {labels} ({count} of {total}).")
 _CHOSEN = marked(
     "engine",
     "The thresholds of {count} of {total} labels were chosen on half of the validation rows. On the other "
@@ -52,7 +52,6 @@ _NOT_CHOSEN = marked(
     "Every label keeps the threshold 0.5: thresholds chosen on half of the validation rows gave micro F1 "
     "{chosen:.3f} on the other half, 0.5 gave {usual:.3f}.",
 )
-_MOST_NAMES = 5
 _LINES = """    shares = (1 / (1 + np.exp(-scores["logits"][0]))).tolist()
     chosen = [label for label, share, least in zip(LABELS, shares, THRESHOLDS) if share >= least]
     return {"prediction": chosen, "probabilities": dict(zip(LABELS, shares))}"""
@@ -91,16 +90,16 @@ class MultiLabel(OfFirstTokens):
         answered = (logits.detach() >= 0).to(logits.dtype)
         return loss, torch.stack([loss.detach(), 2 * (answered * targets).sum(), (answered + targets).sum()])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and micro F1."""
         loss, hits, whole = tally.tolist()
-        return Readings(loss, hits / whole if whole else 0.0, {})
+        return StepMeans(loss, hits / whole if whole else 0.0, {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (B, C) float32, each by itself."""
         return torch.sigmoid(outputs.float())
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures:
         """Args: answers: (E, C) probabilities."""
         return self.score(answers, data.targets)
 
@@ -136,7 +135,7 @@ class MultiLabel(OfFirstTokens):
             details["chosen"] = choose(targets, answers)
         return Measures(loss, metrics, None, per_label, None, details, partial(self.each, answers, targets))
 
-    def each(self, answers: np.ndarray, targets: np.ndarray) -> Each:
+    def each(self, answers: np.ndarray, targets: np.ndarray) -> ScoreRows:
         """Return what every text got. Args: answers: (E, C) probabilities. targets: (E, C)."""
         truth, found = targets.astype(bool), self.answered(answers)
         names, (true, predicted) = coded(self._cells(truth), self._cells(found))
@@ -144,7 +143,7 @@ class MultiLabel(OfFirstTokens):
         whole = adds[:, 1] + adds[:, 2]
         right = np.divide(2 * adds[:, 0], whole, out=np.ones(len(whole)), where=whole > 0).astype(np.float32)
         sure = np.where(found, answers, 1 - answers).min(-1, initial=1.0).astype(np.float32)
-        return Each(names, true, predicted, right, sure, adds, F1, answers)
+        return ScoreRows(names, true, predicted, right, sure, adds, F1, answers)
 
     def _cells(self, answered: np.ndarray) -> list[str]:
         """Return (E,) the labels of each row in one cell. Args: answered: (E, C) bool."""
@@ -237,9 +236,7 @@ class MultiLabel(OfFirstTokens):
                 (Sentence(_NONE_AT_HALF, none), "look") if is_shy else (Sentence(NO_ANSWER, none), "wrong")
             )
         elif never:
-            names = [*(name[:40] for name in never[:_MOST_NAMES]), *(["..."] if never[_MOST_NAMES:] else [])]
-            values = {"count": len(never), "total": sum(map(bool, occur.values())), "labels": names}
-            said.append((Sentence(_NEVER, values), "look"))
+            said.append((on_never_predicted(never, sum(map(bool, occur.values()))), "look"))
         if chosen is not None:
             values = {"count": chosen.count, "total": len(occur), "chosen": chosen.micro_f1}
             template = _CHOSEN if chosen.helps else _NOT_CHOSEN

@@ -7,26 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import marked
-from engine.settings.values import as_kind
+from engine.settings.values import Unfit, as_kind, read_value
 from engine.train.run.records import real_number
 
 Placed = tuple[str, int, int]  # an answer's text, and where it stands in its passage
 
-_MISTAKE = {
-    "question": str,
-    "answer": str,
-    "start": int,
-    "stop": int,
-    "right": tuple[tuple[Any, ...], ...],
-    "probability": float,
-    "candidates": tuple[tuple[Any, ...], ...],
-    "excerpt": str,
-    "excerpt_start": int,
-}
 NEVER_ANSWERS = marked(
     "engine",
     "The model answers none of the {count} {split} questions: of each it says that the passage holds no "
@@ -68,24 +58,11 @@ def scores_by_word(details: Mapping[str, Any]) -> dict[str, tuple[float, float, 
 
 def mistakes_in(details: Mapping[str, Any]) -> list[Mistake]:
     """Return the wrong answers."""
-    listed = details.get("mistakes")
-    found = []
+    listed, found = details.get("mistakes"), list[Mistake]()
     for one in listed if isinstance(listed, list) else ():
-        try:
-            values = {name: as_kind(kind, _object(one)[name]) for name, kind in _MISTAKE.items()}
-            values["right"] = tuple(as_kind(Placed, list(each)) for each in values["right"])
-            kind = tuple[str, int, int, float]
-            values["candidates"] = tuple(as_kind(kind, list(each)) for each in values["candidates"])
-        except (KeyError, TypeError, ValueError):
-            continue
-        found.append(Mistake(**values))
+        with suppress(Unfit):
+            found.append(read_value(Mistake, one))
     return found
-
-
-def count_of(details: Mapping[str, Any], name: str) -> int:
-    """Return "num_examples" or "answered"; 0 where it is no count."""
-    value = details.get(name)
-    return value if type(value) is int and value >= 0 else 0
 
 
 def threshold_in(details: Mapping[str, Any]) -> dict[str, float]:

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import Sentence
-from engine.text.listed import Listed
-from engine.text.questions.question import Answer, Passage, Place, Question, Questions
+from engine.text.listed import ListedRows
+from engine.text.questions.question import Answer, Passage, PassageQuestion, PassageTable, QuestionPlace
 from engine.text.questions.windows import Windows
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionSet(Windows):
+class QuestionRows(Windows):
     """Windows, and the questions that `rows` count in where their answers are to be scored.
 
     document: uint8, those questions as JSON in UTF-8; none at all for what is only trained on.
@@ -30,19 +30,19 @@ class QuestionSet(Windows):
     document: npt.NDArray[np.uint8]
 
     @classmethod
-    def over(cls, windows: Windows, questions: Questions | None) -> QuestionSet:
+    def over(cls, windows: Windows, questions: PassageTable | None) -> QuestionRows:
         """Return windows with their questions."""
         written = b"" if questions is None else json.dumps(_document(questions)).encode()
         arrays: dict[str, Any] = windows.arrays()
         return cls(**arrays, document=np.frombuffer(bytearray(written), np.uint8))
 
     @cached_property
-    def questions(self) -> Questions:
+    def questions(self) -> PassageTable:
         """The questions. Raises: ValueError, TypeError, KeyError, RecursionError if they are damaged."""
         return _questions(json.loads(self.document.tobytes()))
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> ListedRows:
         if not len(self.document):
             return super().listed
         firsts = self.window_bounds[:-1]
@@ -50,7 +50,7 @@ class QuestionSet(Windows):
         asked = [self.questions.questions[row] for row in rows.tolist()]
         lines = np.array([one.place.line for one in asked], np.int64)
         passages = [self.questions.passage_of(one) for one in asked]
-        return Listed(rows, lines, self.lengths[firsts], [one.text for one in asked], passages)
+        return ListedRows(rows, lines, self.lengths[firsts], [one.text for one in asked], passages)
 
     def fits(self, vocab_size: int) -> bool:
         """Whether the arrays belong together, and the questions to them."""
@@ -61,7 +61,7 @@ class QuestionSet(Windows):
         except (ValueError, TypeError, KeyError, RecursionError):
             return False
 
-    def _are_asked(self, questions: Questions) -> bool:
+    def _are_asked(self, questions: PassageTable) -> bool:
         """Whether each window's row is a question whose passage has the characters of its pieces."""
         rows = self.rows[self.window_bounds[:-1]]
         if rows.min() < 0 or self.rows.max() >= len(questions.questions):
@@ -72,7 +72,7 @@ class QuestionSet(Windows):
         return bool((self.spans >= 0).all() and (last <= lengths[of_asked]).all())
 
 
-def _document(questions: Questions) -> dict[str, Any]:
+def _document(questions: PassageTable) -> dict[str, Any]:
     return {
         "name": questions.path.name,
         "encoding": questions.encoding,
@@ -91,9 +91,9 @@ def _document(questions: Questions) -> dict[str, Any]:
     }
 
 
-def _questions(document: dict[str, Any]) -> Questions:
+def _questions(document: dict[str, Any]) -> PassageTable:
     passages = tuple(Passage(*map(_text, one)) for one in document["passages"])
-    return Questions(
+    return PassageTable(
         path=Path(_text(document["name"])),
         layout=Sentence(""),
         encoding=_text(document["encoding"]),
@@ -106,7 +106,7 @@ def _questions(document: dict[str, Any]) -> Questions:
     )
 
 
-def _question(value: dict[str, Any], num_passages: int) -> Question:
+def _question(value: dict[str, Any], num_passages: int) -> PassageQuestion:
     answers = None
     if value["answers"] is not None:
         answers = tuple(
@@ -115,8 +115,8 @@ def _question(value: dict[str, Any], num_passages: int) -> Question:
     passage = _whole(value["passage"])
     if not 0 <= passage < num_passages:
         raise ValueError
-    place = Place(*map(_whole, value["place"]))
-    return Question(_text(value["id"]), _text(value["text"]), passage, answers, place)
+    place = QuestionPlace(*map(_whole, value["place"]))
+    return PassageQuestion(_text(value["id"]), _text(value["text"]), passage, answers, place)
 
 
 def _text(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,16 @@ from engine.errors import Sentence
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.questions.reading import looks_like_questions
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
-from engine.train.scored import Scored
-from engine.train.tasks.kind import Kind, StandIn, text_in
+from engine.train.scored import ScoredTable
+from engine.train.tasks.kind import Kind, text_in
 from engine.train.tasks.program import AnswerProgram
 from engine.train.tasks.questions.details import threshold_in, used_threshold
-from engine.train.tasks.questions.predict import Predictor, evaluate_file, predict_file
-from engine.train.tasks.questions.prepare import QuestionSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.questions.predict import QuestionModel, predict_file
+from engine.train.tasks.questions.prepare import QuestionSetup, prepare, reading_parts, told_again
 from engine.train.tasks.questions.program import program_of
 from engine.train.tasks.questions.reading import OpenedQuestions, columns_named, opening
 from engine.train.tasks.questions.task import QuestionTask
@@ -48,9 +48,9 @@ class AnsweringQuestions(Kind):
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
-        return (yield from hashes_of_parts(parts)), about_split(config.data, places)
+        return (yield from told_again(parts)), about_split(config.data, places)
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> QuestionTask:
         return QuestionTask(
@@ -61,34 +61,26 @@ class AnsweringQuestions(Kind):
         threshold = threshold_in(measured.details)
         return {"threshold": threshold["value"]} if threshold else {}
 
-    def as_it_answers(self, found: Scored, data: EncodedSet, info: Mapping[str, Any]) -> Scored | None:
+    def as_it_answers(
+        self, found: ScoredTable, data: EncodedRows, info: Mapping[str, Any]
+    ) -> ScoredTable | None:
         used = used_threshold(found.evaluated.details)
         return found if used is None or used == float(info.get("threshold", 0.0)) else None
 
-    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        predictor = Predictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> QuestionModel:
+        return QuestionModel.from_folder(folder, device)
 
-        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
-            question, passage = (
-                text_in(document, "question", "text"),
-                text_in(document, "context", "text_pair"),
-            )
-            assert question is not None and passage is not None
-            return predictor.ask(question, passage).document()
-
-        return answer
+    def answer(self, predictor: QuestionModel, document: Mapping[str, Any]) -> dict[str, Any]:
+        question, passage = text_in(document, "question", "text"), text_in(document, "context", "text_pair")
+        assert question is not None and passage is not None
+        return predictor.ask(question, passage).document()
 
     def program(self, folder: Path) -> AnswerProgram:
-        return program_of(Predictor.from_folder(folder, "cpu"))
+        return program_of(self.predictor(folder, "cpu"))
 
     def likeliest(self, scores: Sequence[np.ndarray], read: Any) -> np.ndarray:
         """Return (B, 2), where the answer to each begins and ends."""
         return np.stack([np.where(read, one, -np.inf).argmax(-1) for one in scores], -1)
-
-    def evaluate_file(
-        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
-    ) -> Steps[Scored]:
-        return evaluate_file(model, data, device, stand_in)
 
     def predict_file(
         self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from engine.events import Beat, Steps
-from engine.text.questions.decoding import Answered, Scores, answer
-from engine.text.questions.question import Question
+from engine.text.questions.decoding import FoundAnswer, Scores, answer
+from engine.text.questions.question import PassageQuestion
 from engine.train.answer_scores import AnswerScores
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.writing import sureness
 
 MOST_MISTAKES = 200
@@ -25,14 +25,14 @@ class Asked(Protocol):
     def with_none(self) -> bool: ...
     @property
     def longest(self) -> int: ...
-    def text(self, found: Answered) -> str: ...
+    def text(self, found: FoundAnswer) -> str: ...
 
 
 def mistakes(
     task: Asked,
-    data: QuestionSet,
+    data: QuestionRows,
     scores: tuple[Scores, Scores],
-    found: Sequence[Answered],
+    found: Sequence[FoundAnswer],
     told: AnswerScores,
 ) -> Steps[list[dict[str, Any]]]:
     """Return up to MOST_MISTAKES answers that are not exactly right, as JSON can hold them.
@@ -54,7 +54,7 @@ def mistakes(
 
 
 def _mistake(
-    task: Asked, data: QuestionSet, scores: tuple[Scores, Scores], asked: int, f1: float
+    task: Asked, data: QuestionRows, scores: tuple[Scores, Scores], asked: int, f1: float
 ) -> dict[str, Any]:
     question = data.questions.questions[int(data.rows[data.window_bounds[asked]])]
     passage = data.questions.passage_of(question)
@@ -82,7 +82,7 @@ def _mistake(
     }
 
 
-def _right(question: Question) -> list[tuple[int, int]]:
+def _right(question: PassageQuestion) -> list[tuple[int, int]]:
     return [(one.start, one.stop) for one in question.answers or ()]
 
 

@@ -11,40 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from engine.device import Device, open_device
 from engine.durable import check_writable
 from engine.errors import Sentence, marked
-from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps, result_of
-from engine.model.fastest import fastest
+from engine.events import Event, Finished, Noted, Predicted, Progress, Steps, result_of
 from engine.model.heads import QuestionAnswering
-from engine.model.info import read_info
-from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import DataConfig
-from engine.settings.shared import DeviceConfig
-from engine.text.questions.decoding import LONGEST_ANSWER, Answered, Chances, answer, chances
+from engine.text.questions.decoding import LONGEST_ANSWER, Chances, FoundAnswer, answer, chances
 from engine.text.questions.gathering import Gathering
-from engine.text.questions.question import Place, Questions
+from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.windows import check_room
-from engine.text.table import Table
-from engine.text.wordpiece import WordPiece
-from engine.train.evaluate import answers_of, evaluate
+from engine.text.table import Table, reading_table
+from engine.train.evaluate import answers_of
 from engine.train.learned import telling_seen
-from engine.train.loop import evaluated
-from engine.train.prepare import check_fit
-from engine.train.scored import Scored
-from engine.train.task import scored
-from engine.train.tasks.kind import StandIn
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.prepare import blocks_of_questions, encoded
 from engine.train.tasks.questions.reading import (
     known_answers,
     on_each,
     on_rule,
     opening,
-    opening_table,
 )
 from engine.train.tasks.questions.task import QuestionTask
-from engine.train.tasks.questions.writing import check_columns, is_table, sureness, writing
+from engine.train.tasks.questions.writing import ADDED, is_table, sureness, writing
 
 USUAL_WINDOW = 384  # WordPieces, where nobody has noted how a model was trained
 _AT_ONCE = 64  # questions between two steps
@@ -59,7 +48,7 @@ class Reply:
 
     passage: str
     text: str
-    answered: Answered
+    answered: FoundAnswer
     chances: Chances
 
     def document(self) -> dict[str, Any]:
@@ -74,30 +63,16 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Predictor:
-    """A model with a head for questions, ready to answer.
+class QuestionModel(HeadedModel[QuestionAnswering]):
+    """A model with a head for questions, ready to answer."""
 
-    folder: that it was read from. info: its cloze.json, or nothing.
-    """
-
-    folder: Path
-    model: QuestionAnswering
-    wordpiece: WordPiece
     task: QuestionTask
-    info: dict[str, Any]
-    device: Device
 
     @classmethod
-    def from_folder(cls, folder: Path, device: str = "auto") -> Predictor:
+    def from_folder(cls, folder: Path, device: str = "auto") -> QuestionModel:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no head for questions."""
-        ready = open_device(DeviceConfig(device=device))
-        info = read_info(Path(folder))
-        check_weights(folder)  # before a vocabulary of the size that config.json names is built
-        wordpiece = WordPiece.from_folder(folder)
-        model, _ = load_headed(Path(folder), QuestionAnswering)
-        check_fit(model.config, wordpiece, with_pair=True)
-        ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
-        return cls(Path(folder), model.to(ready.device), wordpiece, _task(info, model), info, ready)
+        found = HeadedModel.opened(folder, QuestionAnswering, device, with_pair=True)
+        return cls(**vars(found), task=_task(found.info, found.model))
 
     @property
     def cut(self) -> DataConfig:
@@ -112,7 +87,7 @@ class Predictor:
     def ask(self, question: str, passage: str) -> Reply:
         """Return the answer to a question that was typed. Raises: DataError if one of the texts is empty."""
         gathering = Gathering()
-        gathering.add(Place(line=1), passage, question, None)
+        gathering.add(QuestionPlace(line=1), passage, question, None)
         asked = gathering.finish(Path("-"), Sentence(""), "utf-8", "", ())
         windows = result_of(encoded(asked, self.wordpiece, self.cut, is_scored=False))
         start, end = result_of(self.scores(windows)).T
@@ -120,57 +95,38 @@ class Predictor:
         found = answer(windows, 0, passage, start, end, longest=self.task.longest, **how)
         return Reply(passage, self.task.text(found), found, chances(windows, 0, start, end, **how))
 
-    def task_for(self, questions: Questions) -> QuestionTask:
+    def task_for(self, questions: PassageTable) -> QuestionTask:
         """Return how its scores are read: where nobody has noted that, by what the questions are."""
         if self.info:
             return self.task
         return replace(self.task, with_none=questions.num_without_answer > 0)
 
-    def scores(self, windows: QuestionSet) -> Steps[np.ndarray]:
+    def scores(self, windows: QuestionRows) -> Steps[np.ndarray]:
         """Return (sum of lengths, 2), the scores of beginning and of ending at each token."""
         return answers_of(self.model, self.task, windows, self.device, marked("engine", "Predicting"))
 
-
-def evaluate_file(
-    model: Path, data: DataConfig, device: str = "auto", stand_in: StandIn | None = None
-) -> Steps[Scored]:
-    """Measure a model folder on a file of questions: Progress, Noted, one Evaluated ("test"), Finished.
-
-    Args: data: the file and how to read it; of a table, columns that are not named are those of the training
-    data, else they are guessed. stand_in: makes what is measured in the model's place.
-    """
-    start = time.perf_counter()
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = Predictor.from_folder(model, device)
-    measured = predictor.model if stand_in is None else stand_in(predictor.model)
-    read = yield from opening(data, data.data, "data", predictor.info.get("roles"))
-    yield from on_each(read)
-    questions = read.take(known_answers(read).tolist())
-    unread = read.num_rows - len(read.questions)
-    if unread or len(questions.questions) < len(read.questions):
-        template = marked(
-            "engine",
-            "Questions that are measured: {used:,}. Without a known answer: {unknown:,}. Rows that are no "
-            "question and do not count: {unread:,}.",
-        )
-        values = {"used": len(questions.questions), "unread": unread}
-        values["unknown"] = len(read.questions) - values["used"]
-        yield Noted(sentence=Sentence(template, values))
-    yield on_rule(questions)
-    task = predictor.task_for(questions)
-    seen = yield from _telling_seen(predictor, questions)
-    windows = yield from encoded(questions, predictor.wordpiece, predictor.cut, is_scored=True)
-    measures = yield from evaluate(measured, task, windows, predictor.device)
-    event: Evaluated = evaluated(0, 1, "test", measures, task)
-    for note, level in task.remarks(measures, "test"):
-        yield Noted(sentence=note, level=level)
-    yield event
-    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
-    return scored(task, event, windows.listed, measures, seen)
+    def measuring(self, data: DataConfig) -> Steps[ToMeasure]:
+        read = yield from opening(data, data.data, "data", self.info.get("roles"))
+        yield from on_each(read)
+        questions = read.take(known_answers(read).tolist())
+        unread = read.num_rows - len(read.questions)
+        if unread or len(questions.questions) < len(read.questions):
+            template = marked(
+                "engine",
+                "Questions that are measured: {used:,}. Without a known answer: {unknown:,}. Rows that are "
+                "no question and do not count: {unread:,}.",
+            )
+            values = {"used": len(questions.questions), "unread": unread}
+            values["unknown"] = len(read.questions) - values["used"]
+            yield Noted(sentence=Sentence(template, values))
+        yield on_rule(questions)
+        seen = yield from _telling_seen(self, questions)
+        windows = yield from encoded(questions, self.wordpiece, self.cut, is_scored=True)
+        return self.task_for(questions), windows, seen
 
 
 def predict_file(
-    model: Path | Predictor, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
+    model: Path | QuestionModel, data: DataConfig, out: Path, *, raw: bool = False, device: str = "auto"
 ) -> Iterator[Event]:
     """Write what a model answers to a file of questions: Progress, Noted, Predicted, Finished; and, where the
     file knows answers, one Evaluated says how good that is.
@@ -180,12 +136,12 @@ def predict_file(
     start, out = time.perf_counter(), Path(out)
     check_writable(out, Path(data.data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = model if isinstance(model, Predictor) else Predictor.from_folder(model, device)
+    predictor = model if isinstance(model, QuestionModel) else QuestionModel.from_folder(model, device)
     questions = yield from opening(data, data.data, "data", predictor.info.get("roles"))
     table = None
     if is_table(out) and questions.columns:
-        table = yield from opening_table(data, data.data)
-        check_columns(table)
+        table = yield from reading_table(data.data, **data.how)
+        table.check_new(ADDED)
     yield from on_each(questions)
     windows = yield from encoded(questions, predictor.wordpiece, predictor.cut, is_scored=True)
     scores = yield from predictor.scores(windows)
@@ -194,22 +150,20 @@ def predict_file(
         yield on_rule(questions)
         yield from _telling_seen(predictor, questions)
         measures = yield from predictor.task.measure(scores, windows)
-        for note, level in predictor.task.remarks(measures, "test"):
-            yield Noted(sentence=note, level=level)
-        yield evaluated(0, 1, "test", measures, predictor.task)
+        yield from telling_measures(predictor.task, measures)
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _telling_seen(predictor: Predictor, questions: Questions) -> Steps[np.ndarray]:
+def _telling_seen(predictor: QuestionModel, questions: PassageTable) -> Steps[np.ndarray]:
     """Tell how many of some questions the model has learned from; return (Q,) bool, which."""
     blocks, count = blocks_of_questions(questions), len(questions.questions)
     return (yield from telling_seen(predictor.folder, blocks, count, questions.sha256))
 
 
 def _write(
-    predictor: Predictor,
-    questions: Questions,
-    windows: QuestionSet,
+    predictor: QuestionModel,
+    questions: PassageTable,
+    windows: QuestionRows,
     scores: np.ndarray,
     out: Path,
     table: Table | None,

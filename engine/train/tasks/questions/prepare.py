@@ -15,15 +15,15 @@ from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.settings.values import as_kind
 from engine.text.example_rows import Indices
 from engine.text.questions.decoding import longest_answer
-from engine.text.questions.question import Questions
+from engine.text.questions.question import PassageTable
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
 from engine.text.wordpiece import WordPiece
-from engine.train.learned import AT_ONCE, Block, HashedPart, hashes_of, telling_start
-from engine.train.prepare import SPLITS, Setup, about_data, check_fit, on_ignored, starting
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train import data_notes
+from engine.train.learned import AT_ONCE, Block, HashedRows, hashes_of_parts, telling_start
+from engine.train.prepare import SPLITS, Setup, about_data, check_fit, of_setting, on_ignored, starting
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.reading import (
-    apart,
     known_answers,
     on_file,
     on_rule,
@@ -32,9 +32,8 @@ from engine.train.tasks.questions.reading import (
 )
 
 _KINDS = {"with_none": bool, "longest_answer": int}
-_NONE_APART = marked(
-    "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
-)
+_UNUSED = ("truncation", "merge_labels", "whole_labels", "max_labels")
+_NO_LABELS = marked("engine", "questions have no labels, and no passage is cut")
 _LEAKS = marked(
     "engine",
     "{leaks:,} of {total:,} passages of the {part} data also stand in the training data, so the {part} score "
@@ -51,7 +50,7 @@ _APART = marked(
 class QuestionSetup(Setup):
     """Windows of each part; those to measure on bring their questions."""
 
-    set_kind: ClassVar[type[QuestionSet]] = QuestionSet
+    set_kind: ClassVar[type[QuestionRows]] = QuestionRows
 
     def belongs_together(self) -> bool:
         """Whether those to measure on bring questions, and what is known of all of them can be."""
@@ -62,7 +61,7 @@ class QuestionSetup(Setup):
             return False
         longest = self.about["longest_answer"]
         asked = [one for name, one in self.sets.items() if name != "train"]
-        brings = all(isinstance(one, QuestionSet) and len(one.document) for one in asked)
+        brings = all(isinstance(one, QuestionRows) and len(one.document) for one in asked)
         return brings and 1 <= longest <= self.config.max_position_embeddings
 
 
@@ -77,15 +76,15 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     check_room(data.max_length, data.stride, data.max_question)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
-    yield from _on_cutting(data)
+    yield from data_notes.on_unused(data, _UNUSED, _NO_LABELS)
     read, parts, places = yield from reading_parts(config)
     own, train = read[0], parts["train"]
     split = about_data(config, own.path.name, own.sha256, own.num_rows, places)
-    hashes = yield from hashes_of_parts(parts)
+    hashes = yield from told_again(parts)
     known = yield from telling_start(config.model.model, hashes, split["split"])
     yield from _on_parts(parts, known)
     yield on_rule(parts.get("validation", train))
-    sets: dict[str, QuestionSet] = {}
+    sets: dict[str, QuestionRows] = {}
     for name, questions in parts.items():
         sets[name] = yield from encoded(questions, wordpiece, data, is_scored=name != "train")
     about = {
@@ -107,7 +106,7 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
 
 def reading_parts(
     config: FineTuneConfig,
-) -> Steps[tuple[list[Questions], dict[str, Questions], Sequence[Indices]]]:
+) -> Steps[tuple[list[PassageTable], dict[str, PassageTable], Sequence[Indices]]]:
     """Read and split; return the files, the data first; each part by name; and which of the data's questions
     are in each of SPLITS.
 
@@ -116,34 +115,28 @@ def reading_parts(
     data = config.data
     own = yield from opening(data, data.data, "data")
     yield from on_file(own)
-    shares = (
-        0.0 if data.validation_data else data.validation_share,
-        0.0 if data.test_data else data.test_share,
-    )
-    places, together = split_questions(own, known_answers(own), shares, data.split_seed)
-    if any(shares):
+    places, together = split_questions(own, known_answers(own), data.drawn, data.split_seed)
+    if any(data.drawn):
         yield Noted(sentence=together, level="fine")
     parts = {name: own.take(part.tolist()) for name, part in zip(SPLITS, places, strict=True) if len(part)}
     read = [own]
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            other = yield from apart(data, path, f"{name}_data")
-            yield from on_file(other)
-            parts[name] = other.take(known_answers(other).tolist())
-            read.append(other)
+    for name, path in data.apart.items():
+        with of_setting(f"{name}_data"):
+            other = yield from opening(data, path, f"{name}_data")
+            known = known_answers(other).tolist()
+        yield from on_file(other)
+        parts[name] = other.take(known)
+        read.append(other)
     parts["train"] = _learnable(parts.get("train"))
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Questions]) -> Steps[dict[str, HashedPart]]:
+def told_again(parts: Mapping[str, PassageTable]) -> Steps[dict[str, HashedRows]]:
     """Return what tells the questions of each part again, each with its passage."""
-    found = {}
-    for name, part in parts.items():
-        found[name] = HashedPart((yield from hashes_of(blocks_of_questions(part))), part.sha256)
-    return found
+    return hashes_of_parts({name: (blocks_of_questions(part), part.sha256) for name, part in parts.items()})
 
 
-def blocks_of_questions(questions: Questions) -> Iterator[Block]:
+def blocks_of_questions(questions: PassageTable) -> Iterator[Block]:
     """Yield questions with their passages, some at a time."""
     for start in range(0, len(questions.questions), AT_ONCE):
         some = questions.questions[start : start + AT_ONCE]
@@ -151,8 +144,8 @@ def blocks_of_questions(questions: Questions) -> Iterator[Block]:
 
 
 def encoded(
-    questions: Questions, wordpiece: WordPiece, cut: DataConfig, *, is_scored: bool
-) -> Steps[QuestionSet]:
+    questions: PassageTable, wordpiece: WordPiece, cut: DataConfig, *, is_scored: bool
+) -> Steps[QuestionRows]:
     """Cut questions into windows and tell of what is not read or learned. Args: cut: its lengths are read."""
     windows, notes = yield from cutting(
         questions,
@@ -163,10 +156,10 @@ def encoded(
     )
     for note in notes:
         yield Noted(sentence=note)
-    return QuestionSet.over(windows, questions if is_scored else None)
+    return QuestionRows.over(windows, questions if is_scored else None)
 
 
-def _learnable(questions: Questions | None) -> Questions:
+def _learnable(questions: PassageTable | None) -> PassageTable:
     """Return the questions that can be learned from. Raises: DataError if there are none."""
     usable = [place for place, one in enumerate(questions.questions) if one.is_used] if questions else []
     if questions is None or not usable:
@@ -174,29 +167,19 @@ def _learnable(questions: Questions | None) -> Questions:
     return questions.take(usable)
 
 
-def _roles(questions: Questions) -> dict[str, str]:
+def _roles(questions: PassageTable) -> dict[str, str]:
     named = {"text": "question", "text_pair": "context", "label": "answer"}
     return {role: questions.columns.get(column, "") for role, column in named.items()}
 
 
-def _on_cutting(data: DataConfig) -> Iterator[Event]:
-    """Say which settings of other tasks have no effect."""
-    defaults = DataConfig()
-    for name in ("truncation", "merge_labels", "whole_labels", "max_labels"):
-        if getattr(data, name) != getattr(defaults, name):
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            reason = Sentence(marked("engine", "questions have no labels, and no passage is cut"))
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
-
-
-def _on_parts(parts: Mapping[str, Questions], known: Collection[str]) -> Iterator[Event]:
+def _on_parts(parts: Mapping[str, PassageTable], known: Collection[str]) -> Iterator[Event]:
     """Tell how many passages a part shares with the training data.
 
     Args: known: the parts that the model to start from has learned from.
     """
     learned = {" ".join(one.text.split()) for one in parts["train"].passages}
     if "validation" not in parts:
-        yield Noted(sentence=Sentence(_NONE_APART), level="wrong")
+        yield Noted(sentence=Sentence(data_notes.NONE_APART), level="wrong")
     for name in SPLITS[1:]:
         if name not in parts:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine.train.tasks.program import WINDOWS, AnswerProgram, Trials
-from engine.train.tasks.questions.predict import Predictor
+from engine.train.tasks.questions.predict import QuestionModel
 
 _BODY = (
     WINDOWS
@@ -31,7 +31,7 @@ def answer(question, passage):
 )
 
 
-def program_of(predictor: Predictor) -> AnswerProgram:
+def program_of(predictor: QuestionModel) -> AnswerProgram:
     """Return the program of an open model."""
     cut, task = predictor.cut, predictor.task
     values = {
@@ -44,6 +44,6 @@ def program_of(predictor: Predictor) -> AnswerProgram:
     return AnswerProgram(_BODY, partial(_trials, predictor), values)
 
 
-def _trials(predictor: Predictor, short: str, other: str, long: str) -> Trials:
+def _trials(predictor: QuestionModel, short: str, other: str, long: str) -> Trials:
     for passage in (other, long):
         yield (short, passage), {"answer": predictor.ask(short, passage).text}

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.questions.columns import QuestionColumns
-from engine.text.questions.question import Questions, Remark
+from engine.text.questions.question import PassageTable, Remark
 from engine.text.questions.reading import document_layout, questions_in, reading_questions
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.answer_scores import rule_for, rule_sentence
@@ -35,7 +35,7 @@ _MORE = marked("engine", "Of {count:,} more rows the same could be said: {places
 class OpenedQuestions:
     """A file of questions as a window shows it."""
 
-    questions: Questions
+    questions: PassageTable
 
     @property
     def path(self) -> Path:
@@ -71,7 +71,7 @@ def columns_named(data: DataConfig) -> QuestionColumns:
 
 def opening(
     data: DataConfig, path: str, field: str, roles: Mapping[str, str] | None = None
-) -> Steps[Questions]:
+) -> Steps[PassageTable]:
     """Read a file of questions. Args: roles: columns that are read where the settings name none, and the file
     has them.
 
@@ -84,17 +84,8 @@ def opening(
         raise ConfigError(template, field=field)
     if not data.separator and document_layout(Path(path), data.encoding):
         return (yield from reading_questions(path, encoding=data.encoding))
-    table = yield from opening_table(data, path)
+    table = yield from reading_table(path, **data.how)
     return (yield from questions_in(table, _columns(data, table, roles or {})))
-
-
-def opening_table(data: DataConfig, path: str) -> Steps[Table]:
-    """Read a table as the settings say. Raises: DataError."""
-    return (
-        yield from reading_table(
-            path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-        )
-    )
 
 
 def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> QuestionColumns:
@@ -105,18 +96,7 @@ def _columns(data: DataConfig, table: Table, roles: Mapping[str, str]) -> Questi
     return named
 
 
-def apart(data: DataConfig, path: str, field: str) -> Steps[Questions]:
-    """Read a file of its own for validation or test. Raises: ConfigError naming the setting."""
-    try:
-        found = yield from opening(data, path, field)
-        known_answers(found)
-        return found
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
-
-
-def known_answers(questions: Questions) -> np.ndarray:
+def known_answers(questions: PassageTable) -> np.ndarray:
     """Return (Q,) the places of the questions whose answers are known. Raises: DataError if none are."""
     known = [place for place, one in enumerate(questions.questions) if one.answers is not None]
     if not known:
@@ -128,7 +108,7 @@ def known_answers(questions: Questions) -> np.ndarray:
     return np.array(known, np.int64)
 
 
-def on_file(questions: Questions) -> Iterator[Noted]:
+def on_file(questions: PassageTable) -> Iterator[Noted]:
     """Tell how a file was read: its notes, and in a sentence each what was mended and what cannot be used."""
     for note in questions.notes:
         yield Noted(sentence=note, level="fine")
@@ -144,7 +124,7 @@ def on_file(questions: Questions) -> Iterator[Noted]:
             yield Noted(sentence=Sentence(template, values))
 
 
-def on_each(questions: Questions) -> Iterator[Event]:
+def on_each(questions: PassageTable) -> Iterator[Event]:
     """Tell how a file was read: its notes, and every row that was mended or cannot be used."""
     for note in questions.notes:
         yield Noted(sentence=note, level="fine")
@@ -157,12 +137,12 @@ def on_each(questions: Questions) -> Iterator[Event]:
         yield Noted(sentence=Sentence(_MORE, values))
 
 
-def on_rule(questions: Questions) -> Noted:
+def on_rule(questions: PassageTable) -> Noted:
     """Say by which rule answers are scored."""
     return Noted(sentence=rule_sentence(rule_for(questions)), level="fine")
 
 
-def remarks_document(read: Sequence[Questions], which: str) -> list[dict[str, Any]]:
+def remarks_document(read: Sequence[PassageTable], which: str) -> list[dict[str, Any]]:
     """Return what was `repaired` or `reported` in files, for setup/setup.json."""
     return [
         {"file": one.path.name, "line": remark.place.line, "reason": str(remark.sentence)}
@@ -172,5 +152,4 @@ def remarks_document(read: Sequence[Questions], which: str) -> list[dict[str, An
 
 
 def _places(remarks: Sequence[Remark]) -> str:
-    named = ["; ".join(str(one.place.sentence()) for one in remarks[:_MOST_PLACES])]
-    return "; ".join([*named, *(["..."] if len(remarks) > _MOST_PLACES else [])])
+    return "; ".join(some_of([str(one.place.sentence()) for one in remarks], _MOST_PLACES))

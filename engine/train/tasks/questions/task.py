@@ -15,14 +15,15 @@ from torch.nn import functional as F
 from engine.errors import Sentence
 from engine.events import Evaluated, Steps
 from engine.model.heads import on_batch
-from engine.text.batch import Batch, EncodedSet
-from engine.text.questions.decoding import LONGEST_ANSWER, Answered, answering
+from engine.text.batch import Batch, EncodedRows
+from engine.text.questions.decoding import LONGEST_ANSWER, FoundAnswer, answering
 from engine.text.questions.windows import UNKNOWN
 from engine.train.answer_scores import AnswerScores, pick_threshold, rule_for, score_answers
-from engine.train.scored import ANSWER, EXACT, NO, NONE, SHARE, SOME, WORD, YES, Each, Marks, coded
-from engine.train.task import Measures, Readings
-from engine.train.tasks.questions.details import NEVER_ANSWERS, count_of
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.run.records import count_of
+from engine.train.scored import ANSWER, EXACT, NO, NONE, SHARE, SOME, WORD, YES, MarkColumns, ScoreRows, coded
+from engine.train.task import Measures, StepMeans
+from engine.train.tasks.questions.details import NEVER_ANSWERS
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.mistakes import mistakes
 from engine.train.tasks.questions.writing import sureness
 
@@ -71,18 +72,18 @@ class QuestionTask:
         hits = (scores.detach().argmax(1) == targets).all(1).sum()
         return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of windows with the right first and last token."""
         loss, hits = tally.tolist()
-        return Readings(loss, None, {"exact_spans": hits / max(1.0, float(totals[0]))})
+        return StepMeans(loss, None, {"exact_spans": hits / max(1.0, float(totals[0]))})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return the scores themselves, (N, 2) float32."""
         return outputs.float()
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Steps[Measures]:
-        """Args: answers: (sum of lengths, 2) scores. data: a `QuestionSet` with its questions."""
-        assert isinstance(data, QuestionSet)
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Steps[Measures]:
+        """Args: answers: (sum of lengths, 2) scores. data: a `QuestionRows` with its questions."""
+        assert isinstance(data, QuestionRows)
         questions, asked = data.questions, data.rows[data.window_bounds[:-1]]
         start, end = np.ascontiguousarray(answers.T)
         found = yield from answering(
@@ -117,12 +118,12 @@ class QuestionTask:
 
     def each(
         self,
-        data: QuestionSet,
+        data: QuestionRows,
         asked: np.ndarray,
-        found: Sequence[Answered],
+        found: Sequence[FoundAnswer],
         texts: Sequence[str],
         scores: AnswerScores,
-    ) -> Each:
+    ) -> ScoreRows:
         """Return what every question got; one whose answer nobody knows counts nothing.
 
         Args: asked: (Q,) places in the questions. texts: what is answered. scores: of those that are known.
@@ -133,11 +134,11 @@ class QuestionTask:
         adds = np.zeros((len(asked), 2))
         adds[np.isin(asked, scores.asked)] = np.stack([scores.f1, np.ones(len(scores.f1))], 1)
         sure = np.array([sureness(one, text) for one, text in zip(found, texts, strict=True)], np.float32)
-        marks = Marks.of(_marks(scores, np.flatnonzero(np.isin(asked, scores.asked)).tolist()))
+        marks = MarkColumns.of(_marks(scores, np.flatnonzero(np.isin(asked, scores.asked)).tolist()))
         right_share = adds[:, 0].astype(np.float32)
-        return Each(names, true, predicted, right_share, sure, adds, SHARE, marks=marks)
+        return ScoreRows(names, true, predicted, right_share, sure, adds, SHARE, marks=marks)
 
-    def text(self, found: Answered) -> str:
+    def text(self, found: FoundAnswer) -> str:
         """Return what is answered; "" for "there is no answer"."""
         return found.text(self.threshold if self.with_none else None)
 
@@ -171,7 +172,7 @@ def in_windows(scores: Tensor, batch: Batch) -> Tensor:
     return apart.index_put((windows, batch.position_ids[: bounds.num_tokens]), scores)
 
 
-def _loss(answers: np.ndarray, data: EncodedSet) -> float:
+def _loss(answers: np.ndarray, data: EncodedRows) -> float:
     """Return the loss of scores (sum of lengths, 2), a mean over the windows whose answer is known."""
     firsts = data.bounds[:-1]
     highest = np.maximum.reduceat(answers, firsts)

@@ -14,9 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from engine.durable import replaced_file
-from engine.errors import DataError, marked
-from engine.text.questions.decoding import Answered
-from engine.text.questions.question import Question, Questions
+from engine.text.questions.decoding import FoundAnswer
+from engine.text.questions.question import PassageQuestion, PassageTable
 from engine.text.table import Table, write_csv
 
 ANSWER, START, END, PROBABILITY = ADDED = ("prediction", "prediction start", "prediction end", "probability")
@@ -26,18 +25,8 @@ MOST_CANDIDATES = 20  # of each question, in JSON lines
 class Writing(Protocol):
     """Takes the answers in turn."""
 
-    def __call__(self, question: Question, found: Answered, text: str) -> None:
+    def __call__(self, question: PassageQuestion, found: FoundAnswer, text: str) -> None:
         """Args: text: what is answered; "" for "there is no answer"."""
-
-
-def check_columns(table: Table) -> None:
-    """Refuse a table that has columns of the names that are added. Raises: DataError."""
-    taken = [name for name in ADDED if name in table.columns]
-    if taken:
-        template = marked(
-            "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
-        )
-        raise DataError(template, name=table.path.name, column=taken[0])
 
 
 def is_table(out: Path) -> bool:
@@ -46,7 +35,7 @@ def is_table(out: Path) -> bool:
 
 
 @contextmanager
-def writing(out: Path, questions: Questions, table: Table | None, *, raw: bool) -> Iterator[Writing]:
+def writing(out: Path, questions: PassageTable, table: Table | None, *, raw: bool) -> Iterator[Writing]:
     """Give what takes the answers; on leaving, the file is there.
 
     Args: table: what the questions were read from, which then is copied with its answers beside it. raw:
@@ -56,21 +45,21 @@ def writing(out: Path, questions: Questions, table: Table | None, *, raw: bool) 
         with replaced_file(out) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
             if out.suffix.lower() == ".jsonl":
 
-                def add_line(question: Question, found: Answered, text: str) -> None:
+                def add_line(question: PassageQuestion, found: FoundAnswer, text: str) -> None:
                     file.write(json.dumps(_full(question, found, text), ensure_ascii=False) + "\n")
 
                 yield add_line
             else:
                 between = iter(("{\n", ""))  # before the first answer, before all others
 
-                def add_text(question: Question, found: Answered, text: str) -> None:
+                def add_text(question: PassageQuestion, found: FoundAnswer, text: str) -> None:
                     before = next(between, "") or ",\n"
                     file.write(f"{before}{json.dumps(question.id)}: {json.dumps(text, ensure_ascii=False)}")
 
                 yield add_text
                 file.write("{}\n" if next(between, "") else "\n}\n")
         return
-    rows: list[tuple[Question, tuple[str, ...]]] = []
+    rows: list[tuple[PassageQuestion, tuple[str, ...]]] = []
     yield lambda question, found, text: rows.append((question, _cells(found, text)))
     separator = "\t" if out.suffix.lower() == ".tsv" else ","
     exempt = (START, END, PROBABILITY)
@@ -88,19 +77,19 @@ def writing(out: Path, questions: Questions, table: Table | None, *, raw: bool) 
     write_csv(out, list(frame.columns), frame, separator=separator, guard=not raw, exempt=exempt)
 
 
-def sureness(found: Answered, text: str) -> float:
+def sureness(found: FoundAnswer, text: str) -> float:
     """Return the probability of what is answered, 0..1."""
     if not text or not found.candidates:
         return found.none_probability
     return found.candidates[0].probability
 
 
-def _cells(found: Answered, text: str) -> tuple[str, ...]:
+def _cells(found: FoundAnswer, text: str) -> tuple[str, ...]:
     place = (str(found.candidates[0].start), str(found.candidates[0].stop)) if text else ("", "")
     return (text, *place, f"{sureness(found, text):.6f}")
 
 
-def _full(question: Question, found: Answered, text: str) -> dict[str, object]:
+def _full(question: PassageQuestion, found: FoundAnswer, text: str) -> dict[str, object]:
     best = found.candidates[0] if text else None
     return {
         "id": question.id,

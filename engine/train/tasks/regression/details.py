@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.train.run.records import real_numbers, whole_number
+from engine.train.run.records import count_of, real_numbers
 
 MOST_POINTS = 1000  # that are kept for the picture, evenly from all
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the errors
@@ -48,7 +48,7 @@ def number_details(details: Mapping[str, Any]) -> NumberDetails:
     points = details.get("points")
     pairs = [real_numbers(one, 2) for one in points] if isinstance(points, list) else []
     return NumberDetails(
-        whole_number(details.get("num_examples")) or 0,
+        count_of(details, "num_examples"),
         no_spread if no_spread in ("predicted", "true") else "",
         real_numbers(details.get("spreads"), 2),
         {name: (two[0], two[1]) for name, two in ends.items() if two},

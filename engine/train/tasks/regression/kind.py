@@ -13,9 +13,9 @@ import torch
 
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Noted, Steps
-from engine.model.heads import PLAIN, EncoderWithHead, SequenceClassifier, Unit
+from engine.model.heads import PLAIN, HeadedEncoder, SequenceClassifier, Unit
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.numbers import are_numbers, figure
 from engine.text.table import Table
 from engine.train.prepare import Setup
@@ -24,7 +24,7 @@ from engine.train.tasks.regression.reading import OneNumber
 from engine.train.tasks.regression.task import Regression
 from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.kind import OfRows
-from engine.train.tasks.rows.predict import Predictor
+from engine.train.tasks.rows.predict import RowModel
 
 FAR = 5.0  # standard deviations apart, or times as large: numbers of another unit
 MOST_STEP = 0.02  # of a standard deviation, between numbers of 32 bits: larger ones are told
@@ -86,7 +86,7 @@ class Regressing(OfRows):
         sets = {name: in_unit(one, unit) for name, one in setup.sets.items()}
         return replace(setup, sets=sets, about={**setup.about, _UNIT: asdict(unit)})
 
-    def predictor(self, folder: Path, device: str = "auto") -> Predictor:
+    def predictor(self, folder: Path, device: str = "auto") -> RowModel:
         found = super().predictor(folder, device)
         if len(found.labels) != 1:
             template = marked("engine", "{folder} says that it predicts a number, but has {count} outputs.")
@@ -99,11 +99,11 @@ class Regressing(OfRows):
     def task(self, setup: Setup, adapt: AdaptConfig) -> Regression:
         return Regression(setup.labels, unit_in(setup.about))
 
-    def measured(self, setup: Setup, split: str) -> tuple[Regression, EncodedSet]:
+    def measured(self, setup: Setup, split: str) -> tuple[Regression, EncodedRows]:
         unit, data = unit_in(setup.about), setup.sets[split]
         return Regression(setup.labels), replace(data, targets=data.targets * unit.sd + unit.mean)
 
-    def begin(self, model: EncoderWithHead, setup: Setup) -> list[Sentence]:
+    def begin(self, model: HeadedEncoder, setup: Setup) -> list[Sentence]:
         """Let a new head begin at the mean of the numbers to learn."""
         assert isinstance(model, SequenceClassifier)
         with torch.no_grad():
@@ -112,7 +112,7 @@ class Regressing(OfRows):
         unit = unit_in(setup.about)
         return [Sentence(template, {"mean": figure(unit.mean, unit.sd)})]
 
-    def go_on(self, model: EncoderWithHead, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
+    def go_on(self, model: HeadedEncoder, setup: Setup, info: Mapping[str, Any]) -> list[Sentence]:
         """Take the head as it answers in the table's unit; one that has learned in another unit as it answers
         in standard deviations.
         """
@@ -131,7 +131,7 @@ class Regressing(OfRows):
         values = {"before": figure(before.mean, before.sd), "mean": figure(unit.mean, unit.sd)}
         return [Sentence(template, values)]
 
-    def attach(self, model: EncoderWithHead, setup: Setup) -> None:
+    def attach(self, model: HeadedEncoder, setup: Setup) -> None:
         assert isinstance(model, SequenceClassifier)
         model.unit = unit_in(setup.about)
 
@@ -143,7 +143,7 @@ def unit_in(about: Mapping[str, Any]) -> Unit:
     return Unit(*numbers) if numbers and numbers[1] > 0 else PLAIN
 
 
-def in_unit(data: EncodedSet, unit: Unit) -> EncodedSet:
+def in_unit(data: EncodedRows, unit: Unit) -> EncodedRows:
     """Return a set with its numbers in standard deviations from the mean."""
     return replace(data, targets=(data.targets - unit.mean) / unit.sd)
 

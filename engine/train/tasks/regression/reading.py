@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.events import Steps
 from engine.text.example_rows import Indices
-from engine.text.examples import COLLECTED, Examples, LabelRules
+from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.numbers import finding_numbers
 from engine.text.roles import Roles
 from engine.text.table import Table
@@ -24,14 +24,14 @@ class OneNumber(RowReading):
     name = Regression.name
     contradicting = data_notes.UNLIKE_NUMBERS
 
-    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         return finding_numbers(table, roles, is_learned=rules.known is None)
 
-    def strata(self, found: Examples) -> Indices:
+    def strata(self, found: ExampleTable) -> Indices:
         """Draw the parts of the data from all rows alike."""
         return np.zeros(len(found.examples), np.int64)
 
-    def head_labels(self, found: Examples) -> tuple[str, ...]:
+    def head_labels(self, found: ExampleTable) -> tuple[str, ...]:
         return (LABEL,)
 
     def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Regression:

@@ -13,10 +13,10 @@ from torch.nn import functional as F
 from engine.errors import Sentence, marked
 from engine.events import Evaluated
 from engine.model.heads import PLAIN, Unit
-from engine.text.batch import Batch, EncodedSet
+from engine.text.batch import Batch, EncodedRows
 from engine.text.numbers import figure
-from engine.train.scored import PEARSON, Each, coded
-from engine.train.task import Measures, OfFirstTokens, Readings
+from engine.train.scored import PEARSON, ScoreRows, coded
+from engine.train.task import Measures, OfFirstTokens, StepMeans
 from engine.train.tasks.regression.details import QUANTILES, number_details, places_of_points
 from engine.train.tasks.regression.scores import pearson, pearson_interval, spearman, spearman_interval
 from engine.train.tasks.rows.reading import PREDICTION
@@ -45,7 +45,7 @@ _LINES = """    return {"prediction": float(scores["logits"][0, 0])}"""
 class Regression(OfFirstTokens):
     """One number for a text or a pair of texts.
 
-    unit: of what the model gives, and of an `EncodedSet`'s targets; measures are in the unit of the table.
+    unit: of what the model gives, and of an `EncodedRows`'s targets; measures are in the unit of the table.
     """
 
     labels: tuple[str, ...] = (LABEL,)
@@ -64,15 +64,15 @@ class Regression(OfFirstTokens):
         loss = F.mse_loss(found, batch.targets.to(found.dtype), reduction="sum") / float(totals[0])
         return loss, loss.detach()[None]
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return the mean loss."""
-        return Readings(float(tally[0]), None, {})
+        return StepMeans(float(tally[0]), None, {})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return (B, 1) float32."""
         return outputs.float()
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Measures:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Measures:
         """Args: answers: (E, 1). The loss is that of training, in the unit of the model."""
         found, truth = (
             side.astype(np.float64) * self.unit.sd + self.unit.mean for side in (answers, data.targets)
@@ -114,7 +114,7 @@ class Regression(OfFirstTokens):
         metrics = {"pearson": linear or 0.0, "spearman": ranked or 0.0, "r2": r2, "mse": mse, "mae": mae}
         return Measures(mse, metrics, details=details, each=partial(self.each, found, truth))
 
-    def each(self, found: np.ndarray, truth: np.ndarray) -> Each:
+    def each(self, found: np.ndarray, truth: np.ndarray) -> ScoreRows:
         """Return what every text got. Args: found, truth: (E,) numbers."""
         spread = float(np.ptp(truth)) if len(truth) else 0.0
         written = ([figure(number, spread, 6) for number in side.tolist()] for side in (truth, found))
@@ -122,7 +122,7 @@ class Regression(OfFirstTokens):
         off = np.abs(found - truth).astype(np.float32)
         x, y = (side - side.mean() if len(side) else side for side in (truth, found))
         adds = np.stack([x, y, x * x, y * y, x * y, np.ones(len(x))], 1)
-        return Each(names, true, predicted, np.full(len(x), np.nan, np.float32), off, adds, PEARSON)
+        return ScoreRows(names, true, predicted, np.full(len(x), np.nan, np.float32), off, adds, PEARSON)
 
     def columns(self) -> list[str]:
         """Return the one column that predicting adds."""

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows
-from engine.text.listed import Bytes, Indices, Listed, Texts
+from engine.text.listed import Bytes, Indices, ListedRows, TextColumn
 from engine.train.prepare import Setup
 
 MOST_TEXT = 1 << 28  # bytes of the texts of a part; more are not kept
@@ -30,8 +30,8 @@ def _no_places() -> Indices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowSet(EncodedSet):
-    """Rows, and where they are measured: lines (E,) of the file, and the texts as `Texts` has them."""
+class MeasuredRows(EncodedRows):
+    """Rows, and where they are measured: lines (E,) of the file, and the texts as `TextColumn` has them."""
 
     lines: Indices = field(default_factory=_no_places)
     utf8: Bytes = field(default_factory=_no_bytes)
@@ -41,14 +41,14 @@ class RowSet(EncodedSet):
     always: ClassVar[tuple[str, ...]] = ("input_ids", "bounds", "num_a", "targets", "rows")  # saved of each
 
     @classmethod
-    def over(cls, encoded: EncodedSet, examples: ExampleRows, lines: Indices) -> RowSet:
+    def over(cls, encoded: EncodedRows, examples: ExampleRows, lines: Indices) -> MeasuredRows:
         """Return encoded examples with their texts. Args: lines: of all rows of the table."""
         arrays: dict[str, Any] = dict(encoded.arrays())
         arrays["lines"] = np.ascontiguousarray(lines[examples.rows])
-        texts = Texts.joined(some.texts() for some in examples.blocks(_AT_ONCE))
+        texts = TextColumn.joined(some.texts() for some in examples.blocks(_AT_ONCE))
         seconds = None
         if examples.has_pair:
-            seconds = Texts.joined(some.pairs() or () for some in examples.blocks(_AT_ONCE))
+            seconds = TextColumn.joined(some.pairs() or () for some in examples.blocks(_AT_ONCE))
         if len(texts.utf8) + (0 if seconds is None else len(seconds.utf8)) <= MOST_TEXT:
             arrays |= {"utf8": texts.utf8, "begins": texts.begins}
             if seconds is not None:
@@ -61,21 +61,21 @@ class RowSet(EncodedSet):
         return cls(**found | {name: arrays[name] for name in _KEPT if name in arrays})
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> ListedRows:
         lines = self.lines if len(self.lines) else np.zeros(len(self), np.int64)
-        texts = Texts(self.utf8, self.begins) if len(self.begins) else ()
-        pairs = Texts(self.pair_utf8, self.pair_begins) if len(self.pair_begins) else None
-        return Listed(self.rows, lines, self.lengths, texts, pairs)
+        texts = TextColumn(self.utf8, self.begins) if len(self.begins) else ()
+        pairs = TextColumn(self.pair_utf8, self.pair_begins) if len(self.pair_begins) else None
+        return ListedRows(self.rows, lines, self.lengths, texts, pairs)
 
     def fits(self, vocab_size: int) -> bool:
         if not super().fits(vocab_size) or len(self.lines) not in (0, len(self)):
             return False
         kept = ((self.utf8, self.begins), (self.pair_utf8, self.pair_begins))
-        return all(not len(begins) or Texts(utf8, begins).fits(len(self)) for utf8, begins in kept)
+        return all(not len(begins) or TextColumn(utf8, begins).fits(len(self)) for utf8, begins in kept)
 
 
 @dataclass(frozen=True)
 class RowSetup(Setup):
     """Rows of each part; those to measure on bring their texts."""
 
-    set_kind: ClassVar[type[EncodedSet]] = RowSet
+    set_kind: ClassVar[type[EncodedRows]] = MeasuredRows

@@ -6,36 +6,28 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
 
-from engine.device import Device, open_device
 from engine.durable import check_writable
 from engine.errors import DataError, Sentence, marked
-from engine.events import Evaluated, Event, Finished, Noted, Predicted, Progress, Steps
-from engine.model.fastest import fastest
+from engine.events import Event, Finished, Noted, Predicted, Progress, Steps
 from engine.model.heads import SequenceClassifier
-from engine.model.info import length_in, read_info, truncation_in
+from engine.model.info import length_in, truncation_in
 from engine.model.kernels import ROW_MULTIPLE
-from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import DataConfig
-from engine.settings.shared import DeviceConfig
-from engine.text.batch import EncodedSet, collate
-from engine.text.examples import Examples, LabelRules, guess_roles
+from engine.text.batch import EncodedRows, collate
+from engine.text.examples import ExampleTable, LabelSettings, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, reading_table, write_csv
-from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.evaluate import answers_of, evaluate
+from engine.train.evaluate import answers_of
 from engine.train.learned import AT_ONCE, telling_seen
-from engine.train.loop import evaluated
 from engine.train.prepare import check_fit
-from engine.train.scored import Scored
-from engine.train.task import scored
-from engine.train.tasks.kind import StandIn
+from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
 
 if TYPE_CHECKING:
@@ -46,42 +38,22 @@ ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 
 @dataclass(frozen=True)
-class Predictor:
-    """A model ready to answer. folder: that it was read from. info: its cloze.json, or nothing."""
+class RowModel(HeadedModel[SequenceClassifier]):
+    """A model ready to answer for rows."""
 
-    folder: Path
-    model: SequenceClassifier
-    wordpiece: WordPiece
     reading: RowReading
     task: RowTask
-    info: dict[str, Any]
-    device: Device
 
     @classmethod
     def from_folder(cls, reading: RowReading, folder: Path, device: str = "auto") -> Self:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no such head."""
-        ready = open_device(DeviceConfig(device=device))
-        info = read_info(Path(folder))
-        check_weights(folder)  # before a vocabulary of the size that config.json names is built
-        wordpiece = WordPiece.from_folder(folder)
-        model, _ = load_headed(Path(folder), reading.head)
-        return cls.over(reading, Path(folder), model.to(ready.device), wordpiece, info, ready)
+        return cls.over(reading, HeadedModel.opened(folder, reading.head, device))
 
     @classmethod
-    def over(
-        cls,
-        reading: RowReading,
-        folder: Path,
-        model: SequenceClassifier,
-        wordpiece: WordPiece,
-        info: dict[str, Any],
-        device: Device,
-    ) -> Self:
-        """Take a model that is loaded already. Raises: ModelError if the vocabulary is not its own."""
-        check_fit(model.config, wordpiece, with_pair=False)
-        device = fastest(device, DeviceConfig(precision="float32"), model.config)
-        answering = reading.answering(model.config.id2label, info)
-        return cls(folder, model, wordpiece, reading, answering, info, device)
+    def over(cls, reading: RowReading, found: HeadedModel[SequenceClassifier]) -> Self:
+        """Take a model that is loaded already."""
+        task = reading.answering(found.model.config.id2label, found.info)
+        return cls(**vars(found), reading=reading, task=task)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -123,7 +95,7 @@ class Predictor:
         pieces, num_a, _ = self.wordpiece.assemble(
             ids[0], None if text_pair is None else ids[1], self.max_length, self.truncation
         )
-        one = EncodedSet.from_pieces([pieces], [num_a], [-1], [0])
+        one = EncodedRows.from_pieces([pieces], [num_a], [-1], [0])
         batch = collate(one, np.array([0]), self.device.device, ROW_MULTIPLE)
         with torch.inference_mode(), self.device.autocast():
             answer: np.ndarray = self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]
@@ -141,14 +113,14 @@ class Predictor:
         """Return it as it answers to the rows of a table."""
         return replace(self, task=self.reading.answering_over(self.task, roles))
 
-    def examples(self, table: Table, roles: Roles) -> Steps[Examples]:
+    def examples(self, table: Table, roles: Roles) -> Steps[ExampleTable]:
         """Return the rows that it can answer, or be measured on; near spellings as in training."""
         merge = bool(self.info.get("merge_labels"))
-        return (yield from self.reading.finding(table, roles, LabelRules(self.labels, merge=merge)))
+        return (yield from self.reading.finding(table, roles, LabelSettings(self.labels, merge=merge)))
 
-    def encode(self, found: Examples) -> Generator[Event, None, EncodedSet]:
+    def encode(self, found: ExampleTable) -> Generator[Event, None, EncodedRows]:
         """Cut examples as in training, and say how many texts were not read to their end; a generator whose
-        return value is the `EncodedSet`.
+        return value is the `EncodedRows`.
         """
         encoded, num_cut = yield from self.reading.encode(
             found.examples, self.wordpiece, self.max_length, self.truncation
@@ -171,21 +143,42 @@ class Predictor:
         asked = named.only(self.reading.roles)
         roles = Roles(**{**self.trained, **asked}).with_columns(label="")
         if not roles.text:
-            raise DataError(
-                marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
-                name=table.path.name,
-                columns=list(table.columns),
-            )
+            raise table.no_text()
         check_fit(self.model.config, self.wordpiece, with_pair=len(roles.read) > 1)
         found = {role: [table.column(name) for name in names] for role, names in roles.items()}
         return Roles(**found).with_columns(label=label)
 
+    def measuring(self, data: DataConfig) -> Steps[ToMeasure]:
+        table = yield from reading_table(data.data, **data.how)
+        text, label = yield from _columns(self, table, data)
+        if not label:
+            raise DataError(
+                marked("engine", "Which column holds the label? The columns of {name} are: {columns}."),
+                name=table.path.name,
+                columns=list(table.columns),
+            )
+        named = Roles.of(data).with_columns(text=text)
+        roles = self.roles(table, named, self.reading.label(table, label))
+        predictor = self.over_columns(roles)
+        yield from _about_pair(predictor, roles)
+        found = yield from predictor.examples(table, roles)
+        yield from _report(table, found)
+        lost = len(table.reported) + len(found.reported)
+        if lost:
+            template = marked(
+                "engine", "Rows that are measured: {used}. Rows that cannot be used and do not count: {lost}."
+            )
+            yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
+        seen = yield from _telling_seen(predictor, table, found)
+        encoded = yield from predictor.encode(found)
+        return predictor.task, self.reading.sets.over(encoded, found.examples, table.lines), seen
 
-Opening = Callable[[], Predictor]
+
+Opening = Callable[[], RowModel]
 TELLING, MOST_TELLING = 0.9, 1000  # share of a column's first cells that are labels of the model
 
 
-def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
+def _columns(predictor: RowModel, table: Table, data: DataConfig) -> Generator[Event, None, tuple[str, str]]:
     """Return (text, label), the columns to read; tell of those that are called otherwise than in training.
 
     The label is then in the one column whose cells are the model's labels; it is left as it is where there
@@ -209,59 +202,14 @@ def _columns(predictor: Predictor, table: Table, data: DataConfig) -> Generator[
     return text, label
 
 
-def evaluate_file(opening: Opening, data: DataConfig, stand_in: StandIn | None = None) -> Steps[Scored]:
-    """Measure a model on a table: Progress, Noted, one Evaluated (split "test"), Finished; return its rows.
-
-    Args: opening: loads the model. data: the table and how to read it; columns that are not named are those
-    of the training data. stand_in: makes what is measured in the model's place.
-    """
-    start = time.perf_counter()
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = opening()
-    table = yield from _open(data)
-    text, label = yield from _columns(predictor, table, data)
-    if not label:
-        raise DataError(
-            marked("engine", "Which column holds the label? The columns of {name} are: {columns}."),
-            name=table.path.name,
-            columns=list(table.columns),
-        )
-    named = Roles.of(data).with_columns(text=text)
-    roles = predictor.roles(table, named, predictor.reading.label(table, label))
-    predictor = predictor.over_columns(roles)
-    yield from _about_pair(predictor, roles)
-    found = yield from predictor.examples(table, roles)
-    yield from _report(table, found)
-    lost = len(table.reported) + len(found.reported)
-    if lost:
-        template = marked(
-            "engine", "Rows that are measured: {used}. Rows that cannot be used and do not count: {lost}."
-        )
-        yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
-    seen = yield from _telling_seen(predictor, table, found)
-    encoded = yield from predictor.encode(found)
-    measured = predictor.model if stand_in is None else stand_in(predictor.model)
-    measures = yield from evaluate(measured, predictor.task, encoded, predictor.device)
-    event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
-    for note, level in predictor.task.remarks(measures, "test"):
-        yield Noted(sentence=note, level=level)
-    yield event
-    listed = predictor.reading.sets.over(encoded, found.examples, table.lines).listed
-    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
-    return scored(predictor.task, event, listed, measures, seen)
-
-
 def predict_file(
-    model: Opening | Predictor,
+    model: Opening | RowModel,
     data: Path | Table,
     out: Path,
     columns: Roles = UNNAMED,
     *,
     raw: bool = False,
-    encoding: str = "",
-    separator: str = "",
-    quoting: str = "",
-    header: str = "",
+    **how: str,
 ) -> Iterator[Event]:
     """Write a copy of a table with a prediction beside every row and, of labels, each one's probability.
 
@@ -270,27 +218,22 @@ def predict_file(
     that of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
     A name that ends in .tsv is written with tabs, another with semicolons where the table has them.
 
-    Args: model, data: what loads the model, and a file; or either as it has been opened before. encoding,
-    separator, quoting, header: how the file is read.
+    Args: model, data: what loads the model, and a file; or either as it has been opened before. how: the file
+    is read, as `reading_table` takes it.
     Raises: DataError if the table has a column of such a name already, or `out` is the table itself.
     """
     start = time.perf_counter()
     out = Path(out)
     check_writable(out, data.path if isinstance(data, Table) else Path(data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    if isinstance(data, Table):
-        table = data
-    else:
-        table = yield from reading_table(
-            data, encoding=encoding, separator=separator, quoting=quoting, header=header
-        )
-    predictor = model if isinstance(model, Predictor) else model()
+    table = data if isinstance(data, Table) else (yield from reading_table(data, **how))
+    predictor = model if isinstance(model, RowModel) else model()
     label = predictor.reading.label(table, columns.label) if columns.label else ""
     roles = predictor.roles(table, columns, label)
     predictor = predictor.over_columns(roles)
-    _check_columns(table, predictor.task)
+    table.check_new(predictor.task.columns())
     yield from _about_pair(predictor, roles)
-    rules = LabelRules(predictor.labels)
+    rules = LabelSettings(predictor.labels)
     found = yield from predictor.reading.finding(table, roles.with_columns(label=""), rules)
     yield from _report(table, found)
     encoded = yield from predictor.encode(found)
@@ -315,18 +258,6 @@ def predict_file(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _check_columns(table: Table, task: RowTask) -> None:
-    taken = [name for name in task.columns() if name in table.columns]
-    if taken:
-        raise DataError(
-            marked(
-                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
-            ),
-            name=table.path.name,
-            column=taken[0],
-        )
-
-
 def _with_answers(
     table: Table, rows: np.ndarray, predictions: np.ndarray, answers: np.ndarray, task: RowTask
 ) -> pandas.DataFrame:
@@ -339,14 +270,13 @@ def _with_answers(
     return frame
 
 
-def _open(data: DataConfig) -> Steps[Table]:
-    return reading_table(
-        data.data, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
-
-
 def _scores(
-    predictor: Predictor, table: Table, roles: Roles, asked: Examples, rows: np.ndarray, answers: np.ndarray
+    predictor: RowModel,
+    table: Table,
+    roles: Roles,
+    asked: ExampleTable,
+    rows: np.ndarray,
+    answers: np.ndarray,
 ) -> Iterator[Event]:
     """Compare the answers with the labels of the table; say which rows have none that the model knows.
 
@@ -367,20 +297,17 @@ def _scores(
     yield from _telling_seen(predictor, table, found)
     places = np.searchsorted(rows, found.examples.rows)
     measures = predictor.task.score(answers[places], found.targets(found.examples))
-    event: Evaluated = evaluated(0, 1, "test", measures, predictor.task)
-    for note, level in predictor.task.remarks(measures, "test"):
-        yield Noted(sentence=note, level=level)
-    yield event
+    yield from telling_measures(predictor.task, measures)
 
 
-def _telling_seen(predictor: Predictor, table: Table, found: Examples) -> Steps[np.ndarray]:
+def _telling_seen(predictor: RowModel, table: Table, found: ExampleTable) -> Steps[np.ndarray]:
     """Tell how many of the rows that are measured the model has learned from; return (E,) bool, which."""
     examples = found.examples
     blocks = ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
     return (yield from telling_seen(predictor.folder, blocks, len(examples), table.sha256))
 
 
-def _about_pair(predictor: Predictor, roles: Roles) -> Iterator[Event]:
+def _about_pair(predictor: RowModel, roles: Roles) -> Iterator[Event]:
     """Say that a second text is given to a model that has learned from single ones."""
     if roles.text_pair and "roles" in predictor.info and not predictor.wants_pair:
         template = marked(
@@ -403,7 +330,7 @@ def _about_one_answer(predictions: Sequence[str]) -> Iterator[Event]:
         yield Noted(sentence=Sentence(template, values))
 
 
-def _report(table: Table, found: Examples) -> Iterator[Event]:
+def _report(table: Table, found: ExampleTable) -> Iterator[Event]:
     for note in (*table.notes, *found.notes):
         yield Noted(sentence=note)
     if found.spellings:

@@ -7,21 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Noted, Progress, Steps
 from engine.settings.finetune import DataConfig, FineTuneConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import Examples, LabelRules
+from engine.text.examples import ExampleTable, LabelSettings
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, reported_note
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
-from engine.train.learned import AT_ONCE, HashedPart, hashes_of, telling_start
+from engine.train.learned import AT_ONCE, Block, HashedRows, hashes_of_parts, telling_start
 from engine.train.prepare import (
     SPLITS,
     about_data,
+    of_setting,
     on_ignored,
     opening_table,
     split_of,
@@ -72,19 +73,17 @@ class AllRows:
     the data's examples are in each of SPLITS. parts: by name, those that are not empty.
     """
 
-    read: Sequence[tuple[Table, Examples]]
+    read: Sequence[tuple[Table, ExampleTable]]
     roles: Roles
     labels: tuple[str, ...]
     places: Sequence[Indices]
     parts: Mapping[str, _Part]
 
-    def hashes(self) -> Steps[dict[str, HashedPart]]:
+    def hashes(self) -> Steps[dict[str, HashedRows]]:
         """Return what tells the texts of each part again."""
-        found = {}
-        for name, part in self.parts.items():
-            blocks = ((some.texts(), some.pairs()) for some in part.examples.blocks(AT_ONCE))
-            found[name] = HashedPart((yield from hashes_of(blocks)), part.table.sha256)
-        return found
+        return hashes_of_parts(
+            {name: (part.blocks(), part.table.sha256) for name, part in self.parts.items()}
+        )
 
 
 def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]:
@@ -95,7 +94,7 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
     data = config.data
     table = yield from opening_table(data, data.data, "data")
     roles = reading.named(data, table)
-    found = yield from reading.finding(table, roles, LabelRules.of(data))
+    found = yield from reading.finding(table, roles, LabelSettings.of(data))
     yield from _report(found, table)
     labels = reading.head_labels(found)
     together = None if table.together is None else table.together[found.examples.rows]
@@ -106,12 +105,11 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
         if len(part)
     }
     read = [(table, found)]
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            other, apart = yield from _apart(config, reading, path, f"{name}_data", labels)
-            yield from _report(apart, other)
-            parts[name] = _Part(other, apart, apart.examples)
-            read.append((other, apart))
+    for name, path in data.apart.items():
+        other, apart = yield from _apart(config, reading, path, f"{name}_data", labels)
+        yield from _report(apart, other)
+        parts[name] = _Part(other, apart, apart.examples)
+        read.append((other, apart))
     if not parts.get("train"):
         raise DataError(marked("engine", "No rows are left to train on."))
     return AllRows(read, roles, labels, places, parts)
@@ -122,18 +120,21 @@ class _Part:
     """Some examples, and the table's all that they are of."""
 
     table: Table
-    found: Examples
+    found: ExampleTable
     examples: ExampleRows
 
     def __len__(self) -> int:
         return len(self.examples)
 
+    def blocks(self) -> Iterator[Block]:
+        return ((some.texts(), some.pairs()) for some in self.examples.blocks(AT_ONCE))
+
 
 def _encoded(
     data: DataConfig, reading: RowReading, parts: Mapping[str, _Part], wordpiece: WordPiece
-) -> Steps[tuple[dict[str, EncodedSet], float]]:
+) -> Steps[tuple[dict[str, EncodedRows], float]]:
     """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
-    sets: dict[str, EncodedSet] = {}
+    sets: dict[str, EncodedRows] = {}
     cut = 0
     for name, part in parts.items():
         encoded, num_cut = yield from reading.encode(
@@ -151,20 +152,17 @@ def _encoded(
 
 def _apart(
     config: FineTuneConfig, reading: RowReading, path: str, field: str, labels: tuple[str, ...]
-) -> Steps[tuple[Table, Examples]]:
+) -> Steps[tuple[Table, ExampleTable]]:
     """Read a table of its own for validation or test. Raises: ConfigError naming the setting."""
     data = config.data
-    try:
+    with of_setting(field):
         table = yield from opening_table(data, path, field)
         roles = reading.named(data, table)
-        rules = LabelRules(labels, merge=data.merge_labels)
+        rules = LabelSettings(labels, merge=data.merge_labels)
         return table, (yield from reading.finding(table, roles, rules))
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
 
 
-def _report(found: Examples, table: Table) -> Iterator[Event]:
+def _report(found: ExampleTable, table: Table) -> Iterator[Event]:
     if found.form is not None:
         yield Noted(sentence=found.form, level="fine")
     for note in (*table.notes, *found.notes):
@@ -189,7 +187,7 @@ def _left_out(count: int, name: str) -> Sentence:
     return Sentence(template, {"count": count, "name": name})
 
 
-def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
+def _reported(*read: tuple[Table, ExampleTable]) -> list[dict[str, Any]]:
     """Return every line that is not used, for setup/setup.json."""
     return [
         {"file": table.path.name, "line": bad.line, "reason": str(bad.sentence)}
@@ -198,7 +196,7 @@ def _reported(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
     ]
 
 
-def _merged(*read: tuple[Table, Examples]) -> list[dict[str, Any]]:
+def _merged(*read: tuple[Table, ExampleTable]) -> list[dict[str, Any]]:
     """Return which labels were read as another one, for setup/setup.json and cloze.json."""
     return [
         {"file": table.path.name, "from": each.label, "to": each.kept, "rows": len(each.rows)}

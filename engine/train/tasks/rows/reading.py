@@ -14,9 +14,9 @@ import numpy as np
 from engine.events import Steps
 from engine.model.heads import SequenceClassifier
 from engine.settings.finetune import DataConfig
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
-from engine.text.examples import COLLECTED, Examples, LabelRules
+from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.label_sets import likely_roles
 from engine.text.roles import USUAL, Role, Roles
 from engine.text.table import Table
@@ -24,7 +24,7 @@ from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.prepare import encode, roles_of
 from engine.train.task import Answering, Measures
-from engine.train.tasks.rows.kept import RowSet
+from engine.train.tasks.rows.kept import MeasuredRows
 
 PREDICTION, PROBABILITY = "prediction", "probability: {label}"
 
@@ -67,7 +67,7 @@ class RowReading(ABC):
     name: ClassVar[str]
     roles: ClassVar[tuple[Role, ...]] = USUAL
     head: ClassVar[type[SequenceClassifier]] = SequenceClassifier
-    sets: ClassVar[type[RowSet]] = RowSet
+    sets: ClassVar[type[MeasuredRows]] = MeasuredRows
     has_cells_of_labels: ClassVar[bool] = False
     is_side_by_side: ClassVar[bool] = False
     contradicting: ClassVar[tuple[str, str]] = data_notes.SEVERAL_LABELS
@@ -89,12 +89,12 @@ class RowReading(ABC):
         return table.column(named)
 
     @abstractmethod
-    def finding(self, table: Table, roles: Roles, rules: LabelRules = COLLECTED) -> Steps[Examples]:
+    def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
 
     def encode(
         self, examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
-    ) -> Steps[tuple[EncodedSet, int]]:
+    ) -> Steps[tuple[EncodedRows, int]]:
         """Cut examples into WordPieces, and return how many were cut: `encode` of engine/train/prepare.py."""
         return encode(examples, wordpiece, max_length, truncation)
 
@@ -106,11 +106,11 @@ class RowReading(ABC):
         """Return what a file of answers says in the place of (E,) predictions to some rows of a table."""
         return predictions
 
-    def strata(self, found: Examples) -> Indices:
+    def strata(self, found: ExampleTable) -> Indices:
         """Return (E,) numbers; each part of the data is drawn to have its share of every one."""
         return found.examples.labels.astype(np.int64)
 
-    def head_labels(self, found: Examples) -> tuple[str, ...]:
+    def head_labels(self, found: ExampleTable) -> tuple[str, ...]:
         """Return the labels of the head."""
         return found.labels
 

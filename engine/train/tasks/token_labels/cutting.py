@@ -18,9 +18,9 @@ from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.batch import IGNORE, NOT_ASKED
 from engine.text.reading.lines import Numbers
-from engine.text.tagged.texts import Store
+from engine.text.tagged.texts import WordTable
 from engine.text.wordpiece import WordPiece
-from engine.train.tasks.token_labels.kept import TaggedSet
+from engine.train.tasks.token_labels.kept import TaggedRows
 
 _TEXTS_AT_ONCE = 2048
 _MOST_REMEMBERED = 1 << 18  # words, some 60 MB
@@ -30,7 +30,7 @@ Codes = npt.NDArray[np.int16]
 
 
 def cutting(
-    store: Store,
+    store: WordTable,
     places: Numbers,
     tags_of: Callable[[Numbers], Codes],
     num_labels: int,
@@ -38,8 +38,8 @@ def cutting(
     max_length: int,
     *,
     is_measured: bool,
-) -> Steps[TaggedSet]:
-    """Cut the words of some texts; a generator whose return value is their `TaggedSet`.
+) -> Steps[TaggedRows]:
+    """Cut the words of some texts; a generator whose return value is their `TaggedRows`.
 
     Args:   places: (S,) ascending, of the texts. tags_of: (n,) places in the task's tags, of (n,) words of
             the store; those from num_labels on are none that the head knows.
@@ -68,7 +68,7 @@ def cutting(
             words.add(some, tags, asked + num_words)
         num_words += len(tags)
     bounds_of = bounds.array()
-    return TaggedSet(
+    return TaggedRows(
         input_ids=ids.array(),
         bounds=bounds_of,
         num_a=np.diff(bounds_of).astype(np.int32),
@@ -178,7 +178,7 @@ class _Pieces:
 
 
 class _Words:
-    """The words of a set that is measured, as `TaggedSet` has them."""
+    """The words of a set that is measured, as `TaggedRows` has them."""
 
     def __init__(self) -> None:
         self._arrays = {
@@ -192,7 +192,7 @@ class _Words:
         }
         self._num_bytes = 0
 
-    def add(self, some: Store, tags: Codes, decided: Numbers) -> None:
+    def add(self, some: WordTable, tags: Codes, decided: Numbers) -> None:
         """Take the words of some texts. Args: decided: those that are asked, counted over all texts."""
         if not self._num_bytes:
             self._arrays["begins"].add(np.zeros(1, np.int64))

@@ -8,6 +8,7 @@ back may have been edited: it is held to what it can be, and what cannot be is l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.errors import marked
+from engine.settings.values import as_kind
 from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import KINDS, EntityError, EntityScores, lenient_spans
+from engine.train.run.records import count_of
 
 if TYPE_CHECKING:
-    from engine.train.tasks.token_labels.kept import TaggedSet  # it brings torch with it
+    from engine.train.tasks.token_labels.kept import TaggedRows  # it brings torch with it
 
 MOST_TEXTS = 200
 MOST_WORDS = 80  # of a text; of a longer one those around its first error
@@ -33,7 +36,7 @@ NONE_FOUND = marked(
 )
 
 
-def entity_details(scores: EntityScores, found: Sequence[Sequence[str]], data: TaggedSet) -> dict[str, Any]:
+def entity_details(scores: EntityScores, found: Sequence[Sequence[str]], data: TaggedRows) -> dict[str, Any]:
     """Return what is shown of entities. Args: found: the predicted tags of each text."""
     by_text = [(place, list(errors)) for place, errors in groupby(scores.errors, key=lambda one: one.text)]
     confusion: dict[str, Any] = {}
@@ -56,7 +59,7 @@ def _some(values: Sequence[Any]) -> list[Any]:
 
 
 def _wrong_text(
-    place: int, errors: Sequence[EntityError], found: Sequence[str], data: TaggedSet
+    place: int, errors: Sequence[EntityError], found: Sequence[str], data: TaggedRows
 ) -> dict[str, Any]:
     """Return a text with its entities, true and predicted, each as [start, stop, type] in characters."""
     text, spans = data.store.text(place)
@@ -88,7 +91,7 @@ def _wrong_text(
     }
 
 
-def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedSet) -> dict[str, Any]:
+def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedRows) -> dict[str, Any]:
     """Return what is shown of plain tags. Args: predicted: (W,) places in `names`."""
     wrong = np.flatnonzero(data.tags != predicted)
     cells, counts = np.unique(
@@ -106,7 +109,7 @@ def tag_details(names: Sequence[str], predicted: np.ndarray, data: TaggedSet) ->
     }
 
 
-def _wrong_words(place: int, names: Sequence[str], predicted: np.ndarray, data: TaggedSet) -> dict[str, Any]:
+def _wrong_words(place: int, names: Sequence[str], predicted: np.ndarray, data: TaggedRows) -> dict[str, Any]:
     """Return a text with its wrong words, each as [start, stop, tag] in characters."""
     text, spans = data.store.text(place)
     words = slice(int(data.firsts[place]), int(data.firsts[place + 1]))
@@ -149,12 +152,6 @@ class WrongText:
     kinds: tuple[str, ...]
 
 
-def count_of(details: Mapping[str, Any], name: str) -> int:
-    """Return a count that an evaluation tells; 0 where there is none."""
-    value = details.get(name)
-    return value if type(value) is int and 0 <= value < 2**53 else 0
-
-
 def error_counts(details: Mapping[str, Any]) -> dict[str, int]:
     """Return how many errors there are of each kind that occurs."""
     found = details.get("errors")
@@ -164,55 +161,46 @@ def error_counts(details: Mapping[str, Any]) -> dict[str, int]:
 
 def pairs_in(details: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     """Return which plain tag was taken for which, and how often, the most frequent first."""
-    listed = details.get("confused")
-    found = []
+    listed, found = details.get("confused"), list[tuple[str, str, int]]()
     for one in listed[:MOST_PAIRS] if isinstance(listed, list) else ():
-        if isinstance(one, list) and [type(part) for part in one] == [str, str, int] and 0 < one[2] < 2**53:
-            found.append((one[0], one[1], one[2]))
+        with suppress(TypeError, ValueError):
+            true, predicted, count = as_kind(tuple[str, str, int], one)
+            found += [(true, predicted, count)] if count > 0 else []
     return found
 
 
 def confusion_in(details: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray] | None:
     """Return the types and (K + 1, K + 1) how often each was taken for which, no entity last."""
     found = details.get("confusion")
-    types, rows = (found.get("types"), found.get("counts")) if isinstance(found, dict) else (None, None)
-    if not isinstance(types, list) or not types or not all(isinstance(one, str) for one in types):
+    try:
+        types = as_kind(tuple[str, ...], found["types"])  # type: ignore[index]
+        counts = as_kind(np.ndarray, found["counts"])  # type: ignore[index]
+    except (KeyError, TypeError, ValueError):
         return None
-    size = len(types) + 1
-    if len(types) > MOST_TYPES or not isinstance(rows, list) or len(rows) != size:
-        return None
-    for row in rows:
-        if not isinstance(row, list) or len(row) != size:
-            return None
-        if not all(type(one) is int and 0 <= one < 2**53 for one in row):
-            return None
-    return tuple(types), np.array(rows, np.int64)
+    return (types, counts) if 0 < len(types) == len(counts) - 1 <= MOST_TYPES else None
 
 
 def texts_in(details: Mapping[str, Any]) -> list[WrongText]:
     """Return the texts with errors, those left out that cannot be."""
-    found = details.get("texts")
-    texts = [_text_of(one) for one in found[:MOST_TEXTS]] if isinstance(found, list) else []
-    return [one for one in texts if one is not None]
+    listed, found = details.get("texts"), list[WrongText]()
+    for one in listed[:MOST_TEXTS] if isinstance(listed, list) else ():
+        with suppress(KeyError, TypeError, ValueError):
+            found.append(_text_of(one))
+    return found
 
 
-def _text_of(value: Any) -> WrongText | None:
-    if not isinstance(value, dict) or not isinstance(text := value.get("text"), str):
-        return None
-    true, predicted = (_spans_of(value.get(name), len(text)) for name in ("true", "predicted"))
-    errors = value.get("errors")
-    if true is None or predicted is None or not isinstance(errors, list):
-        return None
+def _text_of(value: dict[str, Any]) -> WrongText:
+    """Return a text with errors. Raises: KeyError, TypeError, ValueError: it cannot be."""
+    text, errors = as_kind(str, value["text"]), value["errors"]
+    true, predicted = (_spans_of(value[name], len(text)) for name in ("true", "predicted"))
+    if not isinstance(errors, list):
+        raise TypeError
     kinds = tuple(one[0] for one in errors if isinstance(one, list) and one and one[0] in KINDS)
     return WrongText(count_of(value, "line"), text, value.get("is_part") is True, true, predicted, kinds)
 
 
-def _spans_of(values: Any, length: int) -> tuple[Span, ...] | None:
-    if not isinstance(values, list):
-        return None
-    for one in values:
-        if not isinstance(one, list) or len(one) != 3 or not isinstance(one[2], str):
-            return None
-        if not all(type(end) is int for end in one[:2]) or not 0 <= one[0] < one[1] <= length:
-            return None
-    return tuple((start, stop, kind) for start, stop, kind in values)
+def _spans_of(values: Any, length: int) -> tuple[Span, ...]:
+    spans: tuple[Span, ...] = as_kind(tuple[Span, ...], values)
+    if not all(0 <= start < stop <= length for start, stop, _ in spans):
+        raise ValueError
+    return spans

@@ -11,20 +11,20 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.text.batch import EncodedSet
-from engine.text.listed import Listed, Texts
-from engine.text.tagged.texts import MOST_BYTES, Store
+from engine.text.batch import EncodedRows
+from engine.text.listed import ListedRows, TextColumn
+from engine.text.tagged.texts import MOST_BYTES, WordTable
 
 # S texts, W words of all of them, A answers: the words of which a model sees at least one piece
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggedSet(EncodedSet):
+class TaggedRows(EncodedRows):
     """Windows (E,) of S texts; `rows` says of which text each is.
 
     firsts: (S + 1,) the first word of each text. decided: (A,) ascending, the words that are answered for.
     The others are empty where words are only learned from: tags, (W,) places in the task's tags; and where
-    the words stand, as a `Store` has it: utf8, begins, steps, sizes, lines.
+    the words stand, as a `WordTable` has it: utf8, begins, steps, sizes, lines.
     """
 
     firsts: np.ndarray
@@ -46,16 +46,16 @@ class TaggedSet(EncodedSet):
         return int(self.firsts[-1])
 
     @cached_property
-    def store(self) -> Store:
+    def store(self) -> WordTable:
         """Where the words stand; of each text the line of its first word is known."""
         none = np.zeros((0, 2), np.int64)
         text = self.utf8.tobytes()
-        return Store(text, self.begins, self.firsts, self.steps, self.sizes, self.lines, none, 0)
+        return WordTable(text, self.begins, self.firsts, self.steps, self.sizes, self.lines, none, 0)
 
     @property
-    def listed(self) -> Listed:
-        texts = Texts(self.utf8, self.begins, 1) if len(self.begins) > 1 else ()
-        return Listed(np.arange(self.num_rows), self.lines, np.diff(self.firsts), texts)
+    def listed(self) -> ListedRows:
+        texts = TextColumn(self.utf8, self.begins, 1) if len(self.begins) > 1 else ()
+        return ListedRows(np.arange(self.num_rows), self.lines, np.diff(self.firsts), texts)
 
     def fits(self, vocab_size: int) -> bool:
         """Whether the arrays belong together, as far as can be seen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,12 @@ from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import IGNORE
 from engine.text.tagged.read import looks_tagged
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
-from engine.train.learned import HashedPart
+from engine.train.learned import HashedRows
 from engine.train.prepare import Setup, about_split
-from engine.train.scored import Scored
-from engine.train.tasks.kind import Kind, Opened, StandIn, text_in
+from engine.train.tasks.kind import Kind, OpenedFile, text_in
 from engine.train.tasks.program import AnswerProgram
-from engine.train.tasks.token_labels.predict import TokenPredictor, evaluate_file, predict_file
-from engine.train.tasks.token_labels.prepare import TaggedSetup, hashes_of_parts, prepare, reading_parts
+from engine.train.tasks.token_labels.predict import TokenModel, predict_file
+from engine.train.tasks.token_labels.prepare import TaggedSetup, prepare, reading_parts, told_again
 from engine.train.tasks.token_labels.program import program_of
 from engine.train.tasks.token_labels.reading import OpenedTexts, opening
 from engine.train.tasks.token_labels.task import TokenLabels, task_for
@@ -43,15 +42,15 @@ class TokenLabelling(Kind):
         guess = None if data.whole_labels else looks_tagged(path)
         return guess.sentence if guess else None
 
-    def open(self, data: DataConfig) -> Steps[Opened]:
+    def open(self, data: DataConfig) -> Steps[OpenedFile]:
         return OpenedTexts((yield from opening(data, data.data)))
 
     def prepare(self, config: FineTuneConfig) -> Steps[Setup]:
         return prepare(config)
 
-    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedPart], dict[str, Any]]]:
+    def apart(self, config: FineTuneConfig) -> Steps[tuple[dict[str, HashedRows], dict[str, Any]]]:
         _, parts, places = yield from reading_parts(config)
-        return (yield from hashes_of_parts(parts)), about_split(config.data, places)
+        return (yield from told_again(parts)), about_split(config.data, places)
 
     def task(self, setup: Setup, adapt: AdaptConfig) -> TokenLabels:
         assert isinstance(setup, TaggedSetup)
@@ -63,23 +62,16 @@ class TokenLabelling(Kind):
     def on_rare(self, setup: Setup, how: str) -> Sentence:
         return on_rare(setup.labels, _known(setup), how)
 
-    def answering(self, folder: Path, device: str = "auto") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        predictor = TokenPredictor.from_folder(folder, device)
+    def predictor(self, folder: Path, device: str = "auto") -> TokenModel:
+        return TokenModel.from_folder(folder, device)
 
-        def answer(document: Mapping[str, Any]) -> dict[str, Any]:
-            text = text_in(document, "text")
-            assert text is not None
-            return predictor.answer(text).document()
-
-        return answer
+    def answer(self, predictor: TokenModel, document: Mapping[str, Any]) -> dict[str, Any]:
+        text = text_in(document, "text")
+        assert text is not None
+        return predictor.answer(text).document()
 
     def program(self, folder: Path) -> AnswerProgram:
-        return program_of(TokenPredictor.from_folder(folder, "cpu"))
-
-    def evaluate_file(
-        self, model: Path, data: DataConfig, device: str, stand_in: StandIn | None = None
-    ) -> Steps[Scored]:
-        return evaluate_file(model, data, device, stand_in)
+        return program_of(self.predictor(folder, "cpu"))
 
     def predict_file(
         self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str

@@ -9,39 +9,28 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from torch import nn
 
-from engine.device import Device, open_device
 from engine.durable import check_writable, replaced_file
-from engine.errors import DataError, Sentence, marked
+from engine.errors import Sentence, marked
 from engine.events import Event, Finished, Noted, Progress, Steps, result_of
-from engine.model.fastest import fastest
 from engine.model.heads import TokenClassifier
-from engine.model.info import length_in, read_info
-from engine.model.weights import check_weights, load_headed
+from engine.model.info import length_in
 from engine.settings.finetune import USUAL_LENGTH, DataConfig
-from engine.settings.shared import DeviceConfig
 from engine.text.reading.lines import Numbers
 from engine.text.table import reading_table
 from engine.text.tagged.read import looks_tagged
-from engine.text.tagged.texts import Entity, Store, TaggedTexts
-from engine.text.tagged.untagged import UntaggedTexts, one_text, reading_column, reading_lines
-from engine.text.wordpiece import WordPiece
+from engine.text.tagged.texts import Entity, TaggedTable, WordTable
+from engine.text.tagged.untagged import UntaggedTable, one_text, reading_column, reading_lines
 from engine.train import data_notes
 from engine.train.entity_scores import lenient_spans
-from engine.train.evaluate import answers_of
+from engine.train.evaluate import answers_of, evaluate
 from engine.train.learned import telling_seen
-from engine.train.loop import evaluated
-from engine.train.prepare import check_fit
-from engine.train.scored import Scored
-from engine.train.task import Measures, scored
-from engine.train.tasks.kind import StandIn
+from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.token_labels.answers import FoundEntity, TaggedAnswer
 from engine.train.tasks.token_labels.cutting import cutting
-from engine.train.tasks.token_labels.kept import TaggedSet
+from engine.train.tasks.token_labels.kept import TaggedRows
 from engine.train.tasks.token_labels.prepare import on_unknown, part_of
 from engine.train.tasks.token_labels.reading import on_file, opening
 from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, task_for
@@ -52,28 +41,16 @@ _TABLES = (".csv", ".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True)
-class TokenPredictor:
-    """A model of words ready to answer. folder: that it was read from. info: its cloze.json, or nothing."""
+class TokenModel(HeadedModel[TokenClassifier]):
+    """A model of words ready to answer."""
 
-    folder: Path
-    model: TokenClassifier
-    wordpiece: WordPiece
     task: TokenLabels
-    info: dict[str, Any]
-    device: Device
 
     @classmethod
-    def from_folder(cls, folder: Path, device: str = "auto") -> TokenPredictor:
+    def from_folder(cls, folder: Path, device: str = "auto") -> TokenModel:
         """Load a model folder; takes seconds. Raises: ModelError if it holds no head for tags."""
-        ready = open_device(DeviceConfig(device=device))
-        info = read_info(Path(folder))
-        check_weights(folder)  # before a vocabulary of the size that config.json names is built
-        wordpiece = WordPiece.from_folder(folder)
-        model, _ = load_headed(Path(folder), TokenClassifier)
-        check_fit(model.config, wordpiece, with_pair=False)
-        ready = fastest(ready, DeviceConfig(precision="float32"), model.config)
-        task = task_for(model.config.id2label)
-        return cls(Path(folder), model.to(ready.device), wordpiece, task, info, ready)
+        found = HeadedModel.opened(folder, TokenClassifier, device)
+        return cls(**vars(found), task=task_for(found.model.config.id2label))
 
     @property
     def is_plain(self) -> bool:
@@ -104,7 +81,7 @@ class TokenPredictor:
             return TaggedAnswer(text, (), (), (), ())
         return next(result_of(self.answers(store, "")))
 
-    def answers(self, store: Store, stage: str) -> Steps[Iterator[TaggedAnswer]]:
+    def answers(self, store: WordTable, stage: str) -> Steps[Iterator[TaggedAnswer]]:
         """Ask the model for the words of all texts; what is returned makes the answer to each, in order."""
         data = yield from cutting(
             store,
@@ -118,7 +95,7 @@ class TokenPredictor:
         found = yield from answers_of(self.model, self.task, data, self.device, stage)
         return self.of(store, data, found)
 
-    def of(self, store: Store, data: TaggedSet, answers: np.ndarray) -> Iterator[TaggedAnswer]:
+    def of(self, store: WordTable, data: TaggedRows, answers: np.ndarray) -> Iterator[TaggedAnswer]:
         """Yield the answer to each text. Args: answers: (A, C) probabilities of the words of `data`."""
         names = (*self.task.labels, self.task.unasked)
         codes = np.full(data.num_words, len(names) - 1)
@@ -133,36 +110,24 @@ class TokenPredictor:
             own = tuple(sure[words].tolist())
             yield TaggedAnswer(text, spans, tags, own, tuple(_found(one, spans, own) for one in entities))
 
+    def measuring(self, data: DataConfig) -> Steps[ToMeasure]:
+        texts = yield from _opened(self, data)
+        yield from on_file(texts)
+        return (yield from _to_measure(self, texts))
+
 
 def _found(entity: Entity, spans: tuple[tuple[int, int], ...], sure: tuple[float, ...]) -> FoundEntity:
     first, stop, kind = entity
     return FoundEntity(spans[first][0], spans[stop - 1][1], kind, min(sure[first:stop]))
 
 
-def evaluate_file(
-    model: Path, data: DataConfig, device: str = "auto", stand_in: StandIn | None = None
-) -> Steps[Scored]:
-    """Measure a model folder on a file of tagged words: Progress, Noted, one Evaluated, Finished.
-
-    Args: data: the file and how to read it; columns that are not named are those of the training data, where
-    the file has them. stand_in: makes what is measured in the model's place.
-    """
-    start = time.perf_counter()
-    yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = TokenPredictor.from_folder(model, device)
-    texts = yield from _opened(predictor, data)
-    yield from on_file(texts)
-    measured = predictor.model if stand_in is None else stand_in(predictor.model)
-    return (yield from _measured(predictor, texts, start, measured))
-
-
-def _opened(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTexts]:
+def _opened(predictor: TokenModel, data: DataConfig) -> Steps[TaggedTable]:
     if predictor.is_plain and not data.scheme:
         data = replace(data, scheme="none")
     return (yield from opening(data, data.data, info=predictor.info))
 
 
-def _measured(predictor: TokenPredictor, texts: TaggedTexts, start: float, model: nn.Module) -> Steps[Scored]:
+def _to_measure(predictor: TokenModel, texts: TaggedTable) -> Steps[ToMeasure]:
     tags = tuple(dict.fromkeys((*predictor.task.labels, *texts.tags)))
     if unknown := tags[len(predictor.task.labels) :]:
         yield Noted(sentence=on_unknown(texts.path.name, unknown))
@@ -172,15 +137,7 @@ def _measured(predictor: TokenPredictor, texts: TaggedTexts, start: float, model
     encoded = yield from part.encoded(
         len(task.labels), predictor.wordpiece, predictor.max_length, is_measured=True
     )
-    stage = marked("engine", "Evaluating")
-    answers = yield from answers_of(model, task, encoded, predictor.device, stage)
-    measures: Measures = yield from task.measure(answers, encoded)
-    for note, level in task.remarks(measures, "test"):
-        yield Noted(sentence=note, level=level)
-    event = evaluated(0, 1, "test", measures, task)
-    yield event
-    yield Finished(path=None, seconds=time.perf_counter() - start, metrics=event.metrics)
-    return scored(task, event, encoded.listed, measures, seen)
+    return task, encoded, seen
 
 
 def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto") -> Iterator[Event]:
@@ -198,9 +155,9 @@ def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto")
     check_ending(out)
     check_writable(out, Path(data.data))
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
-    predictor = TokenPredictor.from_folder(model, device)
+    predictor = TokenModel.from_folder(model, device)
     texts = yield from _asked(predictor, data)
-    if isinstance(texts, TaggedTexts):
+    if isinstance(texts, TaggedTable):
         yield from on_file(texts)
     else:
         for note in texts.notes:
@@ -218,39 +175,33 @@ def predict_file(model: Path, data: DataConfig, out: Path, device: str = "auto")
             if number % 1024 == 0:
                 yield Progress(stage=marked("engine", "Writing"), done=number, total=len(texts.store))
     yield from _on_answers(predictor, unseen, num_words, num_entities)
-    if isinstance(texts, TaggedTexts) and data.label:
-        for event in _measured(predictor, texts, start, predictor.model):
-            if not isinstance(event, Finished):
-                yield event
+    if isinstance(texts, TaggedTable) and data.label:
+        task, encoded, _ = yield from _to_measure(predictor, texts)
+        measures = yield from evaluate(predictor.model, task, encoded, predictor.device)
+        yield from telling_measures(task, measures)
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def _asked(predictor: TokenPredictor, data: DataConfig) -> Steps[TaggedTexts | UntaggedTexts]:
+def _asked(predictor: TokenModel, data: DataConfig) -> Steps[TaggedTable | UntaggedTable]:
     """Read the texts of a file of whatever kind."""
     path, each_mark = Path(data.data), predictor.each_mark
     if data.label or path.suffix.lower() in _TAGGED or looks_tagged(path):
         return (yield from _opened(predictor, data))
     if data.text or path.suffix.lower() in _TABLES:
-        table = yield from reading_table(
-            path, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-        )
+        table = yield from reading_table(path, **data.how)
         if not data.text:
-            raise DataError(
-                marked("engine", "Which column holds the text? The columns of {name} are: {columns}."),
-                name=path.name,
-                columns=list(table.columns),
-            )
+            raise table.no_text()
         return (yield from reading_column(table, data.text, each_mark=each_mark))
     return (yield from reading_lines(path, data.encoding, each_mark=each_mark))
 
 
-def _separator(out: Path, texts: TaggedTexts | UntaggedTexts) -> str:
+def _separator(out: Path, texts: TaggedTable | UntaggedTable) -> str:
     """Return what stands between word and tag: a space, as in CoNLL's own files, where no word holds one."""
-    by_spaces = isinstance(texts, UntaggedTexts) or texts.format.separator == " "
+    by_spaces = isinstance(texts, UntaggedTable) or texts.format.separator == " "
     return " " if by_spaces and out.suffix.lower() != ".tsv" else "\t"
 
 
-def _on_answers(predictor: TokenPredictor, unseen: int, num_words: int, num_entities: int) -> Iterator[Event]:
+def _on_answers(predictor: TokenModel, unseen: int, num_words: int, num_entities: int) -> Iterator[Event]:
     """Tell what was found, and how many words the model did not see."""
     if unseen:
         template = marked(

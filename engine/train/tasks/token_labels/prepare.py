@@ -10,31 +10,35 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked
+from engine.errors import ConfigError, DataError, Sentence, marked, some_of
 from engine.events import Beat, Event, Noted, Progress, Steps
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.values import as_kind
-from engine.text.batch import EncodedSet
+from engine.text.batch import EncodedRows
 from engine.text.example_rows import Indices, Keys
 from engine.text.reading.lines import Numbers
-from engine.text.tagged.texts import TaggedTexts
+from engine.text.tagged.texts import TaggedTable
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
-from engine.train.learned import Block, HashedPart, hashes_of, telling_start
-from engine.train.prepare import SPLITS, Setup, about_data, on_ignored, split_of, starting
+from engine.train.learned import Block, HashedRows, hashes_of_parts, telling_start
+from engine.train.prepare import SPLITS, Setup, about_data, of_setting, on_ignored, split_of, starting
 from engine.train.tasks.token_labels.cutting import Codes, cutting
-from engine.train.tasks.token_labels.kept import TaggedSet
-from engine.train.tasks.token_labels.reading import apart, lines_document, on_file, on_unused, opening
+from engine.train.tasks.token_labels.kept import TaggedRows
+from engine.train.tasks.token_labels.reading import lines_document, on_file, opening
 
 _TEXTS_AT_ONCE = 4096
+_UNUSED = (
+    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
+)  # fmt: skip
+_READ_OTHERWISE = marked("engine", "words with tags are read in their own way, and none is cut off")
 
 
 @dataclass(frozen=True)
 class TaggedSetup(Setup):
     """Windows of each part; those to measure on bring their words."""
 
-    set_kind: ClassVar[type[EncodedSet]] = TaggedSet
+    set_kind: ClassVar[type[EncodedRows]] = TaggedRows
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -48,8 +52,8 @@ class TaggedSetup(Setup):
         except (KeyError, TypeError, ValueError):
             return False
         measured = [one for name, one in self.sets.items() if name != "train"]
-        fits = all(isinstance(one, TaggedSet) and len(one.tags) for one in measured)
-        fits = fits and all(one.tags.max() < len(tags) for one in measured if isinstance(one, TaggedSet))
+        fits = all(isinstance(one, TaggedRows) and len(one.tags) for one in measured)
+        fits = fits and all(one.tags.max() < len(tags) for one in measured if isinstance(one, TaggedRows))
         return fits and tuple(tags[: len(self.labels)]) == self.labels and super().belongs_together()
 
 
@@ -59,7 +63,7 @@ class Part:
     among these.
     """
 
-    texts: TaggedTexts
+    texts: TaggedTable
     places: Numbers
     tags: tuple[str, ...]
     known: Codes
@@ -69,7 +73,7 @@ class Part:
 
     def encoded(
         self, num_labels: int, wordpiece: WordPiece, max_length: int, *, is_measured: bool
-    ) -> Steps[TaggedSet]:
+    ) -> Steps[TaggedRows]:
         """Cut the words into windows."""
         found = yield from cutting(
             self.texts.store,
@@ -108,7 +112,7 @@ class Part:
         return keys
 
 
-def part_of(texts: TaggedTexts, tags: Sequence[str], places: Numbers | None = None) -> Part:
+def part_of(texts: TaggedTable, tags: Sequence[str], places: Numbers | None = None) -> Part:
     """Return texts of a file, all of them where no places are given. Args: tags: all there are."""
     numbers = {tag: number for number, tag in enumerate(tags)}
     known = np.array([numbers[tag] for tag in texts.tags], np.int16)
@@ -125,7 +129,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
     shape, wordpiece = starting(config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
-    yield from on_unused(data)
+    yield from data_notes.on_unused(data, _UNUSED, _READ_OTHERWISE)
     read, parts, places = yield from reading_parts(config)
     own = read[0]
     labels, tags = own.tags, parts["train"].tags
@@ -141,10 +145,10 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
         "reported": lines_document(read, "reported"),
         "repaired": lines_document(read, "repaired"),
     }
-    hashes = yield from hashes_of_parts(parts)
+    hashes = yield from told_again(parts)
     known = yield from telling_start(config.model.model, hashes, about["split"])
     yield from _on_parts(parts, labels, known)
-    sets: dict[str, EncodedSet] = {}
+    sets: dict[str, EncodedRows] = {}
     for name, part in parts.items():
         sets[name] = yield from part.encoded(
             len(labels), wordpiece, data.max_length, is_measured=name != "train"
@@ -161,7 +165,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
 
 def reading_parts(
     config: FineTuneConfig,
-) -> Steps[tuple[list[TaggedTexts], dict[str, Part], list[Indices]]]:
+) -> Steps[tuple[list[TaggedTable], dict[str, Part], list[Indices]]]:
     """Read and split; return the files, the data first; each part by name; and which of the data's texts are
     in each of SPLITS.
 
@@ -171,10 +175,10 @@ def reading_parts(
     own = yield from opening(data, data.data)
     yield from on_file(own)
     others = {}
-    for name, path in (("validation", data.validation_data), ("test", data.test_data)):
-        if path:
-            others[name] = yield from apart(data, path, f"{name}_data")
-            yield from on_file(others[name])
+    for name, path in data.apart.items():
+        with of_setting(f"{name}_data"):
+            others[name] = yield from opening(data, path, f"{name}_data")
+        yield from on_file(others[name])
     read = [own, *others.values()]
     tags = tuple(dict.fromkeys(tag for one in read for tag in one.tags))
     keys = yield from part_of(own, tags).keys()
@@ -190,12 +194,9 @@ def reading_parts(
     return read, parts, places
 
 
-def hashes_of_parts(parts: Mapping[str, Part]) -> Steps[dict[str, HashedPart]]:
+def told_again(parts: Mapping[str, Part]) -> Steps[dict[str, HashedRows]]:
     """Return what tells the texts of each part again."""
-    found = {}
-    for name, part in parts.items():
-        found[name] = HashedPart((yield from hashes_of(part.blocks())), part.texts.sha256)
-    return found
+    return hashes_of_parts({name: (part.blocks(), part.texts.sha256) for name, part in parts.items()})
 
 
 def _check(config: FineTuneConfig) -> None:
@@ -232,11 +233,11 @@ def on_unknown(name: str, tags: Sequence[str]) -> Sentence:
     template = marked(
         "engine", "{name} holds tags that the model does not know, which count as mistakes: {tags} ({count})."
     )
-    shown = [*(tag[:40] for tag in tags[:10]), *(["..."] if tags[10:] else [])]
+    shown = some_of([tag[:40] for tag in tags], 10)
     return Sentence(template, {"name": name, "tags": shown, "count": len(tags)})
 
 
-def _on_windows(found: EncodedSet, name: str, max_length: int) -> Iterator[Event]:
+def _on_windows(found: EncodedRows, name: str, max_length: int) -> Iterator[Event]:
     """Tell how many texts are read in several windows."""
     rows, counts = np.unique(found.rows, return_counts=True)
     if several := int((counts > 1).sum()):

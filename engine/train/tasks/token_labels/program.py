@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine.train.tasks.program import ANY, WINDOWS, AnswerProgram, Trials
-from engine.train.tasks.token_labels.predict import TokenPredictor
+from engine.train.tasks.token_labels.predict import TokenModel
 
 _BODY = (
     WINDOWS
@@ -24,12 +24,12 @@ def answer(text):
 )
 
 
-def program_of(predictor: TokenPredictor) -> AnswerProgram:
+def program_of(predictor: TokenModel) -> AnswerProgram:
     """Return the program of an open model."""
     return AnswerProgram(_BODY, partial(_trials, predictor), {"LABELS": predictor.model.config.id2label})
 
 
-def _trials(predictor: TokenPredictor, short: str, other: str, long: str) -> Trials:
+def _trials(predictor: TokenModel, short: str, other: str, long: str) -> Trials:
     found, pieces = predictor.answer(short), predictor.wordpiece.encode(short)
     tags = {start: tag for (start, _), tag in zip(found.spans, found.tags, strict=True)}
     asked = zip(pieces.tokens[1:-1], pieces.offsets[1:-1], strict=True)

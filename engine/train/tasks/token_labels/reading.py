@@ -9,27 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ConfigError, DataError, Sentence, UserError, marked
+from engine.errors import ConfigError, Sentence, UserError, marked
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.table import BadLine
 from engine.text.tagged.read import first_fields, looks_tagged, reading_tagged
-from engine.text.tagged.texts import TaggedTexts
+from engine.text.tagged.texts import TaggedTable
 from engine.train import data_notes
 
 MOST_REPAIRS = 10_000  # of a file that are told by line; all are counted by kind
 _REPAIRED = marked("engine", "Read otherwise too: lines {lines}. Such as: {first}")
 _HOW = marked("engine", "{name}: {reason}")
-_UNUSED = (
-    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedTexts:
     """A file of tagged words, as a window shows it."""
 
-    content: TaggedTexts
+    content: TaggedTable
 
     @property
     def path(self) -> Path:
@@ -62,7 +59,7 @@ class OpenedTexts:
 
 def opening(
     data: DataConfig, path: str, field: str = "data", info: Mapping[str, Any] | None = None
-) -> Steps[TaggedTexts]:
+) -> Steps[TaggedTable]:
     """Read a file of tagged words.
 
     Args:   info: cloze.json of a model whose columns are read, where the settings name none and the file is
@@ -95,16 +92,7 @@ def trained_columns(path: str, info: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def apart(data: DataConfig, path: str, field: str) -> Steps[TaggedTexts]:
-    """Read a file of its own for validation or test. Raises: ConfigError naming the setting."""
-    try:
-        return (yield from opening(data, path, field))
-    except DataError as error:
-        template = marked("engine", "{field}: {reason}")
-        raise ConfigError(template, field=field, reason=error.sentence) from error
-
-
-def on_file(texts: TaggedTexts) -> Iterator[Event]:
+def on_file(texts: TaggedTable) -> Iterator[Event]:
     """Tell how a file was read, and every row that is not used or was read otherwise than it is written."""
     for reason in texts.format.reasons:
         yield Noted(sentence=Sentence(_HOW, {"name": texts.path.name, "reason": reason}), level="fine")
@@ -114,19 +102,7 @@ def on_file(texts: TaggedTexts) -> Iterator[Event]:
     yield from data_notes.on_lines([BadLine(one.line, one.sentence) for one in _listed(texts)], _REPAIRED)
 
 
-def on_unused(data: DataConfig) -> Iterator[Event]:
-    """Say which settings have no effect."""
-    defaults = DataConfig()
-    for name in _UNUSED:
-        if getattr(data, name) != getattr(defaults, name):
-            template = marked("engine", "The setting {name} has no effect: {reason}.")
-            reason = Sentence(
-                marked("engine", "words with tags are read in their own way, and none is cut off")
-            )
-            yield Noted(sentence=Sentence(template, {"name": name, "reason": reason}))
-
-
-def lines_document(read: Sequence[TaggedTexts], which: str) -> list[dict[str, Any]]:
+def lines_document(read: Sequence[TaggedTable], which: str) -> list[dict[str, Any]]:
     """Return what was `repaired` or `reported` in files, for setup/setup.json."""
     return [
         {"file": texts.path.name, "line": one.line, "reason": str(one.sentence)}
@@ -135,5 +111,5 @@ def lines_document(read: Sequence[TaggedTexts], which: str) -> list[dict[str, An
     ]
 
 
-def _listed(texts: TaggedTexts) -> Sequence[Any]:
+def _listed(texts: TaggedTable) -> Sequence[Any]:
     return texts.repairs[:MOST_REPAIRS]

@@ -15,19 +15,18 @@ from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 from engine.events import Beat, Evaluated, Steps
 from engine.model.heads import on_batch
-from engine.text.batch import IGNORE, Batch, EncodedSet
+from engine.text.batch import IGNORE, Batch, EncodedRows
 from engine.text.tagged.texts import Entity
 from engine.train.entity_scores import compared_entities, lenient_spans, score_entities
 from engine.train.metrics import ONE_ANSWER, class_scores, notes_on, score_classes
-from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, Each, Marks, coded
-from engine.train.task import Measures, Readings, weights_on
+from engine.train.scored import ERROR, F1, SHARE, TAKEN, TYPE, MarkColumns, ScoreRows, coded
+from engine.train.task import Measures, StepMeans, cross_entropy
 from engine.train.tasks.token_labels.details import NONE_FOUND, entity_details, tag_details
-from engine.train.tasks.token_labels.kept import TaggedSet
+from engine.train.tasks.token_labels.kept import TaggedRows
 
 OUTSIDE = "O"
 BETWEEN = "; "  # entities of a text, as a person reads them
@@ -75,38 +74,22 @@ class TokenLabels:
         return torch.tensor([weight, count], dtype=torch.float64)
 
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy in float32, a mean over the step's words by what they count.
-
-        Tally: (the same, number of right answers). Source: torch's cross_entropy with reduction="mean".
-        """
+        """Cross-entropy in float32, a mean over the step's words by what they count."""
         logits = self.forward(model, batch).float()
-        targets = batch.targets
-        assert targets is not None
-        weights = weights_on(self.weights, logits.device) if self.weights else None
-        summed = F.cross_entropy(
-            logits,
-            targets,
-            weights,
-            ignore_index=IGNORE,
-            reduction="sum",
-            label_smoothing=self.label_smoothing,
-        )
-        loss = summed / max(float(totals[0]), torch.finfo(torch.float32).tiny)
-        hits = (logits.detach().argmax(-1) == targets).sum()
-        return loss, torch.stack([loss.detach(), hits.to(loss.dtype)])
+        return cross_entropy(logits, batch.targets, self.weights, self.label_smoothing, float(totals[0]))
 
-    def read(self, tally: Tensor, totals: Tensor) -> Readings:
+    def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return mean loss and share of words with the right tag."""
         loss, hits = tally.tolist()
-        return Readings(loss, None, {"token_accuracy": hits / max(float(totals[1]), 1.0)})
+        return StepMeans(loss, None, {"token_accuracy": hits / max(float(totals[1]), 1.0)})
 
     def decode(self, outputs: Tensor) -> Tensor:
         """Return probabilities (M, C) float32."""
         return torch.softmax(outputs.float(), -1)
 
-    def measure(self, answers: np.ndarray, data: EncodedSet) -> Steps[Measures]:
+    def measure(self, answers: np.ndarray, data: EncodedRows) -> Steps[Measures]:
         """Args: answers: (A, C) probabilities."""
-        assert isinstance(data, TaggedSet)
+        assert isinstance(data, TaggedRows)
         names = (*(self.tags or self.labels), self.unasked)
         predicted = np.full(data.num_words, len(names) - 1)
         predicted[data.decided] = answers.argmax(-1)
@@ -126,7 +109,7 @@ class TokenLabels:
         return replace(measured, details={**counts, **measured.details})
 
     def _scored(
-        self, loss: float, names: Sequence[str], predicted: np.ndarray, sure: np.ndarray, data: TaggedSet
+        self, loss: float, names: Sequence[str], predicted: np.ndarray, sure: np.ndarray, data: TaggedRows
     ) -> Steps[Measures]:
         true, found = _by_text(names, data.tags, data), _by_text(names, predicted, data)
         if any(label[0] not in "BIO" for label in self.labels):
@@ -150,7 +133,9 @@ class TokenLabels:
         each = partial(self.each, true, found, sure, data)
         return Measures(loss, metrics, None, per_type, scores.types, details, each)
 
-    def each(self, true: list[list[str]], found: list[list[str]], sure: np.ndarray, data: TaggedSet) -> Each:
+    def each(
+        self, true: list[list[str]], found: list[list[str]], sure: np.ndarray, data: TaggedRows
+    ) -> ScoreRows:
         """Return what every text got. Args: true, found: its tags. sure: (W,) probabilities of the found."""
         sides, counts = (list[str](), list[str]()), []
         marks = list[tuple[int, tuple[str, ...]]]()
@@ -165,7 +150,7 @@ class TokenLabels:
         adds = np.array(counts, np.float64).reshape(-1, 3)
         whole = adds[:, 1] + adds[:, 2]
         right = np.divide(2 * adds[:, 0], whole, out=np.ones(len(whole)), where=whole > 0)
-        return _each(sides, adds, F1, right, sure, data, Marks.of(marks))
+        return _each(sides, adds, F1, right, sure, data, MarkColumns.of(marks))
 
     def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
         """Say that no entity is found, or none of some types."""
@@ -177,7 +162,7 @@ class TokenLabels:
         if never == occur and not measures.metrics.get("entity_precision"):
             count = sum(found[kind][3] for kind in occur)
             return [(Sentence(NONE_FOUND, {"split": split, "count": count}), "wrong")]
-        types = [*(kind[:40] for kind in never[:5]), *(["..."] if never[5:] else [])]
+        types = some_of([kind[:40] for kind in never], 5)
         values = {"types": types, "count": len(never), "total": len(occur)}
         return [(Sentence(_NEVER, values), "look")]
 
@@ -190,7 +175,7 @@ class PlainTags(TokenLabels):
     unasked: ClassVar[str] = NO_TAG
 
     def _scored(
-        self, loss: float, names: Sequence[str], predicted: np.ndarray, sure: np.ndarray, data: TaggedSet
+        self, loss: float, names: Sequence[str], predicted: np.ndarray, sure: np.ndarray, data: TaggedRows
     ) -> Steps[Measures]:
         yield Beat()
         size = len(names) if len(data.decided) < data.num_words else len(names) - 1
@@ -209,8 +194,8 @@ class PlainTags(TokenLabels):
         return Measures(loss, metrics, confusion, per_tag, names, details, each)
 
     def each_word(
-        self, names: Sequence[str], predicted: np.ndarray, sure: np.ndarray, data: TaggedSet
-    ) -> Each:
+        self, names: Sequence[str], predicted: np.ndarray, sure: np.ndarray, data: TaggedRows
+    ) -> ScoreRows:
         """Return what every text got: of the words whose tags are wrong, both.
 
         Args: predicted: (W,) places in `names`. sure: (W,) their probabilities.
@@ -230,7 +215,7 @@ class PlainTags(TokenLabels):
         right = np.divide(adds[:, 0], adds[:, 1], out=np.ones(len(adds)), where=adds[:, 1] > 0)
         texts = np.repeat(np.arange(len(adds)), np.diff(bounds))
         kinds = np.unique(np.stack([texts, data.tags, predicted], 1), axis=0).tolist()
-        marks = Marks.of((place, mark) for place, a, b in kinds for mark in _taken(names[a], names[b]))
+        marks = MarkColumns.of((place, mark) for place, a, b in kinds for mark in _taken(names[a], names[b]))
         return _each(sides, adds, SHARE, right, sure, data, marks)
 
     def remarks(self, measures: Measures | Evaluated, split: str) -> list[tuple[Sentence, str]]:
@@ -247,16 +232,16 @@ def _each(
     score: str,
     right: np.ndarray,
     sure: np.ndarray,
-    data: TaggedSet,
-    marks: Marks,
-) -> Each:
+    data: TaggedRows,
+    marks: MarkColumns,
+) -> ScoreRows:
     """Return what every text got. Args: sides: what is true and what is found. sure: (W,), by word."""
     names, (true, predicted) = coded(*sides)
     words = np.append(sure, np.float32(1))
     least = np.minimum.reduceat(words, data.firsts[:-1]) if len(adds) else words[:0]
     least = np.where(np.diff(data.firsts) > 0, least, np.float32(1))
     shares = right.astype(np.float32), least.astype(np.float32)
-    return Each(names, true, predicted, *shares, adds, score, marks=marks)
+    return ScoreRows(names, true, predicted, *shares, adds, score, marks=marks)
 
 
 def _marks(true: Sequence[Entity], found: Sequence[Entity]) -> Iterator[tuple[str, ...]]:
@@ -299,6 +284,6 @@ def iob2_of(entities: Sequence[Entity], num_words: int) -> list[str]:
     return tags
 
 
-def _by_text(names: Sequence[str], codes: np.ndarray, data: TaggedSet) -> list[list[str]]:
+def _by_text(names: Sequence[str], codes: np.ndarray, data: TaggedRows) -> list[list[str]]:
     words = [names[code] for code in codes.tolist()]
     return [words[first:stop] for first, stop in pairwise(data.firsts.tolist())]

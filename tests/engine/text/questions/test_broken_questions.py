@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.errors import DataError
-from engine.text.questions.reading import read_questions
+from tests.engine.read_at_once import read_questions
 
 PASSAGE = "The Normans came from France in the 10th century. France is large."
 

@@ -10,7 +10,8 @@ import pytest
 
 from engine.errors import DataError
 from engine.text.questions.columns import QuestionColumns, answers_in
-from engine.text.questions.reading import looks_like_questions, read_questions, reading_questions
+from engine.text.questions.reading import looks_like_questions, reading_questions
+from tests.engine.read_at_once import read_questions
 
 PASSAGE = "The Normans came from France in the 10th century."
 HEAD = "id,question,context,answer,answer_start\n"

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.text.questions.question import Questions
-from engine.text.questions.reading import read_questions
+from engine.text.questions.question import PassageTable
 from engine.text.questions.splitting import halves, split_questions
+from tests.engine.read_at_once import read_questions
 
 PASSAGE = "The Normans came from France."
 
 
-def articles(folder: Path, *sizes: int, title: str = "T") -> Questions:
+def articles(folder: Path, *sizes: int, title: str = "T") -> PassageTable:
     """Return articles of so many questions each."""
     data = [
         {
@@ -60,7 +60,7 @@ def test_the_questions_of_one_article_are_halved_by_their_ids(tmp_path: Path) ->
     assert chosen.sum() in (20, 21)
 
 
-def passages_in(questions: Questions, part: np.ndarray) -> set[int]:
+def passages_in(questions: PassageTable, part: np.ndarray) -> set[int]:
     return {questions.questions[place].passage for place in part.tolist()}
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from engine.errors import ConfigError
 from engine.events import result_of
 from engine.text.questions.decoding import LONGEST_ANSWER, answer, answering, chances, longest_answer
-from engine.text.questions.question import Questions
-from engine.text.questions.reading import read_questions
+from engine.text.questions.question import PassageTable
 from engine.text.questions.windows import UNKNOWN, Windows, begins_of, cutting, owned_by, pieces_of
 from engine.text.wordpiece import WordPiece
+from tests.engine.read_at_once import read_questions
 
 SMALL = WordPiece.from_tokens(
     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "who", "?", "the", "norman", "##s", "came", "from", "cafe"]
@@ -28,7 +28,7 @@ PASSAGE = (
 )
 
 
-def questions_of(folder: Path, *asked: tuple[str, str], passage: str = PASSAGE) -> Questions:
+def questions_of(folder: Path, *asked: tuple[str, str], passage: str = PASSAGE) -> PassageTable:
     """Return questions about one passage, each with its answer ("" for none)."""
     path = folder / "table.tsv"
     rows = "".join(f"{question}\t{passage}\t{right}\n" for question, right in asked)
@@ -36,7 +36,7 @@ def questions_of(folder: Path, *asked: tuple[str, str], passage: str = PASSAGE) 
     return read_questions(path)
 
 
-def windows_of(questions: Questions, wordpiece: WordPiece = SMALL, **how: int) -> Windows:
+def windows_of(questions: PassageTable, wordpiece: WordPiece = SMALL, **how: int) -> Windows:
     return result_of(cutting(questions, wordpiece, **how))[0]
 
 

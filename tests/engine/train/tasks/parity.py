@@ -14,19 +14,19 @@ from engine.model.config import BertConfig
 from engine.model.heads import SequenceClassifier
 from engine.model.names import published_names
 from engine.model.weights import load_headed
-from engine.text.batch import EncodedSet, collate
+from engine.text.batch import EncodedRows, collate
 from engine.train.task import Answering
 
 transformers = pytest.importorskip("transformers")
 
 
-def tiny_set(targets: np.ndarray) -> EncodedSet:
+def tiny_set(targets: np.ndarray) -> EncodedRows:
     """Return texts of 3 to 6 pieces of the fake's, one for each target."""
     rng = np.random.default_rng(5)
     lengths = [3 + row % 4 for row in range(len(targets))]
     ids = rng.integers(5, 37, sum(lengths)).astype(np.int32)
     bounds = np.cumsum([0, *lengths]).astype(np.int64)
-    return EncodedSet(ids, bounds, np.array(lengths, np.int32), targets, np.arange(len(targets)))
+    return EncodedRows(ids, bounds, np.array(lengths, np.int32), targets, np.arange(len(targets)))
 
 
 def assert_loss_equals(task: Answering, shape: BertConfig, targets: np.ndarray, folder: Path) -> None:

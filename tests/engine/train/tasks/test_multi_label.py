@@ -22,14 +22,13 @@ from sklearn.metrics import (
 from engine.errors import ConfigError, DataError
 from engine.events import Evaluated, Event, Finished, Noted, Started
 from engine.inspect.loaded_model import LoadedModel
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig
 from engine.text.batch import collate
 from engine.train.finetune import fine_tune, resume
-from engine.train.tasks.known import guess_task, task_of
+from engine.train.tasks.known import evaluate_file, guess_task, predict_file, task_of
 from engine.train.tasks.multi_label.kind import MultiLabelling, positive_weights
 from engine.train.tasks.multi_label.scores import best_thresholds, precision_recall, score_sets, thinned
 from engine.train.tasks.multi_label.task import MultiLabel, choose

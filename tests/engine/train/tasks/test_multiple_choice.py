@@ -15,7 +15,6 @@ from engine.errors import DataError
 from engine.evaluation.part import scoring_part
 from engine.events import Evaluated, Predicted, result_of
 from engine.export.onnx import exporting
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import MultipleChoice
 from engine.model.info import keep_temperature
 from engine.model.inventory import take_stock
@@ -25,7 +24,7 @@ from engine.text.choices import finding_choices, likely_choices
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table
 from engine.train.finetune import fine_tune, resume
-from engine.train.tasks.known import guess_task, task_of
+from engine.train.tasks.known import evaluate_file, guess_task, predict_file, task_of
 from tests.engine.steps import stop_at
 from tests.engine.tiny_runs import WAYS, assert_learned_alike, kill_and_end, tiny_config
 

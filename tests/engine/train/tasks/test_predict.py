@@ -16,7 +16,6 @@ import torch
 
 from engine.errors import DataError, ModelError, UserError
 from engine.events import Evaluated, Event, Finished, Noted, Predicted
-from engine.inspect.predict import evaluate_file
 from engine.model.info import read_info
 from engine.model.weights import load_classifier, save_model
 from engine.settings.config import with_values
@@ -25,8 +24,8 @@ from engine.text.roles import ROLE_NAMES, Roles
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from engine.train.tasks.classification.task import Classification
-from engine.train.tasks.known import CLASSIFICATION
-from engine.train.tasks.rows.predict import Predictor, predict_file
+from engine.train.tasks.known import CLASSIFICATION, evaluate_file
+from engine.train.tasks.rows.predict import RowModel, predict_file
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import LABELS, model_folder, tiny_classifier, tiny_wordpiece
 
@@ -44,7 +43,7 @@ def said_of(folder: Path, **info: Any) -> Path:
     return folder
 
 
-def opening(model: Path) -> Callable[[], Predictor]:
+def opening(model: Path) -> Callable[[], RowModel]:
     return partial(CLASSIFICATION.predictor, model)
 
 
@@ -218,7 +217,7 @@ def test_a_column_is_never_written_over(tmp_path: Path, model: Path, name: str) 
 def test_places_that_cannot_take_the_answers_are_refused_before_the_model_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Predictor, "from_folder", lambda *_: pytest.fail("the model was read"))
+    monkeypatch.setattr(RowModel, "from_folder", lambda *_: pytest.fail("the model was read"))
     data = write_table(tmp_path / "data.csv", [("good",)] * 3, header="text")
     (tmp_path / "link.csv").symlink_to(data)
     before = data.read_bytes()

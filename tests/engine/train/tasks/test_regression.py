@@ -18,14 +18,13 @@ from engine.errors import ConfigError, DataError
 from engine.evaluation.part import scoring_part
 from engine.events import Evaluated, Event, Finished, Noted, Started, result_of
 from engine.inspect.loaded_model import LoadedModel
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.inventory import take_stock
 from engine.model.weights import load_classifier, read_config
 from engine.settings.finetune import DataConfig
 from engine.train.finetune import fine_tune, resume
 from engine.train.run.kept import kept_along
 from engine.train.run.runs import read_metrics
-from engine.train.tasks.known import guess_task, task_of
+from engine.train.tasks.known import evaluate_file, guess_task, predict_file, task_of
 from engine.train.tasks.regression.details import MOST_POINTS
 from engine.train.tasks.regression.scores import (
     pearson,

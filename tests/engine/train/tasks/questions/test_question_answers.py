@@ -12,11 +12,11 @@ import pytest
 
 from engine.errors import DataError, ModelError, UserError
 from engine.events import Evaluated, Finished, Noted, Predicted
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import QuestionAnswering
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
-from engine.train.tasks.questions.predict import Predictor
+from engine.train.tasks.known import evaluate_file, predict_file
+from engine.train.tasks.questions.predict import QuestionModel
 from tests.engine.tiny_questions import squad, write_squad
 from tests.engine.tiny_runs import run_engine
 from tests.fakes import model_folder, scramble, tiny_config, tiny_wordpiece
@@ -37,7 +37,7 @@ def predicted(model: Path, data: Path, out: Path, **changes: Any) -> list[Any]:
 
 
 def test_one_question_has_answers_cut_out_of_its_passage_and_chances_that_sum_to_one(tmp_path: Path) -> None:
-    predictor = Predictor.from_folder(answerer(tmp_path / "model", with_none=True, threshold=0.5), "cpu")
+    predictor = QuestionModel.from_folder(answerer(tmp_path / "model", with_none=True, threshold=0.5), "cpu")
     reply = predictor.ask("film !", PASSAGE)
     best = reply.answered.candidates[0]
     assert reply.text in ("", best.text) and reply.passage == PASSAGE
@@ -61,7 +61,7 @@ def test_one_question_has_answers_cut_out_of_its_passage_and_chances_that_sum_to
 def test_an_empty_question_is_refused_in_a_sentence(
     tmp_path: Path, question: str, passage: str, says: str
 ) -> None:
-    predictor = Predictor.from_folder(answerer(tmp_path / "model"), "cpu")
+    predictor = QuestionModel.from_folder(answerer(tmp_path / "model"), "cpu")
     with pytest.raises(DataError, match=says):
         predictor.ask(question, passage)
 
@@ -133,14 +133,16 @@ def test_a_file_without_answers_is_answered_and_cannot_be_measured(tmp_path: Pat
 
 def test_notes_of_a_model_that_cannot_be_are_not_believed(tmp_path: Path) -> None:
     hostile = {"longest_answer": -3, "threshold": "x", "with_none": 3, "stride": [], "max_question": 0}
-    predictor = Predictor.from_folder(answerer(tmp_path / "model", **hostile | {"max_question": 5}), "cpu")
+    predictor = QuestionModel.from_folder(
+        answerer(tmp_path / "model", **hostile | {"max_question": 5}), "cpu"
+    )
     assert predictor.task.longest == 30 and predictor.task.threshold == 0 and not predictor.task.with_none
     assert predictor.cut.stride == 128
-    wide = Predictor.from_folder(answerer(tmp_path / "wide", max_question=60), "cpu")
+    wide = QuestionModel.from_folder(answerer(tmp_path / "wide", max_question=60), "cpu")
     with pytest.raises(UserError, match="max_length is 29"):
         wide.ask("film", PASSAGE)
     with pytest.raises(ModelError, match="holds no head for questions"):
-        Predictor.from_folder(model_folder(tmp_path / "classifier"), "cpu")
+        QuestionModel.from_folder(model_folder(tmp_path / "classifier"), "cpu")
 
 
 @pytest.mark.slow
@@ -157,6 +159,6 @@ def test_a_folder_of_transformers_is_measured_and_the_command_tells_the_figures(
     found = json.loads(out)
     assert {"exact_match", "f1", "has_answer_f1", "no_answer_f1", "loss"} <= set(found)
     assert found["num_examples"] == 8 and found["details"]["rule"] == "SQuAD 2.0"
-    predictor = Predictor.from_folder(tmp_path / "theirs", "cpu")
+    predictor = QuestionModel.from_folder(tmp_path / "theirs", "cpu")
     reply = predictor.ask("film", PASSAGE)
     assert np.isfinite([one.score for one in reply.answered.candidates]).all()

@@ -17,7 +17,7 @@ from engine.model.bert import initialize
 from engine.model.heads import QuestionAnswering
 from engine.model.weights import save_model
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
-from engine.text.batch import EncodedSet, epoch_batches
+from engine.text.batch import EncodedRows, epoch_batches
 from engine.train.feed import EpochFeed
 from engine.train.loop import Loop
 from engine.train.run.folder import Run
@@ -31,7 +31,7 @@ CONFIG = TrainingConfig(learning_rate=2e-2, batch_size=7, num_epochs=3, seed=11)
 COUNT, LENGTH, NUM_A = 53, 17, 5  # windows of one length, for the peer's softmax takes in padding
 
 
-def windows() -> EncodedSet:
+def windows() -> EncodedRows:
     """Return windows whose answer stands between two marks; some hold none, and of some it is not known."""
     rng = np.random.default_rng(5)
     pieces = [rng.integers(10, 37, LENGTH).astype(np.int32) for _ in range(COUNT)]
@@ -40,7 +40,7 @@ def windows() -> EncodedSet:
         first = int(rng.integers(NUM_A + 1, LENGTH - 3))
         ids[0], ids[-1], ids[first - 1], ids[first + 2] = 2, 3, 7, 8
         targets.append((-1, -1) if number % 11 == 5 else (0, 0) if number % 9 == 4 else (first, first + 1))
-    plain = EncodedSet.from_pieces(pieces, [NUM_A] * COUNT, [0] * COUNT, range(COUNT))
+    plain = EncodedRows.from_pieces(pieces, [NUM_A] * COUNT, [0] * COUNT, range(COUNT))
     return replace(plain, targets=np.array(targets))
 
 
@@ -50,7 +50,7 @@ def model() -> QuestionAnswering:
     return made
 
 
-def ours(path: Path, data: EncodedSet) -> tuple[list[float], list[float]]:
+def ours(path: Path, data: EncodedRows) -> tuple[list[float], list[float]]:
     device = Device(torch.device("cpu"), torch.float32, torch.get_num_threads(), 37)
     with Run.create(path, FineTuneConfig(training=CONFIG)) as run:
         run.open_metrics(0)
@@ -63,7 +63,7 @@ def ours(path: Path, data: EncodedSet) -> tuple[list[float], list[float]]:
     return [step.loss for step in steps], [step.gradient_norm for step in steps]
 
 
-def theirs(folder: Path, data: EncodedSet) -> tuple[list[float], list[float]]:
+def theirs(folder: Path, data: EncodedRows) -> tuple[list[float], list[float]]:
     save_model(folder, model(), tiny_wordpiece())
     peer: Any = transformers.BertForQuestionAnswering.from_pretrained(folder).train()
     plain = [p for name, p in peer.named_parameters() if "LayerNorm" in name or name.endswith("bias")]

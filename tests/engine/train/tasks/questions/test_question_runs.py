@@ -15,9 +15,8 @@ from engine.events import Evaluated, Finished, Noted, Started, result_of
 from engine.model.weights import load_tensors
 from engine.settings.config import with_values
 from engine.train.finetune import fine_tune, resume
-from engine.train.tasks.known import guess_task, task_of
+from engine.train.tasks.known import evaluate_file, guess_task, task_of
 from engine.train.tasks.questions.kind import AnsweringQuestions
-from engine.train.tasks.questions.predict import evaluate_file
 from tests.engine.steps import stop_at
 from tests.engine.text.questions.test_broken_questions import TAKEN
 from tests.engine.tiny_questions import question_config, squad, write_squad

@@ -16,24 +16,25 @@ from engine.events import result_of
 from engine.model.heads import QuestionAnswering
 from engine.model.names import published_names
 from engine.model.weights import load_headed
-from engine.text.batch import Batch, EncodedSet, collate
-from engine.text.questions.reading import read_questions
+from engine.text.batch import Batch, EncodedRows, collate
 from engine.text.questions.windows import UNKNOWN, cutting
 from engine.train.answer_scores import score_answers
+from engine.train.run.records import count_of
 from engine.train.task import Measures
-from engine.train.tasks.questions.details import count_of, mistakes_in, scores_by_word, threshold_in
-from engine.train.tasks.questions.kept import QuestionSet
+from engine.train.tasks.questions.details import mistakes_in, scores_by_word, threshold_in
+from engine.train.tasks.questions.kept import QuestionRows
 from engine.train.tasks.questions.task import QuestionTask
+from tests.engine.read_at_once import read_questions
 from tests.engine.tiny_questions import squad, write_squad
 from tests.fakes import scramble, tiny_config, tiny_wordpiece
 
 LENGTH, TASK = 13, QuestionTask(with_none=True)
 
 
-def windows_of(targets: list[tuple[int, int]], lengths: list[int]) -> EncodedSet:
+def windows_of(targets: list[tuple[int, int]], lengths: list[int]) -> EncodedRows:
     rng = np.random.default_rng(3)
     pieces = [rng.integers(5, 37, length).astype(np.int32) for length in lengths]
-    plain = EncodedSet.from_pieces(pieces, [5] * len(pieces), [0] * len(pieces), range(len(pieces)))
+    plain = EncodedRows.from_pieces(pieces, [5] * len(pieces), [0] * len(pieces), range(len(pieces)))
     return dataclasses.replace(plain, targets=np.array(targets))
 
 
@@ -41,17 +42,17 @@ def batch_of(targets: list[tuple[int, int]], lengths: list[int]) -> Batch:
     return collate(windows_of(targets, lengths), np.arange(len(lengths)), multiple=8)
 
 
-def question_set(folder: Path, *, impossible: bool = False) -> QuestionSet:
+def question_set(folder: Path, *, impossible: bool = False) -> QuestionRows:
     questions = read_questions(write_squad(folder / "asked.json", squad(4, impossible=impossible)))
     windows, _ = result_of(cutting(questions, tiny_wordpiece(), max_length=29, stride=9, max_question=4))
-    return QuestionSet.over(windows, questions)
+    return QuestionRows.over(windows, questions)
 
 
-def measured(task: QuestionTask, answers: np.ndarray, data: EncodedSet) -> Measures:
+def measured(task: QuestionTask, answers: np.ndarray, data: EncodedRows) -> Measures:
     return result_of(task.measure(answers.astype(np.float32), data))
 
 
-def perfect(data: QuestionSet) -> np.ndarray:
+def perfect(data: QuestionRows) -> np.ndarray:
     """Return scores that say what the targets say."""
     scores = np.zeros((len(data.input_ids), 2))
     for place in (0, 1):
@@ -163,7 +164,7 @@ def test_a_threshold_leaves_questions_unanswered_and_is_told_by_both_halves(tmp_
 
 def test_a_set_comes_back_from_its_arrays_and_one_that_was_edited_does_not_fit(tmp_path: Path) -> None:
     data = question_set(tmp_path, impossible=True)
-    again = QuestionSet.from_arrays(data.arrays())
+    again = QuestionRows.from_arrays(data.arrays())
     assert again.fits(37) and again.questions.questions == data.questions.questions
     texts = score_answers(again.questions, np.arange(16), [""] * 16)
     assert texts.summary() == score_answers(data.questions, np.arange(16), [""] * 16).summary()
@@ -179,7 +180,7 @@ def test_a_set_comes_back_from_its_arrays_and_one_that_was_edited_does_not_fit(t
         "rows": data.rows + 99,
     }
     for name, value in hostile.items():
-        assert not QuestionSet.from_arrays({**data.arrays(), name: value}).fits(37), name
+        assert not QuestionRows.from_arrays({**data.arrays(), name: value}).fits(37), name
 
 
 def test_details_that_were_edited_are_left_out_and_whole_ones_come_back(tmp_path: Path) -> None:

@@ -9,16 +9,16 @@ import pytest
 
 from engine.events import result_of
 from engine.text.batch import IGNORE, NOT_ASKED
-from engine.text.tagged.read import read_tagged
 from engine.train.tasks.token_labels.cutting import cutting, windows
-from engine.train.tasks.token_labels.kept import TaggedSet
+from engine.train.tasks.token_labels.kept import TaggedRows
+from tests.engine.read_at_once import read_tagged
 from tests.engine.train.tasks.token_labels.tiny_words import sentences, write_conll
 from tests.fakes import tiny_wordpiece
 
 transformers = pytest.importorskip("transformers")
 
 
-def cut(path: Path, max_length: int = 41, known: int = 99) -> TaggedSet:
+def cut(path: Path, max_length: int = 41, known: int = 99) -> TaggedRows:
     texts = read_tagged(path)
     places, codes = np.arange(len(texts)), texts.codes.astype(np.int16)
     return result_of(

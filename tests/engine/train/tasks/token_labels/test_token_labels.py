@@ -16,18 +16,18 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from engine.errors import ConfigError, DataError
 from engine.events import Evaluated, Event, Finished, Noted, Started, result_of
-from engine.inspect.predict import evaluate_file, predict_file
 from engine.model.heads import TokenClassifier
 from engine.model.weights import load_headed
 from engine.settings.finetune import DataConfig
 from engine.text.batch import collate
-from engine.text.tagged.read import read_tagged
 from engine.train.finetune import fine_tune
-from engine.train.tasks.known import TASKS, guess_task, task_of
-from engine.train.tasks.token_labels.details import confusion_in, count_of, error_counts, texts_in
-from engine.train.tasks.token_labels.predict import TokenPredictor
+from engine.train.run.records import count_of
+from engine.train.tasks.known import TASKS, evaluate_file, guess_task, predict_file, task_of
+from engine.train.tasks.token_labels.details import confusion_in, error_counts, texts_in
+from engine.train.tasks.token_labels.predict import TokenModel
 from engine.train.tasks.token_labels.prepare import part_of
 from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, as_iob2, task_for
+from tests.engine.read_at_once import read_tagged
 from tests.engine.steps import stop_at
 from tests.engine.tiny_runs import (
     assert_learned_alike,
@@ -111,7 +111,7 @@ def test_a_run_ends_in_a_folder_that_transformers_opens_with_the_same_answers(tm
         scores = theirs(**encoded).logits[0].softmax(-1)
     words = encoded.word_ids()
     firsts = [words.index(word) for word in range(4)]
-    answer = TokenPredictor.from_folder(folder, "cpu").answer("a good filming play")
+    answer = TokenModel.from_folder(folder, "cpu").answer("a good filming play")
     assert list(answer.tags) == [theirs.config.id2label[int(scores[at].argmax())] for at in firsts]
     assert np.allclose(answer.probabilities, [float(scores[at].max()) for at in firsts], atol=1e-6)
 
@@ -311,7 +311,7 @@ def test_tables_of_spans_and_their_own_files_for_validation_and_test_are_learned
     events = list(fine_tune(config, tmp_path / "run"))
     assert "looks like JSON with tagged words" in said(events)
     assert measured(events).split == "test" and measured(events).metrics["entity_f1"] >= 0.5
-    answer = TokenPredictor.from_folder(tmp_path / "run" / "model", "cpu").answer("bad play.")
+    answer = TokenModel.from_folder(tmp_path / "run" / "model", "cpu").answer("bad play.")
     assert [answer.text[start:stop] for start, stop in answer.spans] == ["bad", "play", "."]
     assert answer.entities[0].type in ("PLAY", "FILM") and answer.entities[0].start == 4
     event, _ = evaluate(tmp_path / "run" / "model", tmp_path / "test.jsonl")
