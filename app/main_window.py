@@ -34,7 +34,7 @@ from app.look.widgets import GAP, PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.pages.run.state import RunPageState
 from app.places import Places
-from app.rail import LABEL, LECTURES, RAIL_PAGES, START, Rail, title_of
+from app.rail import LABEL, LECTURES, LOOKING, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
@@ -62,7 +62,6 @@ MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 400  # after which a window manager has put its frame around a new window
-LOOKING = ("tokenizer", "probe", "attention", "embeddings", "anatomy")
 
 
 class MainWindow(QMainWindow):

@@ -72,6 +72,7 @@ RAIL_PAGES = {page.key: page for page in (START, *(page for _heading, pages in G
 NAMES = {page.name: page.key for page in RAIL_PAGES.values()} | {
     "lectures": LECTURES
 }  # what a page is called in a command -> its key
+LOOKING = tuple(page.key for page in GROUPS[1][1])  # what looks into a model
 LEARN = 2  # the group that the lectures stand in
 
 

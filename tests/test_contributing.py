@@ -16,6 +16,9 @@ TEXT = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 LONGEST_PATH = 12  # stations that a newcomer opens to follow one thing
 WALKS = re.findall(r"^## The path of (.+?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL)
 STATION = re.compile(r"^\| *(\d+) *\| *`([^`]+)` *\| *(.+?) *\|", flags=re.MULTILINE)
+NAMED = sorted(
+    set(re.findall(r"((?:`[A-Z][\w.]*`(?:, | and )?)+)\s+of\s+`((?:app|engine|tests)/[\w/]+\.py)`", TEXT))
+)  # "`NAME` of `file`" in a sentence
 FILES = sorted(set(re.findall(r"`((?:app|engine|tests|benchmarks|assets|\.ci)/[^`\s]*)`", TEXT)))
 
 
@@ -53,6 +56,11 @@ def test_a_path_enters_few_files_each_once_and_all_it_names_is_there(title: str,
         wanted = re.findall(r"`([\w.]+)`", names)
         assert wanted, f"{file} says no name"
         assert set(wanted) <= names_in(ROOT / file), file
+
+
+@pytest.mark.parametrize(("names", "file"), NAMED, ids=[f"{names} of {file}" for names, file in NAMED])
+def test_every_name_that_is_said_to_be_of_a_file_is_there(names: str, file: str) -> None:
+    assert set(re.findall(r"`([\w.]+)`", names)) <= names_in(ROOT / file)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -19,6 +19,7 @@ from app.look.widgets import named, set_role
 
 LEAST_BOX, MOST_BOX = 96, 160  # px
 ROOM = 20  # px around a word
+MOST_FOLDS = 2  # of one change of size: one may lead to another
 
 
 class SegmentedButtons(QWidget):
@@ -96,6 +97,7 @@ class FoldingButtons(SegmentedButtons):
         to_left: bool = False,
     ) -> None:
         """Args: accessible: of the box. room: around a word, in px. to_left: the box begins where they do."""
+        self._is_folding = False
         self.box = ChoiceBox(f"{name}_box", accessible)
         super().__init__(name, entries, parent, gap=4)
         self._room = room
@@ -143,8 +145,14 @@ class FoldingButtons(SegmentedButtons):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        is_tight = event.size().width() < self.sizeHint().width()
-        if is_tight != self.box.isVisibleTo(self):
+        if self._is_folding:  # what is shown or hidden below may resize this at once
+            return
+        self._is_folding = True
+        for _ in range(MOST_FOLDS):
+            is_tight = self.width() < self.sizeHint().width()
+            if is_tight == self.box.isVisibleTo(self):
+                break
             self.box.setVisible(is_tight)
             for entry in self.buttons.values():
                 entry.setVisible(not is_tight)
+        self._is_folding = False

@@ -105,7 +105,7 @@ def icon_button(
     role: str = "corner",
     name: str = "",
     call: Callable[..., object] | SignalInstance | None = None,
-) -> QToolButton:
+) -> ToolButton:
     """Return a small button with an icon, as in the corner of a card. Args: said: what it does, in words."""
     result = named(ToolButton(), name, said, tool_tip=said)
     if call is not None:
@@ -398,9 +398,10 @@ class Advice(QScrollArea):
 
     def _fit(self) -> None:
         """Put one link under the other where two have no room: what is wider than its list is cut off."""
-        room = self.viewport().width()
-        if self._links_a_row > 1 and self.widget().minimumSizeHint().width() > room:
-            self._links_a_row, self._wide = 1, self.widget().minimumSizeHint().width()
+        inner, room = self.widget(), self.viewport().width()
+        least = inner.minimumSizeHint().width() if inner is not None else 0
+        if self._links_a_row > 1 and least > room:
+            self._links_a_row, self._wide = 1, least
             self._build()
         elif self._links_a_row == 1 and room >= self._wide:
             self._links_a_row = LINKS

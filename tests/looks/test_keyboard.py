@@ -32,6 +32,7 @@ from app.dialogs import ClosingDialog, HelpDialog
 from app.look.error_dialog import ErrorDialog
 from app.main_window import MainWindow
 from app.page_stack import PAGES
+from app.pages.attention.state import PICTURES
 from app.plots.bars import BarsPlot
 from app.plots.figure import Figure
 from app.plots.save_dialog import SaveDialog
@@ -61,7 +62,7 @@ PARTS = (
 SEEN = 60  # of 765: how much a pixel changes that a person sees change
 LONG, THICK = 12, 2  # px: the least piece of a ring
 MOST_STOPS = 80
-VIEWS = ("arcs", "query_key", "heads", "attribution")
+VIEWS = PICTURES[1:]  # of heads, beside the one that is open
 
 
 @pytest.fixture

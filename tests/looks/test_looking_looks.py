@@ -28,8 +28,10 @@ from pytestqt.qtbot import QtBot
 from app.look import theme
 from app.look.labels import ElidedLabel
 from app.main_window import MainWindow
+from app.pages.attention.state import PICTURES
 from app.plots.attention_image import ramp
 from app.plots.figure import Figure
+from app.rail import LOOKING
 from app.settings import AppSettings
 from engine.inspect.attention.weights import AttentionMaps, look
 from engine.inspect.loaded_model import LoadedModel
@@ -50,7 +52,6 @@ from tests.looks.pictures import FOLDER, SIZES
 
 pytestmark = pytest.mark.slow  # whole windows, seen as pictures
 
-PAGES = ("tokenizer", "probe", "attention", "embeddings", "anatomy")
 TEXTS = {"one": (SENTENCE, ""), "pair": PAIR, "chinese": CHINESE, "long": (TOO_LONG, "")}
 RAW = re.compile(r"Traceback|\w+(Error|Exception)\b|object at 0x|\bNone\b|\bnan\b|\{\w+\}|\bengine\.\w")
 ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
@@ -165,14 +166,14 @@ def test_every_page_can_be_read_with_any_text(hand: LookingHand, tmp_path: Path,
     model = language_model(tmp_path / "a small model")
     for state, texts in TEXTS.items():
         look_into(hand, model, *texts)
-        for page in PAGES:
+        for page in LOOKING:
             come_to_rest(hand, page)
             judge(hand.window, f"{page}-{state}-{mode}")
             if state == "long":
                 assert_too_long_is_said(hand, page)
     hand.window.resize(SIZES["-small"])
     look_into(hand, model, *TEXTS["pair"])
-    for page in PAGES:
+    for page in LOOKING:
         come_to_rest(hand, page)
         judge(hand.window, f"{page}-pair-small-{mode}")
 
@@ -192,7 +193,7 @@ def assert_too_long_is_said(hand: LookingHand, page: str) -> None:
 
 @pytest.mark.usefixtures("no_models_ship")
 def test_every_page_can_be_read_without_a_model(hand: LookingHand, tmp_path: Path, mode: str) -> None:
-    for page in PAGES:
+    for page in LOOKING:
         come_to_rest(hand, page)
         judge(hand.window, f"{page}-nothing-{mode}")
         shown: Any = hand.window.page(page)
@@ -213,7 +214,7 @@ def test_every_page_can_be_read_without_a_model(hand: LookingHand, tmp_path: Pat
 def test_every_view_can_be_read(hand: LookingHand, tmp_path: Path, mode: str) -> None:
     look_into(hand, language_model(tmp_path / "a small model"), *PAIR)
     come_to_rest(hand, "attention")
-    for view in ("arcs", "query_key", "heads", "attribution"):
+    for view in PICTURES[1:]:  # beside the one that is open
         hand.click(f"attention_view_{view}")
         come_to_rest(hand, "attention")
         if view == "attribution":

@@ -192,10 +192,10 @@ class ExportDialog(QDialog):
 
     def _browse(self) -> None:
         if ending := self.chosen.ending:
-            title, kinds = self.tr("Save the zip"), [self.tr("Zips (*.zip)")]
+            title, kind = self.chosen.saved_as
             ask_save(
                 self, title, self._take_file, name="export_save_dialog",
-                suggested=self.path.text(), filters=kinds, suffix=ending,
+                suggested=self.path.text(), filters=[kind], suffix=ending,
             )  # fmt: skip
         else:
             start = Path(self.path.text()).parent

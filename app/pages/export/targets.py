@@ -24,7 +24,10 @@ BELOW_RADIO = 26  # px, at which the words of a radio button begin
 
 
 class TargetOptions(QWidget):
-    """A target: its words, and its own options, none here. lacks: why it cannot be had, "" where it can."""
+    """A target: its words, and its own options, none here. lacks: why it cannot be had, "" where it can.
+
+    saved_as: of a file: what is asked where it is chosen, and how files like it are called.
+    """
 
     kind: type[ExportTarget]
     ending = ""  # of a file; "" for a folder
@@ -32,6 +35,7 @@ class TargetOptions(QWidget):
     def __init__(self, model: Path) -> None:
         super().__init__()
         self.model, self.title, self.hint, self.lacks = model, "", "", ""
+        self.saved_as = ("", "")
 
     @property
     def key(self) -> str:
@@ -130,6 +134,7 @@ class OneFileOptions(TargetOptions):
 
     def __init__(self, model: Path) -> None:
         super().__init__(model)
+        self.saved_as = (self.tr("Save the zip"), self.tr("Zips (*.zip)"))
         self.title = self.tr("All of it in one file")
         self.hint = self.tr("A zip with these folders and the model's card, to hand on or to keep.")
 

@@ -17,6 +17,7 @@ from app.lectures.editor import LectureEditor
 from app.lectures.find import ModelPlaces, find, fingerprint_of, mark_of
 from app.lectures.lecture import Lecture, Scene, SceneModel, read_lecture, to_json, write_lecture
 from app.main_window import MainWindow
+from app.page_stack import PAGES, is_kept
 from app.settings import AppSettings
 from engine.errors import UserError
 from tests.app.hand import OpenWindow, come_to_rest
@@ -322,7 +323,8 @@ def test_a_page_without_a_state_says_which_pages_have_one(
 ) -> None:
     window = open_window(settings)
     window.show_page("runs")
-    said = "Turn to Tokenizer, Masked words, Attention, Embeddings, Step by step or BERT’s family."
+    kept = [window.titles[page] for page in PAGES if is_kept(page)]
+    said = f"Turn to {', '.join(kept[:-1])} or {kept[-1]}."
     with pytest.raises(UserError, match=said):
         _ = window.lectures.page_here
 
