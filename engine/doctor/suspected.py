@@ -301,14 +301,17 @@ def _of_length_1(vectors: Floats) -> Floats:
     return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9))
 
 
+def _doubting(found: DoubtfulLabels, model: Path | None) -> Sentence:
+    """Return in words what it is that doubts the labels."""
+    if model is None:
+        return Sentence(marked("engine", "counted words alone"))
+    taught = marked("engine", "counted words and {model}, taught the other rows,")
+    untaught = marked("engine", "counted words and {model}")
+    return Sentence(taught if found.is_taught else untaught, {"model": model.name})
+
+
 def _finding(part: TablePart, found: DoubtfulLabels, model: Path | None) -> Finding:
-    by = Sentence(marked("engine", "counted words alone"))
-    if model is not None:
-        taught = marked("engine", "counted words and {model}, taught the other rows,")
-        by = Sentence(
-            taught if found.is_taught else marked("engine", "counted words and {model}"),
-            {"model": model.name},
-        )
+    by = _doubting(found, model)
     values = {"count": found.count, "total": len(found.rows), "name": part.name, "model": by}
     if found.expected is None:
         return Finding(

@@ -141,11 +141,8 @@ def fine_tuned(run_dir: Path, seed: int) -> FineTuningResult:
     finished = next((event for event in reversed(events) if isinstance(event, Finished)), None)
     if started is None or finished is None:
         raise _untold(run_dir)
-    metric, validation, tested = (
-        started.metric,
-        finished.best_metric,
-        (finished.metrics or {}).get(started.metric),
-    )
+    metric, validation = started.metric, finished.best_metric
+    tested = (finished.metrics or {}).get(metric)
     measured = [event for event in events if isinstance(event, Evaluated) and event.split == "validation"]
     if validation is None:  # the best checkpoint was damaged: the last one is the result
         validation = measured[-1].metrics.get(metric) if measured else None
