@@ -28,12 +28,12 @@ from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.passage import LINE, PassagePlot
 from app.work.worker import Channel
 from engine.events import Evaluated, Event, Predicted
+from engine.train.run.records import count_of
 
 if TYPE_CHECKING:
     from app.session import Session
     from engine.text.questions.question import PassageTable
-    from engine.train.run.records import count_of
-from engine.train.tasks.questions.predict import Reply
+    from engine.train.tasks.questions.predict import Reply
 
 translate = QCoreApplication.translate
 
