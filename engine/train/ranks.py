@@ -188,6 +188,16 @@ class _Together(Ranks):
         with suppress(RuntimeError):  # the store may be gone as well
             self._store.compare_set(_FAULT, "", json.dumps(fault))
 
+    def part(self) -> None:
+        """Wait until all have ended.
+
+        WORKAROUND: gloo's threads may still hold a tensor of what was summed last; one that lets go of it while
+        Python ends its process aborts that. Nothing is held of what comes before a barrier.
+        """
+        if self._dist.is_initialized():
+            with suppress(RuntimeError):  # another is gone: the work of this one is done all the same
+                self._dist.barrier(group=self._control)
+
     def leave(self) -> None:
         """Leave the group, or say that there will be none."""
         with suppress(RuntimeError):
@@ -318,5 +328,7 @@ def joined_ranks() -> Iterator[Ranks]:
     except BaseException as error:
         ranks.tell(error)
         raise
+    else:
+        ranks.part()
     finally:
         ranks.leave()
