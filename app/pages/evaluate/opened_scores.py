@@ -17,7 +17,7 @@ from engine.train.scored import ScoredTable
 
 @dataclass(frozen=True, eq=False)
 class OpenedScores:
-    """ScoredTable texts, and what follows from them at once.
+    """Scored texts, and what follows from them at once.
 
     file: in which their rows stand, None where that is not known. seconds: that it took.
     """

@@ -37,7 +37,7 @@ class PlanCard(Card):
         entries = [(f"{name} · {layers}×{width}", name) for name, (layers, width, _heads) in PRESETS.items()]
         entries.append((self.tr("other"), ""))
         self.preset_box = ChoiceBox("models_preset", self.tr("Size"), entries=entries)
-        self.heads_box = ChoiceBox("models_heads", self.tr("HeadsConfig on top"))
+        self.heads_box = ChoiceBox("models_heads", self.tr("Heads on top"))
         self.heads_box.setToolTip(
             self.tr(
                 "What stands on the encoder: the heads for masked words and next sentences, or a classifier"
@@ -89,7 +89,7 @@ class PlanCard(Card):
         return {
             "L": self.tr("Layers"),
             "H": self.tr("Width"),
-            "A": self.tr("HeadsConfig"),
+            "A": self.tr("Heads"),
             "V": self.tr("Pieces"),
             "P": self.tr("Positions"),
             "C": self.tr("Labels"),

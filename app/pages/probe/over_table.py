@@ -78,7 +78,7 @@ class OverTableView(QWidget):
                 ),
                 (
                     PAIRS,
-                    self.tr("PairRows of sentences"),
+                    self.tr("Pairs of sentences"),
                     self.tr("Of two columns, which sentence is likelier"),
                 ),
             ),
