@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ import app
 
 pytestmark = pytest.mark.slow
 FILES = sorted(Path(app.__file__).parent.rglob("*.py"))
+INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+NAMES_IN_PAPERS = {"WordPiece", "GloVe"}
 LOOKED_UP = {
     ("words.py", "translate('engine', text)"),  # what the engine has marked
     ("words.py", "translate(one.__name__, text)"),  # what a class says by its tr
@@ -68,3 +71,23 @@ def test_no_other_name_stands_for_tr_or_translate() -> None:
         (file, ast.unparse(call)) for file, call in calls("partial") if "translate" in ast.unparse(call)
     ]
     assert {name for _file, name in renamed} == {"translate = QCoreApplication.translate"}
+
+
+@pytest.mark.slow
+def test_no_word_for_a_person_is_the_name_of_a_class() -> None:
+    """A class that is renamed everywhere must not take the words of a caption with it."""
+    classes = {node.name for _file, node in nodes() if isinstance(node, ast.ClassDef)}
+    classes |= {
+        alias.name for _file, node in nodes() if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    ours = {name for name in classes if INNER_CAPITAL.search(name)} - NAMES_IN_PAPERS
+    said = [
+        (file, text.value)
+        for name in ("tr", "translate", "marked")
+        for file, call in calls(name)
+        for text in call.args[-1:]
+        if name == "tr" or len(call.args) > 1
+        if isinstance(text, ast.Constant)
+    ]
+    assert len(said) > 2000
+    assert [(file, text) for file, text in said if ours & set(re.findall(r"\w+", text))] == []
