@@ -18,6 +18,8 @@ INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 NAMES_IN_PAPERS = {"WordPiece", "GloVe"}
 LOOKED_UP = {
     ("words.py", "translate('engine', text)"),  # what the engine has marked
+    ("rail.py", "translate('rail', page.title)"),  # what the rail has
+    ("rail.py", "translate('rail', heading)"),
     ("words.py", "translate(one.__name__, text)"),  # what a class says by its tr
 }
 
