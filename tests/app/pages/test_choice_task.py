@@ -30,6 +30,7 @@ def endings_table(folder: Path, rows: int = 36) -> Path:
     return write_table(folder / "endings.csv", made, f"text,{','.join(ENDINGS)},label")
 
 
+@pytest.mark.slow
 def test_the_columns_of_the_endings_are_found_and_can_be_chosen(
     show_page: ShowPage[Any], session: Session, tmp_path: Path
 ) -> None:

@@ -80,6 +80,7 @@ def said(page: DataPage) -> str:
     return " ".join(page.advice.texts())
 
 
+@pytest.mark.slow
 def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
@@ -136,6 +137,7 @@ def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
     assert session.data.mends.steps[0].rows == (97,) and page.table_card.isVisible()
 
 
+@pytest.mark.slow
 def test_what_is_found_in_another_file_shows_its_rows_and_mends_nothing_here(
     page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, hand: Hand
 ) -> None:
@@ -159,6 +161,7 @@ def test_what_is_found_in_another_file_shows_its_rows_and_mends_nothing_here(
     assert "Rows of test.csv" in page.found_card.title_label.text() and not session.data.mends.steps
 
 
+@pytest.mark.slow
 def test_a_leak_is_shown_beside_the_row_of_the_other_file(
     page: DataPage, rows: list[tuple[str, str]], tmp_path: Path, hand: Hand
 ) -> None:
@@ -180,6 +183,7 @@ def test_a_leak_is_shown_beside_the_row_of_the_other_file(
         assert shown[3:5] == [str(place + 2), others[place][0]]
 
 
+@pytest.mark.slow
 def test_the_last_mend_is_taken_back_beside_the_title_and_mends_are_no_remarks(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
@@ -209,6 +213,7 @@ def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opene
     assert "“goood” read as “good”" in said(page)
 
 
+@pytest.mark.slow
 def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -262,6 +267,7 @@ def test_a_closer_look_has_a_model_taught_and_says_so(
     assert how in hand.said("doctor_told")
 
 
+@pytest.mark.slow
 def test_what_stands_in_a_test_file_too_is_named_and_left_out(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:

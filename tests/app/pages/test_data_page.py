@@ -587,6 +587,7 @@ def ask_menu(target: QWidget, at: QPoint, *, by_key: bool = False) -> None:
     QApplication.sendEvent(target, QContextMenuEvent(reason, at, target.mapToGlobal(at)))
 
 
+@pytest.mark.slow
 def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     qtbot: QtBot, page: DataPage, tmp_path: Path
 ) -> None:
@@ -618,6 +619,7 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
     assert session.wait_idle() and not session.data.mends.steps
 
 
+@pytest.mark.slow
 def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: DataPage, tmp_path: Path) -> None:
     write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "gud")[n % 3]) for n in range(30)])
     session = open_file(page, tmp_path / "films.csv")

@@ -377,6 +377,7 @@ def test_a_token_goes_to_one_host_on_one_port_and_never_in_the_clear(url: str, m
     assert Guard("https://mirror.org", sends_token=True).may_have_token(url) == (may or "mirror.org" in url)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad",
     [

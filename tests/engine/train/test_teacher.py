@@ -92,12 +92,14 @@ def test_the_loss_of_a_step_has_the_weighted_distance_and_a_measurement_has_not(
         assert look.loss == pytest.approx(look.metrics["mlm_loss"] + look.metrics["nsp_loss"])
 
 
+@pytest.mark.slow
 def test_a_teacher_that_does_not_count_changes_no_bit(tmp_path: Path) -> None:
     wanted = of(Step, list(pretrain(settings(tmp_path, teacher=""), tmp_path / "alone")))
     taught = of(Step, list(pretrain(settings(tmp_path, teacher_weight=0.0), tmp_path / "taught")))
     assert [step.loss for step in taught] == [step.loss for step in wanted]
 
 
+@pytest.mark.slow
 def test_parts_of_a_step_give_the_distances_of_the_whole(tmp_path: Path) -> None:
     whole, parts = (
         distances(settings(tmp_path, steps=6, micro_batch_tokens=size), tmp_path / str(size))
@@ -106,6 +108,7 @@ def test_parts_of_a_step_give_the_distances_of_the_whole(tmp_path: Path) -> None
     assert parts == pytest.approx(whole, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_taught_run_that_was_stopped_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     config = settings(tmp_path, hidden_dropout=0.1)
     list(pretrain(config, tmp_path / "whole"))
@@ -116,6 +119,7 @@ def test_a_taught_run_that_was_stopped_goes_on_with_the_same_bits(tmp_path: Path
     assert promised(tmp_path / "run") == promised(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_teacher_with_more_pieces_in_another_order_reads_the_same(tmp_path: Path) -> None:
     config = settings(tmp_path)
     wanted = losses(pretrain(config, tmp_path / "run"))

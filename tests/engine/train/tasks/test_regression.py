@@ -260,6 +260,7 @@ def learned(
     return losses(events), dict(measured[-1].metrics), folder / name / "model"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("times", "more"), [(100.0, 0.0), (1.0, 1e6), (0.001, 0.0)])
 def test_the_unit_of_the_numbers_changes_nothing_that_is_learned(
     times: float, more: float, tmp_path: Path
