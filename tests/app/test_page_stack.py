@@ -291,6 +291,7 @@ def test_a_model_that_was_refused_before_is_told_beside_its_field(window: MainWi
     assert window.page("finetune").setup.chooser.refusal.isVisible()
 
 
+@pytest.mark.slow
 def test_a_page_that_is_led_to_before_it_is_made_shows_that_state(window: MainWindow, tmp_path: Path) -> None:
     save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
     state = AttentionState.why(tmp_path / "lm", "good film")

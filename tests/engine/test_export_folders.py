@@ -100,6 +100,7 @@ def test_sentence_transformers_files_say_how_the_vectors_are_made(
     np.testing.assert_allclose(theirs, wanted, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_zip_is_whole_and_the_same_each_time(tmp_path: Path) -> None:
     save_model(tmp_path / "model", tiny_pretraining(), tiny_wordpiece(), {}, dtype=torch.float16)
     for name in ("one", "two"):

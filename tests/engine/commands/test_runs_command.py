@@ -33,6 +33,7 @@ def test_runs_are_told_to_a_program_with_their_scores_and_intervals(
     assert failed["remarks"] == [{"level": "wrong", "text": "All is one label."}]
 
 
+@pytest.mark.slow
 def test_runs_are_told_to_a_person_a_line_each(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", "--runs", str(root)]) == 0
     heading, failed, first = capsys.readouterr().out.splitlines()

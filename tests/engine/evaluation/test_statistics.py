@@ -337,6 +337,7 @@ def test_the_mean_f1_is_in_its_interval(classes: int, rows: int) -> None:
     assert share >= 0.93 and width < 0.22
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [20, 50])
 def test_the_f1_of_rare_entities_is_in_its_interval(count: int) -> None:
     rng = np.random.default_rng(count)

@@ -103,6 +103,7 @@ def test_it_holds_for_any_sizes_and_the_formulas_say_the_same(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
 def test_transformers_counts_the_same(name: str) -> None:
     import transformers

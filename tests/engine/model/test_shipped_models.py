@@ -42,6 +42,7 @@ def test_the_starter_has_both_heads_and_fits_in_35_megabytes() -> None:
     assert sum(file.stat().st_size for file in STARTER_DIR.iterdir()) <= MOST_BYTES
 
 
+@pytest.mark.slow
 def test_transformers_opens_the_starter_whole_and_answers_alike() -> None:
     transformers = pytest.importorskip("transformers")
     ours, _ = load_pretraining(STARTER_DIR, seed=0)

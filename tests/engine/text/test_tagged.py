@@ -177,6 +177,7 @@ def test_a_column_of_words_is_refused_as_tags_before_the_file_is_read(tmp_path: 
         read(tmp_path, many, word="2", tag="1")
 
 
+@pytest.mark.slow
 def test_a_file_of_faults_is_refused_before_they_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

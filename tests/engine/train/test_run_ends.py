@@ -150,6 +150,7 @@ def test_being_asked_to_stop_is_heard_before_training_even_between_two_yields(mo
     assert time.monotonic() - began < 5 and ended == ["ended"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes among this system's files")
 def test_pretraining_on_a_pipe_or_a_device_is_refused_in_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -68,6 +68,7 @@ def told(run_dir: Path) -> list[str]:
     return [str(event.sentence) for event in read_events(run_dir) if isinstance(event, Noted)]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_keeps_what_the_watchdog_said_and_what_was_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
