@@ -562,6 +562,7 @@ def look_at_a_finding(page: DataPage, rest: Callable[[], None], tmp_path: Path) 
     assert page.found_card.isVisible() and page.state == DataState(path, remark=remark)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "look"),
     [
@@ -571,7 +572,7 @@ def look_at_a_finding(page: DataPage, rest: Callable[[], None], tmp_path: Path) 
         (FineTunePage, look_at_a_run),
         (FineTunePage, look_at_a_comparison),
         (PretrainPage, look_at_a_pretraining),
-        pytest.param(EvaluatePage, look_at_texts, marks=pytest.mark.slow),
+        (EvaluatePage, look_at_texts),
         (PredictPage, predict_texts),
         (DataPage, look_at_rows),
         (DataPage, look_at_a_finding),
