@@ -27,6 +27,7 @@ from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
 from app.lectures.menu import LectureButton
 from app.look import theme
 from app.look.banner import Banner
+from app.look.copy_command import COPY_KEYS, CopyCommandButton
 from app.look.error_dialog import show_error
 from app.look.labels import label
 from app.look.layout import column, row
@@ -126,6 +127,7 @@ class MainWindow(QMainWindow):
             (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),
             (self.tr("Close the window"), QKeySequence(standard.Quit), self.close),
             ("", QKeySequence("Ctrl+P"), self.open_palette),
+            ("", QKeySequence(COPY_KEYS), self._copy_command),
         ):
             self._add_action(text, keys, call)
         self._numbered = [key for key in RAIL_PAGES if key != START.key][:NUM_KEYS]
@@ -143,6 +145,12 @@ class MainWindow(QMainWindow):
         """Return the keys that lead to a page: the steps by their numbers, then what looks inside."""
         number = self._numbered.index(key) + 1 if key in self._numbered else 0
         return f"Ctrl+{number % 10}" if number else ""  # the tenth: 0
+
+    def _copy_command(self) -> None:
+        """Put the command for what the page in view shows on the clipboard, where it has one now."""
+        copy = self.page(self.current_page).findChild(CopyCommandButton)
+        if copy is not None and copy.isVisible():
+            copy.click()
 
     def open_palette(self) -> None:
         """Offer whatever can be done or opened, to be found by a few letters."""

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QHeaderView, QTableView, 
 
 from app import shipped, words
 from app.look.columns import RIGHT, Row, of
+from app.look.copy_command import COPY_KEYS, CopyCommandButton
 from app.look.inputs import LineEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
@@ -209,7 +210,7 @@ def _of_page(window: SearchedWindow) -> Iterable[PaletteEntry]:
     for one in header.findChildren(QAbstractButton) if header is not None else ():
         name = one.text().replace("&", "").strip() or one.accessibleName()
         if name and not one.isHidden():
-            keys = one.shortcut().toString()
+            keys = COPY_KEYS if isinstance(one, CopyCommandButton) else one.shortcut().toString()
             hint = keys if one.isEnabled() else words.shorten(one.toolTip(), 60)
             yield PaletteEntry(name, title, one.click, hint, one.isEnabled())
 

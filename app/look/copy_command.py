@@ -11,6 +11,7 @@ from app.look.labels import tip
 from app.look.widgets import show_icon
 
 COPIED_MS = 1_500
+COPY_KEYS = "Ctrl+Shift+C"  # on every page that has a command
 
 
 class CopyCommandButton(PushButton):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
@@ -15,6 +16,7 @@ from app.settings import AppSettings
 from tests.app.hand import OpenWindow
 from tests.engine.made_runs import made_run
 
+VOCABULARY = Path(__file__).parents[2] / "assets" / "samples" / "vocab.txt"
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -82,3 +84,20 @@ def test_arrows_choose_another_line(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(palette.line, Qt.Key.Key_Down)
     assert palette.view.currentIndex().row() == 1 and palette.shown[1] == second
     qtbot.keyClick(palette.line, Qt.Key.Key_Escape)
+
+
+def test_ctrl_shift_c_copies_the_command_of_the_page_in_view(window: MainWindow, qtbot: QtBot) -> None:
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setText("before")
+    keys = CONTROL | Qt.KeyboardModifier.ShiftModifier
+    window.show_page("models")  # has no command
+    qtbot.keyClick(window, Qt.Key.Key_C, keys)
+    assert clipboard.text() == "before"
+    window.open_file(window.session.settings.recent_files[0])
+    window.session.model.choose("new:tiny", str(VOCABULARY))
+    assert window.session.wait_idle()
+    window.show_page("finetune")
+    assert opened(window, qtbot, "copy").shown[0].hint == "Ctrl+Shift+C"
+    qtbot.keyClick(window.findChild(Palette, "palette").line, Qt.Key.Key_Escape)
+    qtbot.keyClick(window, Qt.Key.Key_C, keys)
+    assert clipboard.text().startswith("python -m engine finetune")
