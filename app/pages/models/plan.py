@@ -37,7 +37,7 @@ class PlanCard(Card):
         entries = [(f"{name} · {layers}×{width}", name) for name, (layers, width, _heads) in PRESETS.items()]
         entries.append((self.tr("other"), ""))
         self.preset_box = ChoiceBox("models_preset", self.tr("Size"), entries=entries)
-        self.heads_box = ChoiceBox("models_heads", self.tr("HeadsConfig on top"))
+        self.heads_box = ChoiceBox("models_heads", self.tr("Heads on top"))
         self.heads_box.setToolTip(
             self.tr(
                 "What stands on the encoder: the heads for masked words and next sentences, or a classifier"
@@ -89,7 +89,7 @@ class PlanCard(Card):
         return {
             "L": self.tr("Layers"),
             "H": self.tr("Width"),
-            "A": self.tr("HeadsConfig"),
+            "A": self.tr("Heads"),
             "V": self.tr("Pieces"),
             "P": self.tr("Positions"),
             "C": self.tr("Labels"),
@@ -102,7 +102,7 @@ class PlanCard(Card):
             "A": self.tr("Attention heads of a layer: slices of the width, which they share out evenly"),
             "V": self.tr("WordPieces of the vocabulary"),
             "P": self.tr("The most WordPieces that a text may have"),
-            "C": self.tr("What the classifier tells apart"),
+            "C": self.tr("What the classifier distinguishes"),
         }
 
     def _lay_out(self) -> None:
