@@ -219,7 +219,7 @@ def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     qtbot.waitUntil(lambda: not session.training.is_running, timeout=60_000)
     assert session.training.state.outcome == "finished", session.training.state.error
     live = told(window, "pretrain")
-    assert any(f"{shared} of the {len(held_out)} documents" in each for each in live), live
+    assert any(f"{shared} of the {len(held_out)} held-out documents" in each for each in live), live
     shown = facts(window, "pretrain")
     assert (shown["Text"], shown["Validation text"], shown["Train for"]) == (
         "story.txt",

@@ -142,7 +142,7 @@ def _rows_of(step: RecipeStep) -> Rows | None:
 
 def _reason(step: RecipeStep) -> str:
     said = {
-        "exact_duplicates": translate("findings", "copies"),
+        "exact_duplicates": translate("findings", "duplicates"),
         "near_duplicates": translate("findings", "near-duplicates"),
         "near_leaks": translate("findings", "near-duplicate leaks"),
         "contradicting_labels": translate("findings", "contradicting labels"),

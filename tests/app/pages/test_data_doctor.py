@@ -86,7 +86,7 @@ def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     session = open_table(page, tmp_path / "films.csv")
     links(page, "repeat")["Exclude"].click()
     assert session.wait_idle()
-    assert "No text appears twice" in said(page) and "One row excluded (copies)" in said(page)
+    assert "No text appears twice" in said(page) and "One row excluded (duplicates)" in said(page)
     assert "98 of 99 rows can be used" in page.table_card.hint_label.text()
     recipe = Path(session.values()["recipe"])
     session.data.mends.save()

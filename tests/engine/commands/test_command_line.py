@@ -112,7 +112,7 @@ def test_a_program_reads_the_scores_of_a_training_and_that_its_model_knew_the_ro
     first = json.loads(out)
     assert code == 0 and first["model"] == str(place / "run" / "model")
     assert sum(map(sum, first["validation"]["confusion"])) == first["validation"]["num_examples"] == 11
-    assert not any("already learned" in note for note in first["notes"])
+    assert not any("already trained on" in note for note in first["notes"])
     again = FINETUNE[: -len(QUICK) - 1] + (first["model"], *QUICK, "--set", "split_seed=7")
     code, out, _ = engine(*again, "--run", "again", "--json")
     assert code == 0
