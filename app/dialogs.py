@@ -209,7 +209,7 @@ class HelpDialog(QDialog):
             (self.tr("[ ], PgUp, PgDn"), self.tr("Attention, Step by step: the next head, the next layer")),
             (self.tr("← → ↑ ↓, Shift+← →"), self.tr("Step by step: step, piece; the number worked out")),
             (self.tr("O, Shift+O, Shift+A"), self.tr("Attention: head off or on, layer off or on, all on")),
-            (self.tr("F8, Ctrl+F, Ctrl+Z"), self.tr("Data: to the next remark; search; take a mend back")),
+            (self.tr("F8, Ctrl+F, Ctrl+Z"), self.tr("Data: to the next remark; search; undo a fix")),
             (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Masked words: take a step back, make it again")),
             (self.tr("Ctrl+K, Ctrl+L, F5"), self.tr("Keep as a scene, edit the lecture, show it")),
             (self.tr("F1"), self.tr("This help")),

@@ -359,13 +359,13 @@ class MainWindow(QMainWindow):
             self.banner.hide()
             return
         run = runs[0]
-        text = self.tr("The run {name} was cut off at step {step} of {total}. Go on with it?").format(
+        text = self.tr("The run {name} was interrupted at step {step} of {total}. Continue it?").format(
             name=run_title(run.path), step=words.number(run.step), total=words.number(run.num_steps)
         )
         if not run.num_steps:  # minutes or tokens bound it, or it had not begun
-            template = self.tr("The run {name} was cut off at step {step}. Go on with it?")
+            template = self.tr("The run {name} was interrupted at step {step}. Continue it?")
             if not run.step:
-                template = self.tr("The run {name} was cut off before its first step. Go on with it?")
+                template = self.tr("The run {name} was interrupted before its first step. Continue it?")
             text = template.format(name=run_title(run.path), step=words.number(run.step))
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)

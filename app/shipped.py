@@ -208,11 +208,11 @@ TABLES = (
     ShippedTable(
         key="similarity",
         file="similarity.csv",
-        title=marked("engine", "A number: how alike are they?"),
+        title=marked("engine", "A number: how similar are they?"),
         words=marked(
             "engine",
-            "64 pairs of sentences with how alike they are, 0 to 5. Written, and rated by feel, for Cloze: "
-            "enough to try what a number is learned like, too few to learn from.",
+            "64 pairs of sentences with their similarity, 0 to 5. Written, and rated by feel, for "
+            "Cloze: enough to try how a number is learned, too few to train on.",
         ),
         roles=Roles(text="sentence1", text_pair="sentence2", label="score"),
         licence="Apache-2.0",
@@ -220,12 +220,12 @@ TABLES = (
     ShippedTable(
         key="endings",
         file="endings.csv",
-        title=marked("engine", "Multiple choice: how does it go on?"),
+        title=marked("engine", "Multiple choice: how does it continue?"),
         words=marked(
             "engine",
-            "96 texts of everyday life with four endings each, of which one goes on with it. Written for "
-            "Cloze. By chance one answer in four is right; the starter gets about half of them with batch "
-            "size 8 and 10 epochs.",
+            "96 texts of everyday life with four endings each, of which one continues the text. "
+            "Written for Cloze. By chance one answer in four is right; the starter gets about half "
+            "of them with batch size 8 and 10 epochs.",
         ),
         roles=Roles(text="text", label="label", choices=("ending1", "ending2", "ending3", "ending4")),
         licence="Apache-2.0",
@@ -266,7 +266,7 @@ LECTURES = (
     ShippedLecture(
         "from-counting-to-bert.json",
         marked("engine", "From counting to BERT"),
-        marked("engine", "Eight models that learned from one text are asked the same questions."),
+        marked("engine", "Eight models trained on one text are asked the same questions."),
     ),
     ShippedLecture(
         "what-fine-tuning-changes.json",
@@ -325,10 +325,10 @@ SENTENCES = (
         pair="The recipe needs two eggs and some butter.",
         words=marked("engine", "A pair without a link between its halves."),
     ),
-    SampleText("He was born in the united [MASK].", marked("engine", "One gap and few words that fit.")),
+    SampleText("He was born in the united [MASK].", marked("engine", "One mask and few words that fit.")),
     SampleText(
         "The king and the [MASK] had two children.",
-        marked("engine", "One gap, filled from what the word before it suggests."),
+        marked("engine", "One mask, filled from what the word before it suggests."),
     ),
     SampleText(
         "Water is made of hydrogen and [MASK].",
@@ -336,7 +336,7 @@ SENTENCES = (
     ),
     SampleText(
         "He was born in [MASK] and she was born in [MASK].",
-        marked("engine", "Two gaps: filled one at a time, or together."),
+        marked("engine", "Two masks: filled one at a time, or together."),
     ),
     SampleText(
         "The keys to the cabinet [MASK] on the table.",
@@ -344,7 +344,7 @@ SENTENCES = (
     ),
     SampleText(
         "The chef who ran to the store [MASK] out of food.",
-        marked("engine", "The gap belongs to the chef at the beginning, not to the store beside it."),
+        marked("engine", "The mask belongs to the chef at the beginning, not to the store next to it."),
     ),
     SampleText(
         "The doctor called the nurse because [MASK] needed help.",
@@ -386,20 +386,22 @@ SENTENCES = (
     ),
     SampleText(
         "It was an unbelievably antidisestablishmentarian speech.",
-        marked("engine", "Long words are cut into WordPieces; ## marks a piece that continues a word."),
+        marked("engine", "Long words are split into WordPieces; ## marks a piece that continues a word."),
     ),
     SampleText(
         "The café served crème brûlée to Zoë.",
-        marked("engine", "An uncased vocabulary drops capitals and accents before it cuts."),
+        marked("engine", "An uncased vocabulary drops capitals and accents before it splits words."),
     ),
     SampleText(
         "On 12/10/2024 at 3.45 p.m. we paid $19.99!",
         marked("engine", "Every punctuation mark is a piece of its own, inside numbers too."),
     ),
-    SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, cut by two rules.")),
+    SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, split by two rules.")),
     SampleText(
         "我爱吃饭",
-        marked("engine", "Chinese is cut into single characters; an English vocabulary lacks most of these."),
+        marked(
+            "engine", "Chinese is split into single characters; an English vocabulary lacks most of these."
+        ),
     ),
     SampleText(
         "我把钱存在银行里。", marked("engine", "Chinese without spaces: 银行, the bank, is two pieces.")

@@ -154,14 +154,16 @@ def result_words(state: TrainingState) -> str:
     """Return how the last training ended; empty when there was none."""
     name = words.shorten(state.name, 30)
     if state.outcome == "finished":
-        text = words.translate("status", "{name} is trained").format(name=name)
+        text = words.translate("status", "Training finished: {name}").format(name=name)
         if state.finished is not None and state.finished.best_metric is not None:
             text = f"{text} · {_reached(state, state.finished.best_metric)}"
         return text
     if state.outcome == "stopped":
-        return words.translate("status", "{name} was stopped and kept").format(name=name)
+        return words.translate("status", "Training stopped and kept: {name}").format(name=name)
     return (
-        words.translate("status", "{name} has failed").format(name=name) if state.outcome == "failed" else ""
+        words.translate("status", "Training failed: {name}").format(name=name)
+        if state.outcome == "failed"
+        else ""
     )
 
 
@@ -169,9 +171,9 @@ def job_result_words(job: QueueJob, root: Path) -> str:
     """Return how a run of the queue ended. Args: root: where runs are kept."""
     name = words.shorten(job.name, 30)
     if job.state == FAILED:
-        return words.translate("status", "{name} has failed").format(name=name)
+        return words.translate("status", "Training failed: {name}").format(name=name)
     info = run_info(root / job.run)
-    text = words.translate("status", "{name} is trained").format(name=name)
+    text = words.translate("status", "Training finished: {name}").format(name=name)
     if info.best_metric is not None:
         reached = _reached_words(info.metric_name, info.best_metric, 0, job.kind == "pretrain")
         text = f"{text} · {reached}"

@@ -208,7 +208,7 @@ class Demo:
         elif key == "reasons" and scenes.told_reasons():
             self._found["counts_most"] = scenes.told_reasons()
             told = ", ".join(f"{word} {value:+.2f}" for word, value in scenes.told_reasons()[:3])
-            print(f"What the answer to “{self.session.inspector.text}” rests on: {told}")
+            print(f"What the answer to “{self.session.inspector.text}” depends on: {told}")
         elif key == "guesses" and scenes.told_guesses():
             self._found["guesses"] = scenes.told_guesses()
             told = ", ".join(f"{word} {probability(value)}" for word, value in scenes.told_guesses())
@@ -285,8 +285,8 @@ class Demo:
         learned, train = results["num_learned"], results["num_train"]
         read = number(learned) if learned == train else f"{number(learned)} of {number(train)}"
         print(
-            f"Rows                 {number(results['num_rows'])}: {read} learned from, "
-            f"{number(results['num_validation'])} kept apart"
+            f"Rows                 {number(results['num_rows'])}: {read} for training, "
+            f"{number(results['num_validation'])} for validation"
         )
         print(f"Steps                {number(results['num_steps'])} of {number(results['planned_steps'])}")
         print(f"Validation accuracy  {accuracy_words(best) if best else '–'}")

@@ -150,6 +150,6 @@ def _text(found: Any, name: str, most: int) -> str:
 
 def _damaged(path: Path) -> UserError:
     return UserError(
-        marked("engine", "{path} is damaged: it begins as a lecture and does not go on as one."),
+        marked("engine", "{path} is damaged: it begins as a lecture and does not continue as one."),
         path=path.name,
     )

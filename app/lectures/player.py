@@ -236,7 +236,7 @@ class LecturePlayer(QObject):
         lacking = find.lacking(scene, self._current.found)
         if not is_kept(scene.page):
             self._show_hole(
-                self.tr("This scene is of a page that this Cloze does not have. Go on to the next.")
+                self.tr("This scene is of a page that this Cloze does not have. Continue with the next.")
             )
         elif lacking and self._current.is_looking:
             self._show_hole(self.tr("Looking for the models of this scene…"))
@@ -244,8 +244,7 @@ class LecturePlayer(QObject):
             self._asked = lacking[0]
             said = self.tr(
                 "“{name}” (weights {fingerprint}) is not on this computer, so this scene cannot be "
-                "shown. Choose its "
-                "folder, or go on to the next scene."
+                "shown. Choose its folder, or continue with the next scene."
             )
             self._show_hole(said.format(name=lacking[0].name, fingerprint=lacking[0].fingerprint))
         else:

@@ -76,7 +76,7 @@ class ClassScoresPlot(ColumnsFigure):
                 row_itself,
                 self._bar,
                 min(MOST_BAR, max(LEAST_BAR, width - taken)),
-                gap=gap if is_wide else 2 * gap,
+                gap=gap,
             ),
             figures(
                 "",

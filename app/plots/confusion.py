@@ -54,7 +54,7 @@ class ConfusionPlot(LayeredFigure):
     def refuse(self) -> None:
         """Say that there are too many labels for a picture."""
         self.clear()
-        self.set_empty_text(self.tr("There are too many labels to draw which was taken for which."))
+        self.set_empty_text(self.tr("There are too many labels to draw a confusion matrix."))
 
     def clear(self) -> None:
         """Show nothing."""
@@ -84,9 +84,9 @@ class ConfusionPlot(LayeredFigure):
     def cell_words(self, true: int, predicted: int) -> str:
         """Return a cell as a sentence: "12 of 80 'sport' texts were taken for 'tech' (15.0 %)"."""
         if true == predicted:
-            sentence = self.tr("{count} of {total} “{true}” texts were recognised ({share}).")
+            sentence = self.tr("{count} of {total} “{true}” texts were predicted correctly ({share}).")
         else:
-            sentence = self.tr("{count} of {total} “{true}” texts were taken for “{predicted}” ({share}).")
+            sentence = self.tr("{count} of {total} “{true}” texts were predicted as “{predicted}” ({share}).")
         return sentence.format(**self.values_of(true, predicted))
 
     def values_of(self, true: int, predicted: int) -> dict[str, str]:
@@ -120,7 +120,7 @@ class ConfusionPlot(LayeredFigure):
         if self.is_empty:
             return self.empty_text
         right, total = int(np.trace(self._counts)), int(self._counts.sum())
-        return self.tr("{right} of {total} texts were recognised.").format(
+        return self.tr("{right} of {total} texts were predicted correctly.").format(
             right=words.number(right), total=words.number(total)
         )
 

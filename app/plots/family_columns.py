@@ -276,7 +276,7 @@ class FamilyColumns(PointedFigure):
         row, number = target
         column = self.columns[number]
         entry = column.entries[row]
-        kind = self.tr("likeness") if column.is_likeness else self.tr("probability")
+        kind = self.tr("similarity") if column.is_likeness else self.tr("probability")
         said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"
         return self.tr("{said}; the answer").format(said=said) if entry.is_answer else said
 

@@ -76,9 +76,9 @@ class HistogramPlot(PointedFigure):
             return ""
         maximum = words.number(self._maximum)
         if not self.cut_share:
-            return self.tr("none cut at {maximum}").format(maximum=maximum)
+            return self.tr("none truncated at {maximum}").format(maximum=maximum)
         digits = 0 if self.cut_share >= 0.095 else 1 if self.cut_share >= 0.0095 else 2
-        return self.tr("{share} cut at {maximum}").format(
+        return self.tr("{share} truncated at {maximum}").format(
             share=words.share(self.cut_share, digits), maximum=maximum
         )
 

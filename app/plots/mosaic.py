@@ -110,7 +110,7 @@ class MosaicPlot(LayeredFigure):
     def numbers(self) -> Numbers:
         if self._picture is None:
             return [["layer", "head"]]
-        rows: Numbers = [["layer", "head", "switched off", "strongest"]]
+        rows: Numbers = [["layer", "head", "turned off", "strongest"]]
         if self._figures is not None:
             rows[0].append(self._figure_name)
         for layer, head in self._order:
@@ -130,7 +130,7 @@ class MosaicPlot(LayeredFigure):
             figure = words.scientific(float(self._figures[layer, head]))
             parts.append(f"{self._figure_name} {figure}")
         if (layer, head) in self._off:
-            parts.append(self.tr("switched off"))
+            parts.append(self.tr("turned off"))
         return " · ".join(parts)
 
     @property

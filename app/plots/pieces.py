@@ -98,7 +98,7 @@ class PiecesPlot(ScrolledFigure):
             "special": self.tr("{piece}, id {id}: a mark that is put around a text"),
             "padding": self.tr("{piece}, id {id}: fills up; the attention mask is 0, so it is not read"),
             "unknown": self.tr("{piece}, id {id}: the vocabulary cannot spell “{span}”"),
-            "cut": self.tr("{piece}, id {id}: cut off, the model does not see “{span}”"),
+            "cut": self.tr("{piece}, id {id}: truncated, the model does not see “{span}”"),
         }.get(chip.kind, self.tr("{piece}, id {id}, from “{span}”"))
         return said.format(piece=chip.text, id=chip.id, span=span)
 

@@ -64,8 +64,8 @@ class PoolingsPlot(ColumnsFigure):
                 self.tr("Texts whose nearest neighbour is of their class"),
             ),
             (
-                self.tr("Same class is\nmore alike"),
-                self.tr("How often two texts of one class are more alike than two of different classes"),
+                self.tr("Same class is\nmore similar"),
+                self.tr("How often two texts of one class are more similar than two of different classes"),
             ),
             (self.tr("Same\nclass"), self.tr("Mean cosine similarity of two texts of one class")),
             (self.tr("Other\nclass"), self.tr("Mean cosine similarity of two texts of different classes")),

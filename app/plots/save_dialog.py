@@ -78,9 +78,9 @@ class SaveDialog(QDialog):
         self.dpi = tidy_spin(named(dots, "save_dpi"))
 
     def _lay_out(self) -> None:
-        self.numbers = named(QCheckBox(self.tr("Its numbers beside it, as a table (.csv)")), "save_numbers")
+        self.numbers = named(QCheckBox(self.tr("Its numbers too, as a table (.csv)")), "save_numbers")
         self.caption = named(
-            QCheckBox(self.tr("Its caption beside it (.txt)")),
+            QCheckBox(self.tr("Its caption too (.txt)")),
             "save_caption",
             tool_tip=self.tr("What is shown, of which model and which text"),
         )

@@ -21,7 +21,7 @@ from app.plots.pointed import PointedFigure, row_after
 from app.plots.strokes import CENTER, level_span, upright_line, write
 
 ROW, AXIS, GAP = 26.0, 18.0, 8.0  # px
-MOST_NAME = 0.42  # of the width
+MOST_NAME = 0.46  # of the width
 FAR = 0.3  # below the first one; what is farther away does not stretch the scale
 DOT, END = 4.0, 4.0
 

@@ -15,7 +15,7 @@ LEAST_BAR, BARS = 50.0, 0.22  # px, and of the width
 class SliceRow:
     """Some texts. share: that is right, with low and high of its interval; others: of the rest.
 
-    chance: how often chance makes them that much worse, in words; "" where nobody asked.
+    chance: how often chance makes them that much worse, as a p-value in words; "" where nobody asked.
     """
 
     name: str
@@ -42,9 +42,7 @@ class SliceRowsPlot(ColumnsFigure):
             figures(self.tr("texts"), of("count"), saved="texts", width=self.widest(["00,000"]), gap=gap),
             Column(self.tr("right"), row_itself, _bar, bar),
             figures("", of("share"), words.share, ink="text", width=share, saved="share right", also=ends),
-            figures(
-                self.tr("chance"), of("chance"), str, saved="chance", width=self.widest(["< 0.1 %"]), gap=gap
-            ),
+            figures(self.tr("p"), of("chance"), str, saved="chance", width=self.widest(["< 0.001"]), gap=gap),
         )
 
     def words_of(self, target: int) -> str:
@@ -61,7 +59,7 @@ class SliceRowsPlot(ColumnsFigure):
         )
         if not one.chance:
             return said
-        return self.tr("{said}; chance alone in {chance} of cases").format(said=said, chance=one.chance)
+        return f"{said}; p {one.chance}"
 
     def summary(self) -> str:
         return self.tr("{count} slices").format(count=words.number(len(self.rows)))

@@ -94,8 +94,8 @@ class StepChips(PointedFigure):
         said = self.tr("{step} of {count}: {name}").format(
             step=target + 1, count=len(self.chips), name=chip.name
         )
-        parts = [said, self.tr("switched off") if chip.is_off else ""]
-        parts.append(self.tr("otherwise than before the change") if chip.is_changed else "")
+        parts = [said, self.tr("turned off") if chip.is_off else ""]
+        parts.append(self.tr("not as before the change") if chip.is_changed else "")
         return "; ".join(part for part in parts if part)
 
     def summary(self) -> str:

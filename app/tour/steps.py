@@ -180,7 +180,7 @@ class Scenes(InsideScenes):
         told += " " + self._moment_words()
         if not is_running:
             return told
-        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile; it goes on learning.")
+        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile; it continues learning.")
 
     def _moment_words(self) -> str:
         state = self.session.training.state
@@ -191,12 +191,12 @@ class Scenes(InsideScenes):
         step, num_steps = words.number(state.step.step), words.number(state.num_steps)
         if self.session.training.is_running:
             return self.tr(
-                "Step {step} of {all}, about {time} left. Blue is the loss on the rows it learns from, "
-                "orange on rows that are kept apart. Both should fall."
+                "Step {step} of {all}, about {time} left. Blue is the loss on the training rows, "
+                "orange on the validation rows. Both should fall."
             ).format(step=step, all=num_steps, time=words.duration(state.step.remaining_s))
         return self.tr(
-            "Done: {step} steps in {time}. Blue is the loss on the rows it learned from, orange on rows that "
-            "were kept apart."
+            "Done: {step} steps in {time}. Blue is the loss on the training rows, orange on the "
+            "validation rows."
         ).format(step=step, time=words.duration(state.step.elapsed_s))
 
     def _best(self) -> Any:
@@ -225,15 +225,15 @@ class Scenes(InsideScenes):
             return self.tr("Nothing has been measured: the training ended before.")
         true = best.confusion.sum(axis=1)
         template = self.tr(
-            "On {rows} rows that it did not learn from, its accuracy is {accuracy}; always answering {label} "
-            "would score {chance}. The best moment, step {step}, is kept. Lit here: which label was taken "
-            "for which."
+            "On {rows} held-out rows, its accuracy is {accuracy}; always answering {label} would "
+            "score {chance}. The best checkpoint, of step {step}, is kept. Highlighted here: the "
+            "confusion matrix."
         )
         if self.session.training.is_running:
             template = self.tr(
-                "It is still learning. On {rows} rows that are kept apart, its best accuracy so far is "
-                "{accuracy}, at step {step}; always answering {label} would score {chance}. Lit here: which "
-                "label was taken for which."
+                "It is still learning. On {rows} held-out rows, its best accuracy so far is "
+                "{accuracy}, at step {step}; always answering {label} would score {chance}. "
+                "Highlighted here: the confusion matrix."
             )
         return template.format(
             rows=words.number(true.sum()),
@@ -307,7 +307,7 @@ class Scenes(InsideScenes):
         return sorted(found, key=lambda one: -abs(one[1]))
 
     def _reasons_words(self) -> str:
-        told = self.tr("Blue words with + speak for the answer, orange words with − against it.")
+        told = self.tr("Blue words with + support the answer, orange words with − oppose it.")
         found = self.told_reasons()
         if found:
             told += " " + self.tr("Here “{word}” counts most.").format(word=words.shorten(found[0][0], 30))

@@ -228,8 +228,8 @@ class InsideScenes(QObject):
 
     def _heads_words(self) -> str:
         told = self.tr(
-            "Click a head to see it large; sort them by what they do. The card below switches heads off and "
-            "shows how the answers change."
+            "Click a head to see it large; sort them by what they do. The card below turns heads "
+            "off and shows how the answers change."
         )
         if self.is_awaited and self.session.training.is_running:
             end = self.tr(
@@ -247,9 +247,9 @@ class InsideScenes(QObject):
             target="looking_empty",
             title=self.tr("Look inside any BERT"),
             words=self.tr(
-                "These pages hide words and show what a model puts there, where its heads look, and what its "
-                "answers rest on. This build came without a model of its own: choose any BERT folder, or "
-                "pretrain a small one."
+                "These pages hide words and show what a model puts there, where its heads look, "
+                "and why it answers as it does. This build came without a model of its own: choose "
+                "any BERT folder, or pretrain a small one."
             ),
         )
 

@@ -72,7 +72,7 @@ def suspect(
     part = yield from reading_part(table.path.name, mended, roles)
     found = yield from suspecting(part, model, max_length, closely=closely)
     if found is None:
-        raise UserError(marked("engine", "Wrong labels are not looked for: there are too few rows."))
+        raise UserError(marked("engine", "There are too few rows to find label errors."))
     return found
 
 

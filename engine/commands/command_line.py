@@ -287,7 +287,7 @@ def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.Ar
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         help=words,
-        description="A task or columns that nobody names are guessed, and the guess is told.",
+        description="A task or columns that nobody names are detected, and shown.",
         epilog=settings_help(FineTuneConfig(), (*FINETUNE_FLAGS, *HOW_READ)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -20,7 +20,7 @@ def add_convert_command(commands: Any) -> None:
     )
     convert.add_argument("--out", required=True, type=Path, help="the model folder to write")
     casing = convert.add_mutually_exclusive_group()
-    casing.add_argument("--cased", action="store_true", help="its vocabulary tells capital letters apart")
+    casing.add_argument("--cased", action="store_true", help="its vocabulary is cased")
     casing.add_argument("--uncased", action="store_true", help="its text is lower-cased")
     convert.set_defaults(run=_convert)
 

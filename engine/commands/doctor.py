@@ -36,16 +36,16 @@ def add_doctor_command(commands: Any) -> None:
     """Add the command to the parser's."""
     doctor: argparse.ArgumentParser = commands.add_parser(
         "doctor",
-        help="find copies, leaks, wrong labels and other faults of a table; mend them in a recipe",
+        help="find duplicates, leaks, label errors and other faults of a table; fix them in a recipe",
     )
     doctor.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
     doctor.add_argument("--against", type=Path, action="append", default=[], help="another part; repeatable")
-    doctor.add_argument("--text", help="the column to read; left out: guessed")
+    doctor.add_argument("--text", help="the column to read; default: detected")
     doctor.add_argument("--text-pair", help="a second column, for pairs of texts")
-    doctor.add_argument("--label", help="the column of the labels; left out: guessed where --text is, too")
+    doctor.add_argument("--label", help="the column of the labels; default: detected where --text is, too")
     doctor.add_argument(
         "--model",
-        help="a model folder: its vocabulary, and its vectors to find wrong labels by; left out: the starter "
+        help="a model folder: its vocabulary, and its vectors to find label errors by; default: the starter "
         "model; none: counted words alone",
     )
     doctor.add_argument("--max-length", type=int, default=128, help="WordPieces that are read of a text")
@@ -54,28 +54,28 @@ def add_doctor_command(commands: Any) -> None:
         dest="run_dir",
         type=Path,
         metavar="RUN",
-        help="a run that learned from the file: the rows that it never got right, or forgot again",
+        help="a run trained on the file: the rows that it never got right, or forgot again",
     )
     how_long = doctor.add_mutually_exclusive_group()
-    how_long.add_argument("--quick", action="store_true", help="do not look for wrong labels")
+    how_long.add_argument("--quick", action="store_true", help="do not look for label errors")
     how_long.add_argument(
         "--closely",
         action="store_true",
-        help="fine-tune the model, too, three times without a third of the rows, to find wrong labels by its "
+        help="fine-tune the model, too, three times without a third of the rows, to find label errors by its "
         "answers, which takes as long as four epochs of training",
     )
-    doctor.add_argument("--recipe", type=Path, help="mends to begin from")
+    doctor.add_argument("--recipe", type=Path, help="fixes to begin from")
     doctor.add_argument(
         "--mend",
         action="append",
         default=[],
         metavar="KIND",
-        help="mend what is found of a kind, such as exact_duplicates or similar_labels; KIND:together keeps "
-        "copies on one side of the split instead of leaving them out; near_duplicates:0.9 and near_leaks:0.9 "
-        "leave out those that are at least so alike; repeatable; needs --out",
+        help="fix what is found of a kind, such as exact_duplicates or similar_labels; KIND:together keeps "
+        "duplicates in one split instead of excluding them; near_duplicates:0.9 and near_leaks:0.9 "
+        "exclude those that are at least this similar; repeatable; needs --out",
     )
     doctor.add_argument("--out", type=Path, help="the recipe to write: JSON, for finetune --recipe")
-    doctor.add_argument("--save-as", type=Path, help="write the mended table as a new CSV")
+    doctor.add_argument("--save-as", type=Path, help="write the fixed table as a new CSV")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON on stdout")
     doctor.set_defaults(run=_doctor)
 
@@ -200,7 +200,7 @@ def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> R
         of_kind = [finding for finding in found if finding.kind == kind]
         steps = [step for finding in of_kind for step in _steps(finding, how)]
         if not steps and of_kind:
-            raise DataError(marked("engine", "There is no mend {name} for what was found."), name=wanted)
+            raise DataError(marked("engine", "There is no fix {name} for what was found."), name=wanted)
         recipe = recipe.plus(*(step for step in steps if step.rows or step.labels))
     return recipe
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_download_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    download = commands.add_parser("download", help="fetch a published model by its name, or go on with it")
+    download = commands.add_parser("download", help="fetch a published model by its name, or continue it")
     download.add_argument("name", metavar="NAME", help="such as bert-base-chinese, or its page's address")
     download.add_argument("--out", type=Path, metavar="DIR", help="the model folder to write")
     download.add_argument("--revision", default="", help="a branch, a tag or a commit")
@@ -70,7 +70,7 @@ def look_lines(look: PublishedModel) -> list[str]:
         parts = ", ".join(f"{part.replace('_', ' ')} {count:,}" for part, count in counts.items() if count)
         said.append(f"will be loaded: {look.inventory.num_weights:,} weights ({parts})")
         left = ", ".join(f"{one.what} {one.num_weights:,}" for one in look.inventory.leftovers)
-        said += [f"will be left out: {left}"] if left else []
+        said += [f"will be ignored: {left}"] if left else []
     else:
         said.append("what its weights hold is known once they are here")
     names = ", ".join(look.files)

@@ -27,7 +27,7 @@ def add_export_command(commands: Any) -> None:
     export = commands.add_parser(
         "export",
         help="write a model for transformers, sentence-transformers or onnxruntime, or all of it as a zip",
-        epilog="Each has the model's card beside it (README.md), and was opened again before it is there.",
+        epilog="Each has the model's card with it (README.md), and was opened again before it is there.",
         formatter_class=partial(argparse.HelpFormatter, max_help_position=34, width=120),
     )
     export.add_argument("--model", required=True, type=Path, help="a model folder")

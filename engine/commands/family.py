@@ -50,15 +50,17 @@ def _add_card(commands: Any) -> None:
     card.add_argument("--family", required=True, type=Path, help="the folder of a family, or a packed one")
     card.add_argument(
         "--words", nargs="+", type=Path, default=[], metavar="FILE",
-        help="analogies (a b c d, a line each; or a folder of such files), or word, word, likeness",
+        help="analogies (a b c d, a line each; or a folder of such files), or word, word, similarity",
     )  # fmt: skip
-    card.add_argument("--sentences", type=Path, metavar="FILE", help="sentence, sentence, likeness: a table")
+    card.add_argument(
+        "--sentences", type=Path, metavar="FILE", help="sentence, sentence, similarity: a table"
+    )
     card.add_argument("--task", type=Path, metavar="FILE", help="a table with texts and labels")
     card.add_argument("--text", help="of --task: the column of the text")
     card.add_argument("--label", help="of --task: the column of the label")
     card.add_argument(
         "--learned-from", nargs="+", metavar="FILE",
-        help="the text that it learned from: the part kept apart is asked again, of a packed family too",
+        help="its training text: the held-out part is asked again, of a packed family too",
     )  # fmt: skip
     card.add_argument("--note", default="", help="a sentence for the card, such as the machine")
     card.set_defaults(run=_card)

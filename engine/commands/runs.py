@@ -43,7 +43,7 @@ def add_run_commands(commands: Any) -> None:
         action="store_true",
         help="leave jobs waiting that were not put into the queue on this computer",
     )
-    _add_queue(inner, "stop", _queue_stop, "stop and keep the run under way; nothing goes on until `run`")
+    _add_queue(inner, "stop", _queue_stop, "stop and keep the run under way; nothing continues until `run`")
     _add_queue(inner, "clear", _queue_clear, "forget the jobs that have ended; their runs stay")
 
 

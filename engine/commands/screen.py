@@ -57,15 +57,15 @@ class Screen:
             case Started():
                 self._num_steps, self._told, self._told_pins = event.num_steps, 0, 0
                 if event.task in ("pretraining", "family"):
-                    texts = f"{event.num_train} documents to train on, {event.num_validation} to validate"
+                    texts = f"{event.num_train} training and {event.num_validation} validation documents"
                     model = f"{event.num_parameters:,} weights; {event.device}"
                     self._line(f"{texts}; {model}; learning rate {event.learning_rate:g}")
                     return
-                rows = f"{event.num_train} rows to train on, {event.num_validation} to validate"
+                rows = f"{event.num_train} training rows, {event.num_validation} validation rows"
                 model = f"{event.num_parameters:,} weights; {event.device}"
                 steps = f"{event.num_steps} steps at {event.learning_rate:g}"
                 labels = f"{len(event.labels)} labels; " if len(event.labels) > 1 else ""
-                self._line(f"{rows}, {event.num_test} to test; {labels}{model}; {steps}")
+                self._line(f"{rows}, {event.num_test} test rows; {labels}{model}; {steps}")
             case Step():
                 self._step(event)
             case Progress():
@@ -223,7 +223,7 @@ def run_series(
 def tell_kept(folder: Path) -> None:
     """Tell how to go on with what a folder keeps."""
     command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
-    print(f"Kept in {folder}. Go on with: {command}", file=sys.stderr)
+    print(f"Kept in {folder}. Continue with: {command}", file=sys.stderr)
 
 
 class _Asked:

@@ -106,12 +106,12 @@ _SAID = {
         marked("engine", "{count:,} rows of {name} are in another script than the rest ({usual}): {others}."),
         marked("engine", "One row of {name} is in another script than the rest ({usual}): {others}."),
         marked("engine", "A model for the one script reads hardly anything of another."),
-        marked("engine", "Look at them, and leave out what does not belong."),
+        marked("engine", "Look at them, and exclude what does not belong."),
     ),
     "hidden_characters": FindingWords(
         marked("engine", "{count:,} texts of {name} hold characters that cannot be seen: {characters}."),
         marked("engine", "One text of {name} holds characters that cannot be seen: {characters}."),
-        marked("engine", "They cut words apart, or make equal texts differ."),
+        marked("engine", "They split words, or make equal texts differ."),
         marked("engine", "Take them out in the file, unless the task is about them."),
     ),
     "lost_characters": FindingWords(

@@ -278,7 +278,7 @@ _LOOK_FIRST = marked("engine", "Look first: one word may change what a text says
 _COPIES = FindingWords(
     *data_notes.REPEATED,
     _WHY_COPIES,
-    marked("engine", "Leave the later ones out, or keep all of a text on one side."),
+    marked("engine", "Exclude the later ones, or keep all copies of a text in one split."),
 )
 _NEAR_COPIES = FindingWords(
     marked("engine", "{count:,} rows of {name} say nearly the same as a row above them."),
@@ -289,7 +289,7 @@ _NEAR_COPIES = FindingWords(
 _CONTRADICTING = FindingWords(
     *data_notes.SEVERAL_LABELS,
     marked("engine", "Nobody can learn both: a label of each is wrong, or the text does not say it."),
-    marked("engine", "Look at the rows and relabel them, or leave them out."),
+    marked("engine", "Look at the rows and relabel them, or exclude them."),
     "wrong",
 )
 _WHY_LEAKS = marked("engine", "What stands in both measures memory, not skill: scores look too good.")
@@ -304,5 +304,5 @@ _NEAR_LEAKS = FindingWords(
     marked("engine", "{count:,} rows of {name} stand in {other} in nearly the same words."),
     marked("engine", "One row of {name} stands in {other} in nearly the same words."),
     _WHY_LEAKS,
-    marked("engine", "Look first: one word may change what a text says. Then leave out what is the same."),
+    marked("engine", "Look first: one word may change what a text says. Then exclude what is the same."),
 )

@@ -177,7 +177,7 @@ _SIMILAR = FindingWords(
     marked("engine", "Merge them, if they are the same."),
     "wrong",
 )
-_WHY_LEFT_OUT = marked("engine", "They are left out of training, and are told of by their lines.")
+_WHY_LEFT_OUT = marked("engine", "They are excluded from training, and listed by their lines.")
 _FILL_IN = marked("engine", "Nothing has to be done; or fill them in, in the file.")
 _NO_TEXT = FindingWords(
     marked("engine", "{count:,} rows of {name} have no text."),
@@ -195,7 +195,7 @@ _RARE = FindingWords(
     marked("engine", "{count:,} labels of {name} have fewer than {least} rows: {labels}."),
     marked("engine", "One label of {name} has fewer than {least} rows: {labels}."),
     marked("engine", "So few are hardly learned, and their score is chance."),
-    marked("engine", "Add rows of them, merge them with others, or leave them out."),
+    marked("engine", "Add rows of them, merge them with others, or exclude them."),
 )
 _MANY_TIMES = marked(
     "engine", "{most} has {large:,} rows of {name}, {least} only {small:,}: {times:.0f} times as many."

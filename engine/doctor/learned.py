@@ -75,15 +75,14 @@ def on_learning(part: TablePart, learned: LearnedRows) -> Iterator[Finding]:
 _NEVER = FindingWords(
     marked(
         "engine",
-        "{count:,} rows of {name} were answered wrong in each of {epochs} epochs by {run}, which learned "
-        "from them.",
+        "{count:,} rows of {name} were misclassified in all {epochs} epochs of {run}, although trained on.",
     ),
     marked(
         "engine",
-        "One row of {name} was answered wrong in each of {epochs} epochs by {run}, which learned from it.",
+        "One row of {name} was misclassified in all {epochs} epochs of {run}, although trained on.",
     ),
     marked("engine", "Such labels are often wrong, or the text does not say them."),
-    marked("engine", "Look at them, the least sure come first; relabel what is wrong, or leave it out."),
+    marked("engine", "Look at them, the least confident come first; relabel what is wrong, or exclude it."),
 )
 _FORGOTTEN = FindingWords(
     marked("engine", "{count:,} rows of {name} were right in one epoch of {run} and wrong in a later one."),

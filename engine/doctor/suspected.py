@@ -106,7 +106,7 @@ def suspecting(
     usable = np.flatnonzero((part.examples.labels >= 0) & (counts[part.examples.labels] >= 2))
     kept = np.unique(part.examples.labels[usable])
     if len(usable) < LEAST or len(kept) < 2 or len(kept) > len(usable) // 4:
-        template = marked("engine", "Wrong labels are not looked for: there are too few rows.")
+        template = marked("engine", "There are too few rows to find label errors.")
         yield Noted(sentence=Sentence(template))
         return None
     examples, labels = part.examples.take(usable), np.searchsorted(kept, part.examples.labels[usable])
@@ -330,7 +330,9 @@ def _finding(part: TablePart, found: DoubtfulLabels, model: Path | None) -> Find
         part=part.name,
         rows=found.rows[told],
         sentence=Sentence(_SUSPECTED, said),
-        why=Sentence(marked("engine", "A wrong label teaches what is false, and is counted as an error.")),
+        why=Sentence(
+            marked("engine", "A label error teaches what is false, and is counted as an error of the model.")
+        ),
         advice=Sentence(marked("engine", "Look at the first ones; many further down are right, but hard.")),
         values={
             "label": [found.names[place] for place in found.labels[told].tolist()],
@@ -353,7 +355,7 @@ _SUSPECTED = marked(
     "{count:,} of {total:,} labels of {name} are not what {model} would answer. About {expected:,} labels "
     "({low:,} to {high:,}) are expected to be wrong; the rest is what that gets wrong itself.",
 )
-_UNTOLD = marked("engine", "Which labels of {name} are wrong cannot be told by {model}.")
+_UNTOLD = marked("engine", "{model} cannot find the label errors of {name}.")
 _WHY_UNTOLD = marked(
     "engine", "What the other rows say of a row tells no more than how frequent each label is."
 )

@@ -22,7 +22,7 @@ PIECES_A_WORD = 3.0  # from here on a vocabulary is of another language
 CAPITALS = 0.9  # share of a text's letters that are capitals, of which a cased vocabulary knows few words
 _LEAST_LETTERS = 12
 _AT_ONCE = 1024
-_CUTTING = marked("engine", "Cutting texts into WordPieces")
+_CUTTING = marked("engine", "Splitting texts into WordPieces")
 
 
 def on_texts(part: TablePart, wordpiece: WordPiece | None, max_length: int) -> Steps[list[Finding]]:
@@ -115,13 +115,13 @@ _SAID = {
         marked("engine", "{count:,} rows of {name} have almost no letters."),
         marked("engine", "One row of {name} has almost no letters."),
         marked("engine", "So little text cannot tell a label."),
-        marked("engine", "Look, and leave out what has no text."),
+        marked("engine", "Look, and exclude what has no text."),
         "look",
     ),
     "too_long": FindingWords(
-        marked("engine", "{count:,} texts of {name} are longer than {length} WordPieces and are cut."),
-        marked("engine", "One text of {name} is longer than {length} WordPieces and is cut."),
-        marked("engine", "What stands behind the cut is not read."),
+        marked("engine", "{count:,} texts of {name} are longer than {length} WordPieces and are truncated."),
+        marked("engine", "One text of {name} is longer than {length} WordPieces and is truncated."),
+        marked("engine", "What comes after that is not read."),
         marked("engine", "Raise the maximum length, or keep head and tail (the setting truncation)."),
         "note",
     ),
@@ -129,20 +129,20 @@ _SAID = {
         marked("engine", "{count:,} texts of {name} consist of unknown pieces, [UNK], to a tenth or more."),
         marked("engine", "One text of {name} consists of unknown pieces, [UNK], to a tenth or more."),
         marked("engine", "The model cannot tell such pieces from one another."),
-        marked("engine", "Choose a model whose vocabulary has their script, or mend the encoding."),
+        marked("engine", "Choose a model whose vocabulary has their script, or fix the encoding."),
         "look",
     ),
     "wrong_case": FindingWords(
-        marked("engine", "{count:,} texts of {name} are all capitals, and the vocabulary knows cases apart."),
-        marked("engine", "One text of {name} is all capitals, and the vocabulary knows cases apart."),
-        marked("engine", "Few words are known in capitals: they are cut into letters."),
+        marked("engine", "{count:,} texts of {name} are all capitals, and the vocabulary is cased."),
+        marked("engine", "One text of {name} is all capitals, and the vocabulary is cased."),
+        marked("engine", "Few words are known in capitals: they are split into letters."),
         marked("engine", "Choose an uncased model, or write the texts as usual."),
         "look",
     ),
     "wrong_language": FindingWords(
-        marked("engine", "A word of {name} is cut into {pieces:.1f} pieces on average."),
-        marked("engine", "A word of {name} is cut into {pieces:.1f} pieces on average."),
-        marked("engine", "The vocabulary was made for another language: little the model knows applies."),
+        marked("engine", "A word of {name} is split into {pieces:.1f} pieces on average."),
+        marked("engine", "A word of {name} is split into {pieces:.1f} pieces on average."),
+        marked("engine", "The vocabulary was made for another language: this model will do poorly."),
         marked("engine", "Choose a model of the language of the texts."),
         "wrong",
     ),

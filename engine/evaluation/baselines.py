@@ -102,7 +102,7 @@ def counting_words(scored: ScoredTable, model: Path, split: str = "") -> Steps[B
     train = kept_part(run, "train")
     own = kept_part(run, split) if split in PARTS else None
     if train is None:
-        raise UserError(marked("engine", "The rows of {path} to learn from cannot be read."), path=run)
+        raise UserError(marked("engine", "The training rows of {path} cannot be read."), path=run)
     length = int(read_info(run / MODEL).get("max_length", 0)) or int(train.lengths.max())
     learned = yield from _reading(_pieces_of(train), wordpiece, len(train))
     pieces = _pieces_of(own) if own is not None else _pieces_in(scored, wordpiece, length)

@@ -8,29 +8,28 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, marked
 from engine.evaluation.report import SCORES, are_hits, groups_of
-from engine.evaluation.statistics import Difference, compared, compared_hits, is_single
+from engine.evaluation.statistics import Difference, compared, compared_hits, is_single, p_words
 from engine.text.example_rows import Indices
 from engine.train.learned import MANY
 from engine.train.scored import SHARE, ScoredTable
 
 _BETTER = marked(
     "engine",
-    "{better} is better than {other} by {value:.1f} points ({low:.1f} to {high:.1f}): chance alone gives "
-    "such a difference in {chance} of cases.",
+    "{better} is better than {other} by {value:.1f} points ({low:.1f} to {high:.1f}; p {p}).",
 )
 _UNSURE = marked(
     "engine",
-    "No difference can be shown: {better} is {value:.1f} points above {other} ({low:.1f} to {high:.1f}), and "
-    "chance alone gives as much in {chance} of cases.",
+    "No difference can be shown: {better} is {value:.1f} points above {other} ({low:.1f} to {high:.1f}; "
+    "p {p}).",
 )
 _SAME = marked("engine", "{first} and {second} are equally good on these texts.")
 _SEEN = marked(
     "engine",
-    "{name} has learned from {count:,} of these {total:,} texts, so they cannot tell which is better.",
+    "{name} was trained on {count:,} of these {total:,} texts, so they cannot tell which is better.",
 )
 _BOTH_SEEN = marked(
     "engine",
-    "{first} and {second} have both learned from many of these texts, so they cannot tell which is better.",
+    "{first} and {second} were both trained on many of these texts, so they cannot tell which is better.",
 )
 _FEW = marked("engine", "One text tells nothing about a difference.")
 
@@ -99,16 +98,8 @@ class ComparedModels:
         if found.value < 0:
             low, high = -high, -low
         values = {"better": better, "other": other, "value": 100 * abs(found.value)}
-        values |= {"low": 100 * low, "high": 100 * high, "chance": chance_words(found.p_value)}
+        values |= {"low": 100 * low, "high": 100 * high, "p": p_words(found.p_value)}
         return Sentence(_BETTER if found.is_sure else _UNSURE, values)
-
-
-def chance_words(p_value: float) -> str:
-    """Return how often chance does something: "8 %", "0.4 %", "less than 0.1 %"."""
-    share = 100 * p_value
-    if share < 0.1:
-        return "< 0.1 %"
-    return f"{share:.1f} %" if share < 2 else f"{share:.0f} %"
 
 
 def compare_scored(first: ScoredTable, second: ScoredTable) -> ComparedModels:

@@ -10,8 +10,8 @@ from engine.evaluation.slices import Slice
 
 MOST_CLASSES, MOST_SLICES = 200, 30
 NAMES = {
-    MAJORITY: "always “{label}”, the largest class of these texts",
-    TRAINING_MAJORITY: "always “{label}”, the largest class of the training rows",
+    MAJORITY: "always “{label}”, the majority class of these texts",
+    TRAINING_MAJORITY: "always “{label}”, the majority class of the training rows",
     TFIDF: "TF-IDF with logistic regression",
 }
 
@@ -33,7 +33,7 @@ def report_markdown(
         f"{report.count:,} texts, {scored.metric} {_with(report.value, report.interval)}.",
     ]
     if scored.num_seen:
-        parts.append(f"The model has learned from {scored.num_seen:,} of these texts.")
+        parts.append(f"The model was trained on {scored.num_seen:,} of these texts.")
         if report.unseen is not None:
             parts[-1] += (
                 f" Over the {report.unseen.count:,} that are new to it: {scored.metric} "
@@ -92,7 +92,7 @@ def _of_classes(
     if len(names) <= 20 and scores.confusion is not None:
         pairs = zip(names, scores.confusion.tolist(), strict=True)
         confusion = [[name, *(f"{count:,}" for count in row)] for name, row in pairs]
-        parts += ["## Confusion: a row for each true class", _table(["", *names], confusion)]
+        parts += ["## Confusion matrix: a row for each true class", _table(["", *names], confusion)]
     found = report.calibration
     said = f"Expected calibration error {_with(found.error, found.interval)}; "
     said += f"by chance alone {_number(found.chance)}."

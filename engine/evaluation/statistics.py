@@ -436,6 +436,11 @@ def holm(p_values: npt.ArrayLike) -> Numbers:
     return corrected
 
 
+def p_words(p: float) -> str:
+    """Return a p-value in as many digits as matter: "= 0.12", "= 0.004", "< 0.001"."""
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
+
+
 def _jackknife_error(without: Numbers, counts: npt.NDArray[np.int64]) -> float:
     """Return the standard error of a score from its values without one group."""
     total = int(counts.sum())

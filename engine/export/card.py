@@ -67,16 +67,16 @@ def _reads(folder: Path, head: str) -> str:
     graph = graph_of(folder)
     if graph.task is not None and graph.task.reads_windows:
         return (
-            f"It reads {graph.max_length} WordPieces at once. Cloze, and answer.py where it is beside the "
-            "graph, read a longer text in windows that overlap; other programs may cut it there."
+            f"It reads {graph.max_length} WordPieces at once. Cloze, and answer.py where it is with the "
+            "graph, read a longer text in windows that overlap; other programs may truncate it there."
         )
-    reads = f"It reads the first {graph.max_length} WordPieces of a text and cuts what is longer"
+    reads = f"It reads the first {graph.max_length} WordPieces of a text and truncates what is longer"
     if graph.truncation == "head_tail":
         reads = f"It reads {graph.max_length} WordPieces of a text: a quarter from its beginning, the rest "
-        reads += "from its end; Cloze and answer.py cut out the middle, other programs cut the end"
+        reads += "from its end; Cloze and answer.py drop the middle, other programs truncate the end"
     if head not in _TAGS:
         return f"{reads}."
-    told = "tokenizer_config.json says the length to other programs; ask them to cut (truncation=True)."
+    told = "tokenizer_config.json says the length to other programs; ask them to truncate (truncation=True)."
     return f"{reads}. {told}" if graph.task is None else f"{reads}, as in training. {told}"
 
 
@@ -105,7 +105,7 @@ def _of_folder(folder: Path, title: str, has_origin: bool) -> str:
     stages = [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
     lines += [
         "## Data",
-        "\n".join(map(_stage, stages)) or "What it learned from is not written in its folder.",
+        "\n".join(map(_stage, stages)) or "Its training data are not written in its folder.",
     ]
     lines += [
         "## Results",

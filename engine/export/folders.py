@@ -48,7 +48,7 @@ SENTENCES = Use(
 )
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
-_OTHERWISE = marked("engine", "The copy of {folder} answers otherwise; nothing is kept.")
+_OTHERWISE = marked("engine", "The copy of {folder} answers differently; nothing is kept.")
 _WRITING = marked("engine", "Writing")
 _CHECKING = marked("engine", "Checking")
 
@@ -236,5 +236,5 @@ def _left_out(folder: Path, tensors: dict[str, Tensor]) -> Iterator[Sentence]:
     with open_weights(folder) as stored:
         left = [name for name in stored.infos if names.full_name(names.plain_name(name)) not in tensors]
     if left := [name for name in left if not names.is_buffer(name)]:
-        template = marked("engine", "Left out, for it is no part of BERT: {names} ({count} tensors).")
+        template = marked("engine", "Ignored, for it is no part of BERT: {names} ({count} tensors).")
         yield Sentence(template, {"names": some_of(left, 3), "count": len(left)})

@@ -65,7 +65,7 @@ class OnnxExport:
         )
         values = {"megabytes": self.num_bytes / 1e6, "difference": self.difference, "count": self.num_texts}
         beside = marked(
-            "engine", "answer.py, the program beside it, answers {count} texts and pairs as Cloze does."
+            "engine", "answer.py, the program with it, answers {count} texts and pairs as Cloze does."
         )
         return (Sentence(template, values), Sentence(beside, {"count": self.num_answered}))
 
@@ -151,6 +151,6 @@ def _compared(
             read = read_part(graph, here, batch)
             largest = max(largest, float(np.abs(here[read] - there[read]).max(initial=0.0)))
     if not largest <= TOLERANCE:
-        template = marked("engine", "onnxruntime answers otherwise, by {difference:.2g}; nothing is kept.")
+        template = marked("engine", "onnxruntime answers differently, by {difference:.2g}; nothing is kept.")
         raise ModelError(template, difference=largest)
     return largest

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Sentence, marked
+from engine.evaluation.statistics import p_words
 from engine.family.members import ABOUT, AT_RANDOM, FREQUENCIES
 from engine.family.scores import BLANKS, BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
 from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, JudgedClaim, judged_of
 from engine.train.gains import aligned
 
-CANNOT = "cannot"
+CANNOT = "n/a"
 INFORMED = marked(
     "engine",
     "BERT began with what counting tells of the whole text, which took none of its minutes.",
@@ -74,7 +75,7 @@ class CardLine:
     left_out: int = 0
 
     def cell(self, name: str) -> str:
-        """Return a member's score with its interval; "cannot" is a result too."""
+        """Return a member's score with its interval; "n/a" is a result too."""
         one = self.scores.get(name)
         if one is None:
             return CANNOT
@@ -121,23 +122,18 @@ def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
         p = "" if found.p_value is None else f"; p {p_words(found.p_value)} after Holm's correction"
         reason = "" if found.reason is None else f". {found.reason}"
         yield (
-            f"{found.verdict.capitalize()}: {one.claim} ({one.measure}: {one.first:.3f} and "
+            f"{_TITLES[found.verdict]}: {one.claim} ({one.measure}: {one.first:.3f} and "
             f"{one.second:.3f}, difference {one.difference:+.3f}, 95 %: {one.low:+.3f} to "
             f"{one.high:+.3f}, {one.count} texts{p}){reason}"
         )
 
 
-def p_words(p: float) -> str:
-    """Return a p-value in as many digits as matter."""
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
-
-
 _ABOUT_TEXT = (
-    "All learned from {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
+    "All were trained on {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
     "words; every other word is [UNK] to each of them. What they reached has 95 % intervals. **Bold** are "
-    "the best and those that are not surely worse by a paired test over the same questions, with Holm's "
+    "the best and those that are not clearly worse by a paired test over the same questions, with Holm's "
     "correction over the members; never who is not above chance. Perplexity from the left and "
-    "pseudo-perplexity from both sides are not to be compared: one foresees a word from what stands before "
+    "pseudo-perplexity from both sides are not to be compared: one predicts a word from what comes before "
     "it, the other from all the rest. The words in the blanks are guessed by all who give probabilities, "
     "each from what it may see, among the known words alone."
 )
@@ -147,15 +143,15 @@ _ABOUT_MEMBERS = (
 )
 _ABOUT_TABLE = (
     "Vectors are compared by their cosine: of words, or of the mean of a sentence's places or words. A "
-    "question with a word beyond the vocabulary is left out. By chance half of the next sentences are told, "
-    "and 44 % of the senses. “cannot” is a result: the n-gram has no vectors, and who sees one side alone "
+    "question with a word beyond the vocabulary is skipped. By chance half of the next sentences are told, "
+    "and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and who sees one side alone "
     "has no pseudo-perplexity."
 )
 _TITLES = {
-    HOLDS: "What was expected and came",
-    DOES_NOT: "What was expected and did not come",
-    OPEN: "What cannot be told",
-    NO_VERDICT: "What this family cannot decide",
+    HOLDS: "Confirmed",
+    DOES_NOT: "Not confirmed here",
+    OPEN: "Inconclusive",
+    NO_VERDICT: "No verdict from this family",
 }
 
 
@@ -200,7 +196,7 @@ def _asked(line: CardLine) -> str:
     """Return what a question is, where it is from and over how many."""
     counts = [int(one["count"]) for one in line.scores.values()]
     many = f"{max(counts):,}" if counts else ""
-    left = f"{line.left_out:,} left out" if line.left_out else ""
+    left = f"{line.left_out:,} skipped" if line.left_out else ""
     rest = ", ".join(part for part in (line.source, many, left) if part)
     return f"{line.name} ({rest})" if rest else line.name
 

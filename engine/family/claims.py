@@ -151,7 +151,7 @@ def read_sentences(path: Path) -> list[tuple[str, str, float]]:
     if len(found) < 3:
         raise DataError(
             marked(
-                "engine", "{path} holds no pairs of sentences: a row has two and their likeness, a number."
+                "engine", "{path} holds no pairs of sentences: a row has two and their similarity, a number."
             ),
             path=path,
         )

@@ -124,7 +124,7 @@ def examine(family: Family, asked: ExamQuestions) -> Steps[ExamResult]:
 def of_words(family: Family, path: Path) -> ExamRow:
     """Return what was answered to a file of analogies, or of pairs of words. Raises: DataError."""
     is_analogies, found = answered(family, path)
-    name = ANALOGIES if is_analogies else marked("engine", "Likeness of words")
+    name = ANALOGIES if is_analogies else marked("engine", "Similarity of words")
     reached = {name: one.score for name, one in found.items() if one.score is not None}
     left_out = max((one.left_out for one in found.values()), default=0)
     return ExamRow(name, path.name, PERCENT if is_analogies else RANKS, reached, left_out)
@@ -156,7 +156,7 @@ def of_senses(family: Family) -> ExamRow | None:
 
 def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> ExamRow:
     reached = correlations({name: one for name, one in cosines.items() if name != CLS_VECTOR}, said)
-    return ExamRow(marked("engine", "Likeness of sentences"), path.name, RANKS, reached)
+    return ExamRow(marked("engine", "Similarity of sentences"), path.name, RANKS, reached)
 
 
 def rows_document(rows: Sequence[ExamRow]) -> list[dict[str, Any]]:

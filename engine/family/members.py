@@ -72,7 +72,7 @@ ABOUT = {
         About(
             "skipgram", "skip-gram", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
             marked("engine", "near, no order"),
-            marked("engine", "Gives likeness, not probability, and knows no order."),
+            marked("engine", "Gives similarity, not probability, and knows no order."),
         ),
         About(
             "glove", "GloVe", 2014, "Pennington et al. 2014", WORD_VECTORS, ALL, 0, LIKENESS, AT_RANDOM,
@@ -92,7 +92,7 @@ ABOUT = {
         About(
             "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY, AT_RANDOM,
             marked("engine", "both at once"),
-            marked("engine", "Cannot go on writing; guesses each blank by itself."),
+            marked("engine", "Cannot continue a text; guesses each blank by itself."),
         ),
     )
 }  # fmt: skip

@@ -198,8 +198,8 @@ def _check_folder(config: FamilyConfig, folder: Path) -> None:
             raise RunError(
                 marked(
                     "engine",
-                    "The family in {path} was begun with other settings ({names}). Name a new folder, or go "
-                    "on with it as it is: python -m engine resume {path}",
+                    "The family in {path} was begun with other settings ({names}). Name a new "
+                    "folder, or continue it as it is: python -m engine resume {path}",
                 ),
                 path=folder,
                 names=", ".join(other),

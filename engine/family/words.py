@@ -88,7 +88,7 @@ def read_pairs(path: Path) -> list[tuple[str, str, float]]:
             continue  # a heading, or an empty line
     if len(found) < 3:
         raise DataError(
-            marked("engine", "{path} holds no pairs of words: a line has two words and their likeness."),
+            marked("engine", "{path} holds no pairs of words: a line has two words and their similarity."),
             path=path,
         )
     return found
@@ -117,8 +117,8 @@ def answered(family: Family, path: Path) -> tuple[bool, dict[str, WordFileScore]
             raise DataError(
                 marked(
                     "engine",
-                    "{path} holds no questions about words: a line has four words, such as king man queen "
-                    "woman, or two words and their likeness, a number.",
+                    "{path} holds no questions about words: a line has four words, such as king "
+                    "man queen woman, or two words and their similarity, a number.",
                 ),
                 path=path,
             ) from error

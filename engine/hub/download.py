@@ -161,7 +161,7 @@ def _open_once(part: Path, look: PublishedModel) -> list[Sentence]:
         shutil.rmtree(part, ignore_errors=True)  # it is what its hub has: another try would bring the same
         raise renamed(error, part, partial(published, look.name)) from error
     left = [str(one.what) for one in inventory.leftovers]
-    template = marked("engine", "Left out when it is opened, for it is no part of BERT here: {names}.")
+    template = marked("engine", "Ignored when it is opened, for it is no part of BERT here: {names}.")
     return [*([Sentence(template, {"names": left})] if left else []), *vocabulary.notes]
 
 

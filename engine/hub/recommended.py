@@ -59,7 +59,7 @@ RECOMMENDED = (
     ),
     RecommendedModel(
         "sentence-transformers/all-MiniLM-L6-v2", 22.7, _ENGLISH, "apache-2.0",
-        marked("engine", "One vector for each sentence: maps, neighbours, likeness"),
+        marked("engine", "One vector for each sentence: maps, neighbours, similarity"),
     ),
     RecommendedModel(
         "BAAI/bge-small-zh-v1.5", 24, _CHINESE, "mit",

@@ -185,9 +185,7 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
             **values,
         )
     if said.status == 416:
-        template = marked(
-            "engine", "{host} refuses to go on with a file of {name} where it ended ({status})."
-        )
+        template = marked("engine", "{host} refuses to continue a file of {name} where it ended ({status}).")
         return UserError(template, **values)
     if said.status >= 500:
         template = marked("engine", "{host} has a fault of its own ({status}). Try again later.")
@@ -197,13 +195,15 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
 
 def _of_cut(error: TransferCut) -> UserError:
     if error.size is None:
-        template = marked("engine", "{host} stops sending {file} each time. Go on later, or choose a mirror.")
+        template = marked(
+            "engine", "{host} stops sending {file} each time. Continue later, or choose a mirror."
+        )
         return UserError(template, host=error.host, file=error.file)
     return UserError(
         marked(
             "engine",
-            "{host} stops sending {file} after {done:,} of {size:,} bytes. What is here is kept: go on "
-            "later, or choose a mirror.",
+            "{host} stops sending {file} after {done:,} of {size:,} bytes. What is here is kept: "
+            "continue later, or choose a mirror.",
         ),
         host=error.host,
         file=error.file,
@@ -220,7 +220,7 @@ def _of_line(error: Exception, host: str) -> UserError:
         template = marked("engine", "The proxy of this computer lets nothing through to {host}: {reason}.")
         return UserError(template, host=host, reason=_reason(error))
     if isinstance(error, httpx2.TimeoutException):
-        template = marked("engine", "{host} does not answer in time. Go on later, or choose a mirror.")
+        template = marked("engine", "{host} does not answer in time. Continue later, or choose a mirror.")
         return UserError(template, host=host)
     if isinstance(error, httpx2.TooManyRedirects):
         return UserError(
@@ -239,9 +239,11 @@ def _of_line(error: Exception, host: str) -> UserError:
         )
         return UserError(template, host=host, reason=_reason(error))
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
-        template = marked("engine", "{host} hung up before all had come. Go on later, or choose a mirror.")
+        template = marked("engine", "{host} hung up before all had come. Continue later, or choose a mirror.")
         return UserError(template, host=host)
-    template = marked("engine", "The connection to {host} broke: {reason}. Go on later, or choose a mirror.")
+    template = marked(
+        "engine", "The connection to {host} broke: {reason}. Continue later, or choose a mirror."
+    )
     return UserError(template, host=host, reason=_reason(error))
 
 

@@ -53,7 +53,7 @@ FINGERPRINT_DIGITS = 12
 _READ_BYTES = 8 * 2**20  # of weights between two steps
 _TRIES = 3  # a training beside may put a new model in the place of an old one while it is read
 _NO_TEXT = marked("engine", "There is no text to look at. Type one.")
-_NO_PAIR = marked("engine", "The second text is empty. Type one, or leave it out.")
+_NO_PAIR = marked("engine", "The second text is empty. Type one, or omit it.")
 _LACKS = {
     "masked_words": marked(
         "engine",

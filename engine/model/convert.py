@@ -66,7 +66,7 @@ def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) ->
     tensors = _published(read)
     kind, leftover = _kind(tensors)
     if leftover:
-        template = marked("engine", "Left out, of heads that are not whole: {names}.")
+        template = marked("engine", "Ignored, of heads that are not whole: {names}.")
         notes.append(Sentence(template, {"names": listed(leftover)}))
         tensors = {name: value for name, value in tensors.items() if name not in leftover}
     labels = _labels(config, tensors)
@@ -173,9 +173,9 @@ def _told(found: TensorFlowCheckpoint, odd: Sequence[str]) -> list[Sentence]:
     """Return what is left of a checkpoint."""
     notes = []
     if count := sum(map(is_of_training, found.entries)):
-        template = marked("engine", "Left out, for training alone: {count} tensors.")
+        template = marked("engine", "Ignored, for training alone: {count} tensors.")
         notes.append(Sentence(template, {"count": count}))
     if odd:
-        template = marked("engine", "Left out, for they are no floating-point numbers: {names}.")
+        template = marked("engine", "Ignored, for they are no floating-point numbers: {names}.")
         notes.append(Sentence(template, {"names": listed(odd)}))
     return notes

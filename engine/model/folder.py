@@ -130,7 +130,7 @@ def _open_shards(
             raise ModelError(
                 marked(
                     "engine",
-                    "{path} sends for {shard!r}, which is not the name of a {ending} file beside it.",
+                    "{path} sends for {shard!r}, which is not the name of a {ending} file next to it.",
                 ),
                 path=index,
                 shard=shard,

@@ -120,8 +120,8 @@ def _pin(sentence: str, wordpiece: WordPiece) -> _Pin:
     if len(marks) != 1 or not marks[0][1].strip():
         template = marked(
             "engine",
-            "The pinned sentence {sentence!r} needs one gap: put the right word in square brackets, or write "
-            "[MASK].",
+            "The pinned sentence {sentence!r} needs one mask: put the right word in square "
+            "brackets, or write [MASK].",
         )
         raise UserError(template, sentence=sentence[:80])
     right = None if marks[0][1] == "MASK" else marks[0][1].strip()

@@ -11,8 +11,8 @@ from typing import Any
 from engine.errors import ModelError, Sentence, marked
 
 _ENGLISH, _MANY = "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased"
-_BYTES = marked("engine", "it cuts texts into bytes, not into WordPieces, and counts places from 2")
-_PIECES = marked("engine", "it cuts texts by SentencePiece, not into WordPieces, and counts places from 2")
+_BYTES = marked("engine", "it splits texts into bytes, not into WordPieces, and counts places from 2")
+_PIECES = marked("engine", "it splits texts by SentencePiece, not into WordPieces, and counts places from 2")
 _SHARED = marked("engine", "all its layers share one set of weights, and its word vectors are narrower")
 _RELATIVE = marked(
     "engine", "its attention counts how far apart words are, where BERT has a vector for each place"
@@ -21,8 +21,8 @@ _ROTARY = marked("engine", "it turns its vectors by their place, where BERT adds
 _WRITES = marked("engine", "it reads with one half and writes with the other; BERT only reads")
 _LEFT = marked("engine", "it reads from left to right and writes on; BERT reads from both sides")
 _ORDERS = marked("engine", "it learned to guess words in any order, with a second stream of attention")
-_SPARSE = marked("engine", "its attention leaves out most pairs of words so that texts may be long")
-_OTHER_BLOCKS = marked("engine", "its layers are built otherwise than BERT's")
+_SPARSE = marked("engine", "its attention skips most pairs of words so that texts may be long")
+_OTHER_BLOCKS = marked("engine", "its layers are not built as BERT's are")
 _TASKS = marked("engine", "it adds vectors to its words that BERT does not have")
 _NARROW = marked("engine", "its word vectors are narrower than its layers, which BERT's are not")
 _UNKNOWN = marked("engine", "its layers are not known to be those of BERT")

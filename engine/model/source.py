@@ -34,8 +34,8 @@ _LACKING = {
 }
 _OTHER_CLASSIFIER = marked(
     "engine",
-    "The model's own classifier was not used: {model}'s is built otherwise than BERT's. Fine-tune the model "
-    "to make one.",
+    "The model's own classifier was not used: {model}'s is not built as BERT's is. Fine-tune the "
+    "model to make one.",
 )
 _READ_AS = {
     "distilbert": marked(

@@ -134,7 +134,7 @@ def load_headed(
         wanted = (own or ()) if labels is None else tuple(labels)
         if own and sorted(own) != sorted(wanted):
             template = marked(
-                "engine", "The model's own classifier was not used: it tells apart {own}, not {labels}."
+                "engine", "The model's own classifier was not used: its labels are {own}, not {labels}."
             )
             objection = Sentence(template, {"own": listed(own), "labels": listed(wanted)})
         parts = tuple(part for part in head.parts if config.layer_mix or part != "layer_mix")

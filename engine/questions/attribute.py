@@ -72,7 +72,7 @@ class AttributionQuestion(
         if self.target in subject.labels:  # a label may be called mask
             question = "labels"
         if self.wanted and question != "masked_words":
-            raise UserError(marked("engine", "--answer is for --target mask only. Leave it out."))
+            raise UserError(marked("engine", "--answer is for --target mask only. Omit it."))
         answer = self.wanted if question == "masked_words" else ""
         return Target(question=question, answer=self.target if question == "labels" else answer)
 

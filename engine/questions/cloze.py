@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ClozeQuestion(
     TableQuestion["tuple[Table, Cloze]"],
     command="cloze",
-    help="tell how well the words of many texts are foreseen",
+    help="measure how well the words of many texts are predicted",
 ):
     """Each word of the texts hidden in turn; the table is that in which their lines are."""
 

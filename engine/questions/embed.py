@@ -23,7 +23,7 @@ class EmbeddingQuestion(
     data: Path = asked(help="a CSV, TSV or JSON lines file")
     text: str = asked(help="the column with the text")
     text_pair: str = asked("", "the column with the second text", kw_only=True)
-    label: str = asked("", "a column to keep beside the vectors", kw_only=True)
+    label: str = asked("", "a column to keep with the vectors", kw_only=True)
     pooling: str = asked(
         "",
         "how its pieces become one vector; else as sentence-transformers' files in the folder say, or mean",

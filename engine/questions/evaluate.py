@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 KEEP, FORGET = "keep", "forget"
 NOT_TESTED = marked(
     "engine",
-    "The temperature that the model keeps was fitted on half of these texts: how sure it is has to be "
-    "tested on others.",
+    "The temperature that the model keeps was fitted on half of these texts: its confidence has to "
+    "be tested on others.",
 )
 
 
@@ -50,7 +50,7 @@ class EvaluationQuestion(
     model: ModelName = asked(help="a model folder, or a run's")
     out: Path | None = rows_field("a new CSV with every text, what is true and what was answered")
     report: Path | None = out_field("a new Markdown file with all of it")
-    quick: bool = asked(False, "leave out TF-IDF and the search for weak slices", kw_only=True)
+    quick: bool = asked(False, "skip TF-IDF and the search for weak slices", kw_only=True)
     meaning: bool = asked(
         False,
         "also look for weak slices among groups of like meaning, by the model's own vectors",

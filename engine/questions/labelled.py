@@ -37,9 +37,7 @@ class LabelledTexts:
     """
 
     data: str = asked("", "a labelled file", kw_only=True)
-    part: str = asked(
-        "", "in its place: the rows that the run kept apart", choices=("", *PARTS), kw_only=True
-    )
+    part: str = asked("", "in its place: the rows that the run held out", choices=("", *PARTS), kw_only=True)
     text: str = column_field()
     text_pair: str = column_field()
     choices: str = column_field()

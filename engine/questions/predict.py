@@ -46,9 +46,7 @@ class PredictionQuestion(
     def check(self) -> None:
         has_out = self.out not in (None, Path())
         if self.stream and (self.data or has_out):
-            raise UserError(
-                marked("engine", "Texts come on stdin with --stream: leave out --data and --out.")
-            )
+            raise UserError(marked("engine", "Texts come on stdin with --stream: omit --data and --out."))
         if not self.stream and not (self.data and has_out):
             raise UserError(marked("engine", "Name the file to answer by --data and the new one by --out."))
 

@@ -23,7 +23,7 @@ COLUMNS = ("word", "mean", "low", "high", "total", "texts")
 class RestingWordsQuestion(
     TableQuestion["RestingWordRows"],
     command="rests-on",
-    help="tell which words the answers of a classifier rest on",
+    help="show which words drive the answers of a classifier",
 ):
     """What each word adds to a label, over many texts."""
 

@@ -98,7 +98,7 @@ def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
         for name, value in {score.metric: score.value, **first.metrics.get(score.split, {})}.items():
             about = _interval(score) if name == score.metric else ""
             rows.append(f"| {score.split} | {name} | {written(value)} | {about} | {score.rows:,} |")
-    yield "\n".join(rows) if first.scores else "It was not measured: no rows were kept apart."
+    yield "\n".join(rows) if first.scores else "It was not measured: no rows were held out."
     for split in ("validation", "test"):
         found = [own for run in runs if (own := run.score(split)) is not None]
         if len(found) > 1:

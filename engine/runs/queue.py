@@ -484,7 +484,7 @@ def _leave_out(root: Path, job: QueueJob, place: int, count: int) -> None:
     from engine.train.run.folder import Run  # here: it brings torch with it, and a window needs none
 
     template = marked(
-        "engine", "Left out by halving: number {place} of {count} after {share:.0%} of its steps."
+        "engine", "Stopped by halving: number {place} of {count} after {share:.0%} of its steps."
     )
     why = template.format(place=place, count=count, share=SHARES[job.rung - 1])
     with suppress(UserError), Run.reopen(root / job.run) as run:  # where that says no, the queue still knows

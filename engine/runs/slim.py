@@ -33,7 +33,7 @@ def slim(root: Path, run: Path) -> int:
 
     if any(job.is_open and job.run == run.name for job in jobs_in(root)):
         raise RunError(
-            marked("engine", "{path} waits in the queue and needs its checkpoints to go on."), path=run
+            marked("engine", "{path} waits in the queue and needs its checkpoints to continue."), path=run
         )
     with Run.reopen(run) as held:
         state = run_info(run).state

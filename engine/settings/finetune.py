@@ -21,27 +21,25 @@ USUAL_LABELS, ALL_LABELS = 1000, 20_000  # that are learned unless a person says
 class DataConfig:
     """Which tables, which columns, how they are read and cut."""
 
-    data: str = setting(
-        "", marked("engine", "Data"), marked("engine", "The table to learn from."), kind="path"
-    )
+    data: str = setting("", marked("engine", "Data"), marked("engine", "The table to train on."), kind="path")
     validation_data: str = setting(
         "",
         marked("engine", "Validation data"),
-        marked("engine", "A table kept apart to choose the best moment by. Empty: a share of the data."),
+        marked("engine", "A held-out table to pick the best checkpoint by. Empty: a share of the data."),
         kind="path",
         advanced=True,
     )
     test_data: str = setting(
         "",
         marked("engine", "Test data"),
-        marked("engine", "A table that is looked at once, at the end. Empty: the test share, if any."),
+        marked("engine", "A table that is measured once, at the end. Empty: the test share, if any."),
         kind="path",
         advanced=True,
     )
     task: str = setting(
         "",
         marked("engine", "Task"),
-        marked("engine", "What the model is to learn. Empty: what the data look like, and why is said."),
+        marked("engine", "What the model is to learn. Empty: as detected in the data, with the reason."),
         choices=(
             "",
             "classification",
@@ -119,8 +117,8 @@ class DataConfig:
         marked("engine", "Merge nearly equal labels"),
         marked(
             "engine",
-            "Whether labels that differ only in case, white space, width or characters that look alike are "
-            "learned as one, in the commonest spelling.",
+            "Whether labels that differ only in case, white space, width or characters that look "
+            "the same are learned as one, in the commonest spelling.",
         ),
         advanced=True,
         kind="hidden",
@@ -152,8 +150,8 @@ class DataConfig:
         marked("engine", "Recipe"),
         marked(
             "engine",
-            "Mends of the data that are applied when it is read: rows left out or relabelled, labels merged, "
-            "copies kept on one side of the split. The file itself stays as it is.",
+            "Fixes of the data that are applied when it is read: rows excluded or relabelled, "
+            "labels merged, duplicates kept in one split. The file itself stays as it is.",
         ),
         advanced=True,
         kind="hidden",
@@ -197,14 +195,14 @@ class DataConfig:
     validation_share: float = setting(
         0.2,
         marked("engine", "Validation share"),
-        marked("engine", "The share of rows kept apart, drawn label by label, to measure on while training."),
+        marked("engine", "The share of rows held out, drawn label by label, to measure on while training."),
         minimum=0.0,
         maximum=0.9,
     )
     test_share: float = setting(
         0.0,
         marked("engine", "Test share"),
-        marked("engine", "A further share that is looked at once, with the best checkpoint, at the end."),
+        marked("engine", "A further share that is measured once, with the best checkpoint, at the end."),
         minimum=0.0,
         maximum=0.9,
         advanced=True,
@@ -212,7 +210,7 @@ class DataConfig:
     split_seed: int = setting(
         42,
         marked("engine", "Split seed"),
-        marked("engine", "The same seed draws the same rows. Kept apart from the training seed."),
+        marked("engine", "The same seed draws the same rows. It is separate from the training seed."),
         minimum=0,
         maximum=2**31 - 1,
         advanced=True,
@@ -222,8 +220,9 @@ class DataConfig:
         marked("engine", "Maximum length"),
         marked(
             "engine",
-            "WordPieces kept of each text, special tokens included; longer texts are cut, and a passage that "
-            "questions are about is read in windows of so many. 0: 128, for questions 384.",
+            "WordPieces kept of each text, special tokens included; longer texts are truncated, "
+            "and a passage that questions are about is read in windows of so many. 0: 128, for "
+            "questions 384.",
         ),
         minimum=0,
         maximum=8192,
@@ -244,7 +243,7 @@ class DataConfig:
     )
     max_question: int = setting(
         64,
-        marked("engine", "Longest question"),
+        marked("engine", "Max question length"),
         marked("engine", "For questions: WordPieces of a question; the rest of a longer one is not read."),
         minimum=1,
         maximum=8192,
@@ -253,11 +252,11 @@ class DataConfig:
     )
     truncation: str = setting(
         "longest_first",
-        marked("engine", "Cutting"),
+        marked("engine", "Truncation"),
         marked(
             "engine",
             "What is kept of a text that is too long: its head, or its head and tail; of a pair, "
-            "longest_first cuts the longer text first.",
+            "longest_first truncates the longer text first.",
         ),
         choices=("longest_first", "head", "head_tail"),
         advanced=True,
@@ -361,8 +360,9 @@ class AdaptConfig:
         marked("engine", "Rate of lower layers"),
         marked(
             "engine",
-            "Each layer learns at this times the rate of the one above it. Below 1, lower layers keep more "
-            "of what they know; 0.95 was best in Sun et al. 2019, after Howard and Ruder 2018. 1: all alike.",
+            "Each layer learns at this times the rate of the one above it. Below 1, lower layers "
+            "keep more of what they know; 0.95 was best in Sun et al. 2019, after Howard and Ruder "
+            "2018. 1: all the same.",
         ),
         minimum=0.01,
         maximum=1.0,

@@ -51,8 +51,8 @@ class StagesConfig:
         marked("engine", "Task text"),
         marked(
             "engine",
-            "Text files or folders that are like the task's own texts, one a line. Empty: the texts of the "
-            "rows to train on, and never of others.",
+            "Text files or folders that are like the task's own texts, one a line. Empty: the "
+            "texts of the training rows, and never of others.",
         ),
         kind="path",
     )
@@ -107,7 +107,7 @@ class StagesConfig:
     )
     held_out_share: float = setting(
         0.05,
-        marked("engine", "Share of text kept apart"),
+        marked("engine", "Share of text held out"),
         marked(
             "engine",
             "The share of each text, in whole documents, on which the loss of masked words is measured "

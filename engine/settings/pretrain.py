@@ -19,7 +19,7 @@ class TextConfig:
         marked("engine", "Text"),
         marked(
             "engine",
-            "Text files or folders to learn from, one a line: plain, .gz, .xz, or a table with a column.",
+            "Text files or folders to train on, one a line: plain, .gz, .xz, or a table with a column.",
         ),
         kind="path",
     )
@@ -48,21 +48,21 @@ class TextConfig:
         marked("engine", "Drop repeated lines"),
         marked(
             "engine",
-            "Leave out lines that repeat an earlier one but for case, spaces and digits. Thousands of "
-            "repeats are the classic cause of a loss that does not fall.",
+            "Exclude lines that repeat an earlier one but for case, spaces and digits. Thousands "
+            "of repeats are the classic cause of a loss that does not fall.",
         ),
     )
     validation_text: str = setting(
         "",
         marked("engine", "Validation text"),
-        marked("engine", "Text kept apart to measure on. Empty: a share of the documents."),
+        marked("engine", "Text held out to measure on. Empty: a share of the documents."),
         kind="path",
         advanced=True,
     )
     validation_share: float = setting(
         0.01,
         marked("engine", "Validation share"),
-        marked("engine", "The share of the text, in whole documents, that is kept apart to measure on."),
+        marked("engine", "The share of the text, in whole documents, that is held out to measure on."),
         minimum=0.0,
         maximum=0.5,
         advanced=True,
@@ -108,7 +108,7 @@ class StartConfig:
     vocab_size: int = setting(
         8192,
         marked("engine", "Vocabulary size"),
-        marked("engine", "WordPieces to learn from the text. More pieces cut words less and cost time."),
+        marked("engine", "WordPieces to learn from the text. More pieces split words less and cost time."),
         minimum=128,
         maximum=1_000_000,
     )
@@ -137,8 +137,8 @@ class StartConfig:
         0.0,
         help=marked(
             "engine",
-            "The share of values switched off at random in each layer. BERT was published with 0.1; a small "
-            "model that sees its text a few times learns faster without.",
+            "The share of values dropped at random in each layer. BERT was published with 0.1; a "
+            "small model that sees its text a few times learns faster without.",
         ),
     )
     attention_dropout: float = declared(shared.ATTENTION_DROPOUT, 0.0)
@@ -211,9 +211,10 @@ class ObjectiveConfig:
         marked("engine", "Next sentence"),
         marked(
             "engine",
-            "Also ask whether a second text follows the first; half the time it comes from another document. "
-            "Pairs are cut to fit, so going through the text once shows a part of it: some 87 % of its "
-            "WordPieces at a length of 128, 73 % at 64, 43 % at 32. Off: all of it, once.",
+            "Also ask whether a second text follows the first; half the time it comes from another "
+            "document. Pairs are truncated to fit, so going through the text once shows a part of "
+            "it: some 87 % of its WordPieces at a length of 128, 73 % at 64, 43 % at 32. Off: all "
+            "of it, once.",
         ),
     )
     max_length: int = setting(
@@ -249,9 +250,10 @@ class ObjectiveConfig:
         marked("engine", "Teacher"),
         marked(
             "engine",
-            "The folder of a model whose reading of the text is shared beside guessing its words. It helps "
-            "where learning to guess words would make a model forget what it knows: let a sentence encoder "
-            "that is trained further be its own teacher. It has the same width, and takes a third more time.",
+            "The folder of a model whose reading of the text is learned too, along with guessing "
+            "its words. It helps where learning to guess words would make a model forget what it "
+            "knows: let a sentence encoder that is trained further be its own teacher. It has the "
+            "same width, and takes a third more time.",
         ),
         kind="path",
         auto=marked("engine", "none"),
@@ -262,8 +264,8 @@ class ObjectiveConfig:
         marked("engine", "Weight of the teacher"),
         marked(
             "engine",
-            "How much the distance from the teacher counts beside the hidden words. More keeps more of what "
-            "the teacher knows, and slows the words down.",
+            "How much the distance from the teacher counts against the hidden words. More keeps "
+            "more of what the teacher knows, and slows the words down.",
         ),
         minimum=0.0,
         maximum=1000.0,

@@ -18,13 +18,13 @@ ENCODING = Setting(
 )
 LOWERCASE = Setting(
     label=marked("engine", "Lower case"),
-    help=marked("engine", "Whether text is lower-cased before it is cut into WordPieces."),
+    help=marked("engine", "Whether text is lower-cased before it is split into WordPieces."),
     choices=("", "yes", "no"),
     advanced=True,
 )
 HIDDEN_DROPOUT = Setting(
     label=marked("engine", "Dropout"),
-    help=marked("engine", "The share of values switched off at random in each layer, against overfitting."),
+    help=marked("engine", "The share of values dropped at random in each layer, against overfitting."),
     minimum=0.0,
     maximum=0.9,
     advanced=True,
@@ -73,7 +73,7 @@ WARMUP_RATIO = Setting(
 )
 WEIGHT_DECAY = Setting(
     label=marked("engine", "Weight decay"),
-    help=marked("engine", "A pull of all weights towards zero; biases and layer norms are left out."),
+    help=marked("engine", "A pull of all weights towards zero, except biases and layer norms."),
     minimum=0.0,
     maximum=1.0,
 )

@@ -29,12 +29,14 @@ _MOST_BYTES, _MOST_VALUES = 2**26, 4_000_000  # every row of a table of two mill
 _MOST_ROW = 2**40
 _NOT_ONE = marked("engine", "{path} is not a recipe: {reason}.")
 _REASONS = {  # why a row is left out, by the kind of finding
-    "exact_duplicates": marked("engine", "Line {line} was left out: it repeats an earlier row."),
-    "near_duplicates": marked("engine", "Line {line} was left out: it nearly repeats an earlier row."),
-    "leaks": marked("engine", "Line {line} was left out: its text is also in another part."),
-    "near_leaks": marked("engine", "Line {line} was left out: another part says nearly the same."),
-    SUSPECTED: marked("engine", "Line {line} was left out: its label is in doubt."),
-    "": marked("engine", "Line {line} was left out."),
+    "exact_duplicates": marked("engine", "Line {line} was excluded: it repeats an earlier row."),
+    "near_duplicates": marked(
+        "engine", "Line {line} was excluded: it is a near-duplicate of an earlier row."
+    ),
+    "leaks": marked("engine", "Line {line} was excluded: its text is also in another part."),
+    "near_leaks": marked("engine", "Line {line} was excluded: another part says nearly the same."),
+    SUSPECTED: marked("engine", "Line {line} was excluded: its label is in doubt."),
+    "": marked("engine", "Line {line} was excluded."),
 }
 
 
@@ -64,7 +66,7 @@ class RecipeStep:
 
 
 _WORDS = {  # of many rows, of one
-    DROP: (marked("engine", "{count:,} rows left out"), marked("engine", "One row left out")),
+    DROP: (marked("engine", "{count:,} rows excluded"), marked("engine", "One row excluded")),
     RELABEL: (
         marked("engine", "{count:,} rows relabelled as “{label}”"),
         marked("engine", "One row relabelled as “{label}”"),

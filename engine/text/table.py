@@ -356,7 +356,7 @@ def _keep(
     if damaged and isinstance(records.rows, Rows):
         template = marked(
             "engine",
-            "Line {line} holds bytes that are not {encoding}. Mend it, or choose another encoding.",
+            "Line {line} holds bytes that are not {encoding}. Fix it, or choose another encoding.",
         )
         found = records.rows.damaged()
         for place in found[kept[found]].tolist():
@@ -451,7 +451,7 @@ def write_csv(
             for row in rows:
                 writer.writerow([_guard(c) if on else c for c, on in zip(row, guarded, strict=True)])
     except UnicodeEncodeError as error:
-        template = marked("engine", "{path} is not written: a cell holds half a character. Mend the table.")
+        template = marked("engine", "{path} is not written: a cell holds half a character. Fix the table.")
         raise DataError(template, path=path) from error
 
 

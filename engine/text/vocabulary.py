@@ -100,7 +100,9 @@ def read_folder(folder: Path) -> Vocabulary:
     name = config.get("tokenizer_class") or "BertTokenizer"
     if not _PLAIN_CLASSES.fullmatch(name):
         raise ModelError(
-            marked("engine", "The model in {path} cuts text with {name}; Cloze reads BERT's own WordPiece."),
+            marked(
+                "engine", "The model in {path} splits text with {name}; Cloze reads BERT's own WordPiece."
+            ),
             path=folder,
             name=name,
         )
@@ -108,7 +110,7 @@ def read_folder(folder: Path) -> Vocabulary:
     notes = list(read.notes)
     if (folder / "added_tokens.json").is_file():
         note = marked(
-            "engine", "added_tokens.json is left out: Cloze reads added tokens from tokenizer.json only."
+            "engine", "added_tokens.json is ignored: Cloze reads added tokens from tokenizer.json only."
         )
         notes.append(Sentence(note))
     return replace(
@@ -233,7 +235,7 @@ def _notes_on_rules(
     for name, part, usual in (("clean_text", cleaning, True), ("max_input_chars_per_word", model, 100)):
         if (value := part.get(name, usual)) != usual:
             note = marked(
-                "engine", "tokenizer.json sets {name} to {value}; this is left out, BERT has {usual}."
+                "engine", "tokenizer.json sets {name} to {value}; this is ignored, BERT has {usual}."
             )
             yield Sentence(note, {"name": name, "value": _json(value), "usual": _json(usual)})
     kind = config.get("tokenizer_class")

@@ -102,15 +102,15 @@ def adapted(model: HeadedEncoder, config: FineTuneConfig, *, is_begun: bool) -> 
     if model.mix is not None:
         template = marked(
             "engine",
-            "The head reads a mix of all layers, which other tools do not know: there the model would "
-            "answer otherwise.",
+            "The head reads a mix of all layers, which other tools do not know: there the model "
+            "would answer differently.",
         )
         notes.append(Sentence(template))
     if model.config.pooling:
         template = marked(
             "engine",
-            "The head reads the mean of all tokens, which other tools do not know: there the model would "
-            "answer otherwise.",
+            "The head reads the mean of all tokens, which other tools do not know: there the model "
+            "would answer differently.",
         )
         notes.append(Sentence(template))
     if frozen is not None:

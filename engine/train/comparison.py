@@ -121,7 +121,7 @@ def read_report(folder: Path) -> dict[str, Any]:
 def table(report: Mapping[str, Any]) -> list[str]:
     """Return a report as lines for a terminal: a row for each way."""
     seeds = ", ".join(map(str, report["seeds"]))
-    head = ("way", f"{report['split']} {report['metric']}", "beside fine-tuned", "s a run", f"seeds {seeds}")
+    head = ("way", f"{report['split']} {report['metric']}", "against fine-tuned", "s a run", f"seeds {seeds}")
     rows = [head]
     for one in report["ways"]:
         difference = one["difference"]
@@ -174,8 +174,8 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
         raise RunError(
             marked(
                 "engine",
-                "The comparison in {path} was begun with other settings. Name a new folder, or go on with it "
-                "as it is: python -m engine resume {path}",
+                "The comparison in {path} was begun with other settings. Name a new folder, or "
+                "continue it as it is: python -m engine resume {path}",
             ),
             path=folder,
         )

@@ -45,7 +45,7 @@ UNLIKE_NUMBERS = (
     marked("engine", "One text of {name} stands in several rows, which differ in their numbers."),
 )
 NONE_APART = marked(
-    "engine", "Nothing is kept apart for validation, so nobody can tell how good the result is."
+    "engine", "No rows are held out for validation, so nobody can say how good the result is."
 )
 
 SHARED = {  # of texts that also stand in the training data: some of a part, none, none where it is one row
@@ -55,8 +55,8 @@ SHARED = {  # of texts that also stand in the training data: some of a part, non
             "{leaks:,} of {total:,} validation texts also stand in the training data, so the validation "
             "score will look too good.{pairs}",
         ),
-        marked("engine", "Validation is kept apart: {total:,} rows, no text shared with training."),
-        marked("engine", "Validation is kept apart: one row, no text shared with training."),
+        marked("engine", "{total:,} validation rows; no text is shared with training."),
+        marked("engine", "One validation row; no text is shared with training."),
     ),
     "test": (
         marked(
@@ -64,8 +64,8 @@ SHARED = {  # of texts that also stand in the training data: some of a part, non
             "{leaks:,} of {total:,} test texts also stand in the training data, so the test score will look "
             "too good.{pairs}",
         ),
-        marked("engine", "The test is kept apart: {total:,} rows, no text shared with training."),
-        marked("engine", "The test is kept apart: one row, no text shared with training."),
+        marked("engine", "{total:,} test rows; no text is shared with training."),
+        marked("engine", "One test row; no text is shared with training."),
     ),
 }
 
@@ -129,8 +129,8 @@ def on_shared(
         if test is not None:
             template = marked(
                 "engine",
-                "Nothing is kept apart for validation, so the last weights are the result, which need not be "
-                "the best, and nothing is measured before the end.",
+                "No rows are held out for validation, so the last weights are the result. They "
+                "need not be the best, and nothing is measured before the end.",
             )
         yield Noted(sentence=Sentence(template), level="wrong")
     if test is not None:
@@ -157,7 +157,8 @@ def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
     """Tell how many training texts are too long, where they are many."""
     if num_cut >= MUCH_IS_CUT * num_train and num_cut:
         template = marked(
-            "engine", "{cut:,} of {total:,} training texts are longer than {length} WordPieces and are cut."
+            "engine",
+            "{cut:,} of {total:,} training texts are longer than {length} WordPieces and are truncated.",
         )
         yield _noted(template, cut=num_cut, total=num_train, length=max_length)
 

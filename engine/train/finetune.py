@@ -135,7 +135,7 @@ class FineTuning(Training[Setup]):
             yield Noted(sentence=reason, level="fine")
         check_suits(kind, self.config.adapt)
         if self.config.data.recipe and not isinstance(kind, OfRows):
-            template = marked("engine", "{field}: it mends tables; the data of the task {task} are none.")
+            template = marked("engine", "{field}: it fixes tables; the data of the task {task} are none.")
             raise ConfigError(template, field="recipe", task=kind.name)
         setup = yield from kind.prepare(with_length(self.config, kind.max_length))
         setup = replace(setup, config=replace(setup.config, problem_type=kind.problem))

@@ -300,14 +300,14 @@ def _notes_on_figures(
     if first.split == "validation":
         template = marked(
             "engine",
-            "Each run's best checkpoint was chosen on these same rows, so every figure is a little too good, "
-            "in all stages alike.",
+            "These rows were also used to pick each run's checkpoint, so every figure is a little "
+            "too good, equally in all stages.",
         )
     else:
         template = marked(
             "engine",
-            "Each run's best checkpoint was chosen on {rows} validation rows; the test rows were looked at "
-            "once.",
+            "{rows} validation rows were also used to pick each run's checkpoint; the test rows "
+            "were measured once.",
         )
     notes.append(Sentence(template, {"rows": f"{first.num_rows['validation']:,}"}))
     template = marked(

@@ -35,18 +35,18 @@ _TEXTS = "texts"  # the name of the hashes in their file
 _SIDES = "\x1f"  # between the two texts of a pair
 _SOME = marked(
     "engine",
-    "The model has learned from {count:,} of these {total:,} texts, so the score over all of them looks "
-    "too good. {unseen:,} are new to it.",
+    "The model was trained on {count:,} of these {total:,} texts, so the score over all of them "
+    "looks too good. {unseen:,} are new to it.",
 )
 _ALL = marked(
     "engine",
-    "The model has learned from all {total:,} of these texts, so the score tells what it remembers, "
+    "The model was trained on all {total:,} of these texts, so the score tells what it remembers, "
     "not what it can do.",
 )
 _FILE = marked(
     "engine",
-    "The model was trained on this very file ({name}); which of its rows it has learned from was not "
-    "kept, so the score may look too good.",
+    "The model was trained on this very file ({name}); which of its rows were training rows was "
+    "not kept, so the score may look too good.",
 )
 ON_SEEN = frozenset({_SOME, _ALL, _FILE})  # what `telling_seen` says
 
@@ -228,7 +228,7 @@ def telling_start(
                 known.add(name)
     if count := int(base.seen(train.hashes).sum()):
         template = marked(
-            "engine", "The starting model has already learned from {count:,} of the {total:,} training texts."
+            "engine", "The starting model was already trained on {count:,} of the {total:,} training texts."
         )
         values = {"count": count, "total": len(train.hashes)}
         yield Noted(sentence=Sentence(template, values), level="note")
@@ -244,13 +244,13 @@ def _on_apart(
     if count:
         template = marked(
             "engine",
-            "The starting model has already learned from {count:,} of the {total:,} {part} texts, so the "
-            "{part} score will look too good.{way}",
+            "The starting model was already trained on {count:,} of the {total:,} {part} texts, so "
+            "the {part} score will look too good.{way}",
         )
         values["way"] = Sentence("")
         before = base.splits.get(part.sha256, {}).get("seed") if split is not None else None
         if type(before) is int and split is not None and before != split.get("seed"):
-            way = marked("engine", " With split seed {seed}, as in its training, they stay apart.")
+            way = marked("engine", " With split seed {seed}, as in its training, they stay held out.")
             values["way"] = Sentence(way, {"seed": before})
         return Noted(sentence=Sentence(template, values), level="wrong" if count >= MANY * total else "look")
     file = base.file(part.sha256, split)

@@ -135,7 +135,7 @@ def check(folder: Path, config: PipelineConfig) -> None:
     _check_budgets(asked)
     if not (data.validation_data or data.validation_share):
         raise ConfigError(
-            marked("engine", "{field} is 0, so nobody could tell what a stage gains. Keep some rows apart."),
+            marked("engine", "{field} is 0, so nobody could say what a stage gains. Hold out some rows."),
             field="validation_share",
         )
     first = with_length(fine_tuning(config, asked.model, 0), USUAL_LENGTH)
@@ -193,8 +193,8 @@ def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
     raise DataError(
         marked(
             "engine",
-            "A text to pretrain on has {tokens} tokens, of which {share:.0%} are kept apart; one step takes "
-            "{batch}. Give more text, or lower batch_tokens.",
+            "A text to pretrain on has {tokens} tokens, of which {share:.0%} are held out; one "
+            "step takes {batch}. Give more text, or lower batch_tokens.",
         ),
         tokens=found,
         share=asked.held_out_share,

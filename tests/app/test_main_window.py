@@ -205,7 +205,7 @@ def test_keep_training_keeps_the_window_and_the_training(qtbot: QtBot, window: M
 
 @pytest.mark.slow
 def test_a_run_that_was_cut_off_is_offered_once(window: MainWindow) -> None:
-    assert "cut off at step 120 of 400" in window.banner.text()
+    assert "interrupted at step 120 of 400" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_2").click()  # type: ignore[attr-defined]
     assert window.banner.text() == ""
     window.session.runs.find()
@@ -238,7 +238,7 @@ def test_a_language_model_that_was_cut_off_goes_on_where_it_belongs(
     monkeypatch.setattr(training_module, "resume", lambda run_dir, **_: endless(FineTuneConfig(), run_dir))
     window.session.runs.find()
     assert window.session.wait_idle()
-    assert f"{run_title(run_dir)} was cut off at step 7. Go" in window.banner.text()
+    assert f"{run_title(run_dir)} was interrupted at step 7. Continue" in window.banner.text()
     child(window, QPushButton, "crash_banner_action_1").click()  # type: ignore[attr-defined]
     assert window.current_page == "pretrain" and window.session.training.state.is_pretraining
     fine_tuning = window.page("finetune")

@@ -326,7 +326,7 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
         assert not clipped(tour) and (session.training.is_running or key == "data")
         if key != "heads":
             qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
-    assert session.training.state.evaluated is None and "goes on learning" in said["learn"]
+    assert session.training.state.evaluated is None and "continues learning" in said["learn"]
     assert "still learning" in said["heads"] and tour.card.next_button.text() == "Done"
     window.page("finetune").stop_button.click()
     qtbot.waitUntil(

@@ -258,7 +258,7 @@ def test_the_status_bar_gives_a_share_of_rows_alone_the_interval_of_one(metric: 
         finished=SimpleNamespace(best_metric=0.57),
         started=SimpleNamespace(metric=metric, num_validation=412),
     )
-    assert status.result_words(cast(TrainingState, state)) == f"films is trained · {reached}"
+    assert status.result_words(cast(TrainingState, state)) == f"Training finished: films · {reached}"
 
 
 @pytest.mark.parametrize(

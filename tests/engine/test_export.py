@@ -178,7 +178,7 @@ def wrong_graph(_graph: Any, path: Path, _vocab_size: int) -> None:
 def test_a_graph_that_answers_otherwise_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {})
     monkeypatch.setattr("engine.export.onnx._write_graph", wrong_graph)
-    with pytest.raises(UserError, match="answers otherwise"):
+    with pytest.raises(UserError, match="answers differently"):
         result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
     assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".out*"))
 
@@ -249,7 +249,7 @@ def test_a_program_that_answers_otherwise_is_not_kept(
     monkeypatch.setattr(
         "engine.export.onnx.example_code", lambda *given: right(*given).replace("LENGTH = 13", "LENGTH = 41")
     )
-    with pytest.raises(UserError, match="program beside the graph answers otherwise"):
+    with pytest.raises(UserError, match="program with the graph answers differently"):
         result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
     assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".out*"))
 

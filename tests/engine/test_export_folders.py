@@ -66,7 +66,7 @@ def test_relatives_and_old_files_leave_as_berts(tmp_path: Path) -> None:
     saved(tmp_path / "classes", "DistilBertForSequenceClassification")
     tiny_wordpiece().save(tmp_path / "classes")
     found = result_of(writing_folder(tmp_path / "classes", tmp_path / "no head"))
-    assert "Left out, for it is no part of BERT: " in " ".join(map(str, found.said))
+    assert "Ignored, for it is no part of BERT: " in " ".join(map(str, found.said))
     with pytest.raises(ModelError, match="holds no classifier"):
         load_classifier(tmp_path / "no head")
     assert load_encoder(tmp_path / "no head")[1].unexpected == ()

@@ -89,7 +89,7 @@ def test_two_words_are_masked_by_clicks_and_one_comes_back_by_ctrl_z(
         for guess, found in zip(top, answer.guesses, strict=True):
             assert plot.value_words(guess) == probability(found.probability)
     said = [" ".join(hand.labels(hand.find(f"probe_gap_{gap}"))) for gap in (1, 2)]
-    assert "was: money · rank" in said[0] and "was: bank · rank" in said[1]
+    assert "original: money · rank" in said[0] and "original: bank · rank" in said[1]
     together = result_of(fill_jointly(subject, mask(subject.about, SENTENCE, words=hidden)))
     assert joint.guesses[0].text == " · ".join(together.fillings[0].words)
     assert joint.guesses[0].probability == pytest.approx(together.fillings[0].probability, rel=1e-4)
@@ -141,7 +141,7 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
     row = effects(subject, A, B, on).effects[0]
     assert abs(row.after - row.before) > 0.002, "a head that does nothing proves nothing"
     table = hand.find("attention_effects")
-    hand.wait(lambda: table.title_label.text() == "1 head switched off" and len(table.rows) > 0)
+    hand.wait(lambda: table.title_label.text() == "Ablation: 1 head turned off" and len(table.rows) > 0)
     hand.wait(lambda: table.rows[0].after == pytest.approx(row.after, rel=1e-4))
     assert table.rows[0].before == pytest.approx(row.before, rel=1e-4)
     digits = len(table.texts()[0].rsplit(".", 1)[1])
@@ -151,7 +151,7 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
         f"{row.after:.{digits}f}",
     ]
     hand.press(heatmap, "o")  # on again, so that the picture is the model's own
-    hand.wait(lambda: table.title_label.text() == "Without this head")
+    hand.wait(lambda: table.title_label.text() == "Ablation")
     hand.wait(lambda: is_near(heatmap.shown.values, seen.attentions[layer, head]))
 
     ratio = heatmap.height() / heatmap.width()

@@ -96,7 +96,7 @@ def check_remarks(said: list[str], counts: dict[str, int]) -> None:
             assert sentences[0].startswith(start), (sentences, start)
         else:
             assert not sentences
-    assert not any("no text shared" in each for each in said) or not counts["tested"] * counts["leaking"]
+    assert not any("no text is shared" in each for each in said) or not counts["tested"] * counts["leaking"]
     assert any(f"{counts['repeats']} rows of planted.csv repeat" in each for each in said), said
     assert any(f"{counts['contradicting']} texts of planted.csv carry" in each for each in said), said
     assert any(f"{counts['unusable']} lines of planted.csv cannot be used" in each for each in said), said
@@ -219,7 +219,7 @@ def test_what_pretraining_noted_is_said_live_and_reopened_beside_another_text(
     qtbot.waitUntil(lambda: not session.training.is_running, timeout=60_000)
     assert session.training.state.outcome == "finished", session.training.state.error
     live = told(window, "pretrain")
-    assert any(f"{shared} of the {len(held_out)} documents" in each for each in live), live
+    assert any(f"{shared} of the {len(held_out)} held-out documents" in each for each in live), live
     shown = facts(window, "pretrain")
     assert (shown["Text"], shown["Validation text"], shown["Train for"]) == (
         "story.txt",

@@ -72,8 +72,8 @@ def _lines(table: Table) -> Iterator[AdviceLine]:
     else:
         text = words.counted(
             len(table.reported),
-            translate("advice", "Line {lines} could not be read and is left out."),
-            translate("advice", "{count} lines could not be read and are left out: lines {lines}."),
+            translate("advice", "Line {lines} could not be read and is skipped."),
+            translate("advice", "{count} lines could not be read and are skipped: lines {lines}."),
         )
         yield AdviceLine("look", text.format(lines=line_list(table.reported)), lines=True)
     if not table.num_rows:
@@ -93,19 +93,19 @@ def unusable_rows(counted: CountedTable) -> Iterator[AdviceLine]:
     table, summary = counted.table, counted.summary
     has_label = bool(summary.roles.label) and summary.refusal is None
     if not summary.reported:
-        text = translate("advice", "No row lacks its text or label.")
-        yield AdviceLine("fine", text if has_label else translate("advice", "No row lacks its text."))
+        text = translate("advice", "No missing text or label.")
+        yield AdviceLine("fine", text if has_label else translate("advice", "No missing text."))
         return
     text = words.counted(
         len(summary.reported),
-        translate("advice", "The row in line {lines} lacks a text or a label and is left out."),
-        translate("advice", "{count} rows lack a text or a label and are left out: lines {lines}."),
+        translate("advice", "The row in line {lines} has no text or no label and is excluded."),
+        translate("advice", "{count} rows have no text or no label and are excluded: lines {lines}."),
     )
     if not has_label:
         text = words.counted(
             len(summary.reported),
-            translate("advice", "The row in line {lines} lacks a text and is left out."),
-            translate("advice", "{count} rows lack a text and are left out: lines {lines}."),
+            translate("advice", "The row in line {lines} has no text and is excluded."),
+            translate("advice", "{count} rows have no text and are excluded: lines {lines}."),
         )
     rows = np.searchsorted(table.lines, [bad.line for bad in summary.reported])
     what = translate("advice", "a text or a label is lacking")
@@ -240,7 +240,7 @@ def contradictions(counted: CountedTable) -> Iterator[AdviceLine]:
             translate("advice", "One text stands in several rows whose labels differ."),
             translate("advice", "{count} texts stand in several rows whose labels differ."),
         )
-        what = translate("advice", "row beside row")
+        what = translate("advice", "next to each other")
         yield AdviceLine("look", text, doubtful.contradicting, what, kind="contradicting_labels")
     elif doubtful.num_contradicting:
         text = words.counted(
@@ -248,7 +248,7 @@ def contradictions(counted: CountedTable) -> Iterator[AdviceLine]:
             translate("advice", "One text carries more than one label."),
             translate("advice", "{count} texts carry more than one label."),
         )
-        what = translate("advice", "a text with more than one label, row beside row")
+        what = translate("advice", "a text with more than one label, next to each other")
         yield AdviceLine("look", text, doubtful.contradicting, what, kind="contradicting_labels")
 
 
@@ -278,7 +278,7 @@ def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
                 "than they are.",
             ),
         )
-    what = translate("advice", "a text that stands in several rows, row beside row")
+    what = translate("advice", "a text that is in several rows, next to each other")
     level = "look" if doubtful.num_repeats or summary.num_leaking else "fine"
     yield AdviceLine(level, text, doubtful.repeating, what, kind="exact_duplicates")
 
@@ -287,7 +287,7 @@ def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how many texts are longer than what is read of them."""
     summary = counted.summary
     if summary.unit != "pieces":
-        text = translate("advice", "Lengths are in words until a model is chosen: its vocabulary counts.")
+        text = translate("advice", "Choose a model to count WordPieces instead of words.")
         yield AdviceLine("note", text)
         return
     cut, length = summary.cut_share(counted.max_length), words.number(counted.max_length)
@@ -295,14 +295,15 @@ def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
     what = translate("advice", "longer than {length} pieces").format(length=length)
     if cut >= MUCH_IS_CUT:
         text = translate(
-            "advice", "{share} of texts are cut at {length} pieces. A larger maximum keeps more, slower."
+            "advice",
+            "{share} of texts are truncated at {length} pieces. A larger maximum keeps more, slower.",
         )
         yield AdviceLine("look", text.format(share=words.share(cut, 0), length=length), rows, what)
     elif cut:
-        text = translate("advice", "{share} of texts are cut at {length} pieces.")
+        text = translate("advice", "{share} of texts are truncated at {length} pieces.")
         yield AdviceLine("fine", text.format(share=words.share(cut, 1), length=length), rows, what)
     else:
-        text = translate("advice", "No text is cut at {length} pieces.")
+        text = translate("advice", "No text is truncated at {length} pieces.")
         yield AdviceLine("fine", text.format(length=length))
 
 
@@ -359,6 +360,8 @@ def on_file(file: TaskFile, summary: FileSummary | None) -> list[AdviceLine]:
             translate("advice", "One example repeats an earlier one word for word."),
             translate("advice", "{count} examples repeat an earlier one word for word."),
         )
-        stays = translate("advice", "They stay on one side of the split, so that validation is kept apart.")
+        stays = translate(
+            "advice", "They stay in one split, so that none is in both training and validation."
+        )
         found.append(AdviceLine("look", f"{text} {stays}"))
     return in_order(found)

@@ -252,9 +252,9 @@ class WeightDialog(QDialog):
         self.sum.show()
         self.sum.setAccessibleName(self.tr("Gradient of the loss by this weight"))
         said = self.tr(
-            "Loss −ln {share} = {loss}. One plain step: {before} − {rate} × {gradient} = {after}. By the "
-            "slope the loss falls by {rate} × gradient² = {fall}. After the step it is {later}: {moved}. "
-            "Nothing else moves, and nothing is otherwise by “What if”."
+            "Loss −ln {share} = {loss}. One plain step: {before} − {rate} × {gradient} = {after}. "
+            "By the slope the loss falls by {rate} × gradient² = {fall}. After the step it is "
+            "{later}: {moved}. Nothing else moves, and “What if…?” changes nothing here."
         )
         fallen = lesson.loss - lesson.loss_after
         moved = self.tr("it fell by {change}") if fallen >= 0 else self.tr("it rose by {change}")

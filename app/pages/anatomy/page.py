@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from app import words
 from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
-from app.look.labels import label
+from app.look.labels import label, tip
 from app.look.layout import column, row, set_margins
 from app.look.widgets import CARD_X, GAP, Card, ScrollView, button, icon_button, named
 from app.pages.anatomy import requests, vectors
@@ -62,11 +62,9 @@ class AnatomyPage(LookingPage[AnatomyState]):
         super().__init__(session, parent=parent)
         self.setObjectName("anatomy_page")
         self.header.title_label.setText(self.tr("Step by step"))
-        self.header.set_sentence(
-            self.tr(
-                "One text through BERT, every number real. Keys: ← → step · ↑ ↓ piece · PgUp PgDn layer · "
-                "[ ] head"
-            )
+        self.header.set_sentence(self.tr("One text through BERT, every number real."))
+        self.header.sentence_label.setToolTip(
+            tip(self.tr("Keys: ← → step · ↑ ↓ piece · PgUp PgDn layer · [ ] head"))
         )
         self.walk = Walk()
         self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
@@ -446,7 +444,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             (words.translate("anatomy", "piece"), vectors.piece_names(now)[walk.piece]),
             (words.translate("anatomy", "layer"), str(walk.layer) if walk.is_in_layer else ""),
             (words.translate("anatomy", "head"), str(walk.head) if walk.is_in_layer else ""),
-            (words.translate("anatomy", "otherwise"), changes_words(now.changes, now.pieces)),
+            (words.translate("anatomy", "changed"), changes_words(now.changes, now.pieces)),
         ]
         return [(name, value) for name, value in lines if value]
 

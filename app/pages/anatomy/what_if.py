@@ -73,10 +73,10 @@ class WhatIfCard(Card):
         self.end_title = label("", "card-title", name="anatomy_end_title")
         self.before_mark = label(self.tr("▏ before"), "muted")
         self.end = named(BeforeNow(self.tr("At the end")), "anatomy_end")
-        self.as_it_was = button(self.tr("As it was"), "link", name="anatomy_as_it_was", call=self._take_back)
+        self.as_it_was = button(self.tr("Reset"), "link", name="anatomy_as_it_was", call=self._take_back)
 
     def _lay_out(self) -> None:
-        title = label(self.tr("What if a part were otherwise?"), "card-title")
+        title = label(self.tr("What if…?"), "card-title")
         self.told = named(ElidedLabel("", "muted"), "anatomy_changes")
         scale = label(self.tr("Head’s scale"), "muted")
         first = row(self.head, *self.residuals.values(), STRETCH, gap=16)

@@ -25,6 +25,7 @@ from app.pages.attention.requests import MASK, AttentionRequest
 from app.pages.attention.state import AttentionChoice, Head
 from app.session import Session
 from app.work.worker import Channel
+from engine.evaluation.statistics import p_words
 from engine.events import Event, Progress
 from engine.inspect.attention.ablation import EffectTable
 from engine.inspect.attention.weights import AttentionMaps
@@ -92,10 +93,10 @@ class EffectsCard(Card):
 
     def _make_corner(self) -> None:
         self.ranking_link = button(
-            self.tr("Which head matters most?"),
+            self.tr("Rank heads by effect"),
             "link",
             name="attention_ranking",
-            tool_tip=self.tr("Switches each head off alone and sorts by the change."),
+            tool_tip=self.tr("Turns each head off alone and sorts by the change."),
         )
         self.ranking_link.clicked.connect(self.ranking_wanted)
         self.ranking_link.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -113,7 +114,7 @@ class EffectsCard(Card):
 
     def fit_links(self) -> None:
         """Give the links as many words as there is room for."""
-        metrics, full = self.fontMetrics(), self.tr("Which head matters most?")
+        metrics, full = self.fontMetrics(), self.tr("Rank heads by effect")
         needed = self.title_label.sizeHint().width() + metrics.horizontalAdvance(full) + BESIDE
         self.ranking_link.setText(full if self.width() >= needed else self.tr("Rank…"))
         buttons = (self.switch_button, self.layer_button, self.all_on_link)
@@ -132,7 +133,7 @@ class EffectsCard(Card):
 
     def _make_switches(self) -> None:
         self.switch_button = button(
-            self.tr("Switch off"),
+            self.tr("Head off"),
             name="attention_switch_off",
             tool_tip=self.tr("Key O. The model runs on without what this head would add."),
         )
@@ -287,18 +288,18 @@ class HeadAblation(QObject):
             self._card.say_of_table(words.event_words(event))
 
     def _show_scored(self, found: HeadsOff) -> None:
-        told = self.tr("Right labels: {before} with all heads, {after} without. {difference}")
+        told = self.tr("Accuracy: {before} with all heads, {after} without. {difference}")
         if found.asks != "labels":
-            told = self.tr("Right hidden words: {before} with all heads, {after} without. {difference}")
-        difference = self.tr(
-            "Difference {points} points ({interval}); chance alone gives as much in {chance} of cases."
-        )
+            told = self.tr(
+                "Hidden words predicted correctly: {before} with all heads, {after} without. {difference}"
+            )
+        difference = self.tr("Difference {points} points ({interval}); p {p}.")
         value, interval = found.difference.value, found.difference.interval
         ends = (value, value) if interval is None else interval
         said = difference.format(
             points=_points(value),
             interval=self.tr("{low} to {high}").format(low=_points(ends[0]), high=_points(ends[1])),
-            chance=words.share(found.difference.p_value, 0 if found.difference.p_value > 0.1 else 1),
+            p=p_words(found.difference.p_value),
         )
         self._card.say_of_table(
             told.format(before=words.share(found.before), after=words.share(found.after), difference=said)
@@ -309,16 +310,20 @@ class HeadAblation(QObject):
         count = len(chosen.off)
         several = len(self.heads()) > 1
         if count:
-            title = self.tr("1 head switched off") if count == 1 else self.tr("{count} heads switched off")
+            title = (
+                self.tr("Ablation: 1 head turned off")
+                if count == 1
+                else self.tr("Ablation: {count} heads turned off")
+            )
         elif several:
-            title = self.tr("Without these {count} heads")
+            title = self.tr("Ablation of {count} heads")
         else:
-            title = self.tr("Without this head")
+            title = self.tr("Ablation")
         card.set_title(title.format(count=count or len(self.heads())))
         is_off = frozenset(self.heads()) <= chosen.off
         layer_off = frozenset(chosen.layer_heads(chosen.layer)) <= chosen.off
-        off = self.tr("Switch them off") if several else self.tr("Switch off")
-        on = self.tr("Switch them on") if several else self.tr("Switch on")
+        off = self.tr("Heads off") if several else self.tr("Head off")
+        on = self.tr("Heads on") if several else self.tr("Head on")
         card.switch_button.setText(on if is_off else off)
         card.layer_button.setText(self.tr("Layer on") if layer_off else self.tr("Layer off"))
         card.all_on_link.setVisible(bool(count))

@@ -63,7 +63,7 @@ class AttributionCard(QWidget):
         self.over_button = button(
             self.tr("Over the open table…"),
             name="attribution_over_table",
-            tool_tip=self.tr("Which words the answers rest on over many texts, word by word"),
+            tool_tip=self.tr("Which words drive the answers over many texts, word by word"),
         )
         self.over_button.clicked.connect(self._ask_over_table)
         self._make_pictures()
@@ -80,8 +80,8 @@ class AttributionCard(QWidget):
     def _make_pictures(self) -> None:
         self.heading = label("", "strong", wrap=True, name="attribution_heading")
         self.picture = named(AttributedText(self.tr("Attribution")), "attribution_text")
-        self.bars_heading = label(self.tr("Strongest words"), "strong")
-        self.bars = named(AttributedBars(self.tr("Strongest words")), "attribution_bars")
+        self.bars_heading = label(self.tr("Most influential words"), "strong")
+        self.bars = named(AttributedBars(self.tr("Most influential words")), "attribution_bars")
         self.bars.setMinimumWidth(210)
         self.bars.set_empty_text(self.tr("The words that matter most stand here."))
 
@@ -93,8 +93,8 @@ class AttributionCard(QWidget):
         self.refusal = label("", "refusal", wrap=True, name="attribution_refusal")
         self.caution = label(
             self.tr(
-                "Blue words with + speak for the answer, orange words with − against it. Attention weights "
-                "play no part here: where a head looks does not say why the model decides."
+                "Blue words with + support the answer, orange words with − oppose it. Attention "
+                "weights play no part here: where a head looks does not say why the model decides."
             ),
             "muted",
             wrap=True,
@@ -177,13 +177,13 @@ class AttributionCard(QWidget):
             return ""
         if self._about.has_masked_words:
             return self.tr(
-                "There is no word here that could be hidden. Type a text, or put [MASK] in the place of a "
-                "word, to see what the guess rests on."
+                "There is no word here that could be hidden. Type a text, or put [MASK] in the "
+                "place of a word, to see which words drive the guess."
             )
         if self._about.has_next_sentence:
             return self.tr(
-                "This model only tells whether B follows A. Type a second text to see what its answer rests "
-                "on."
+                "This model only answers whether B follows A. Type a second text to see which "
+                "words drive its answer."
             )
         return self.tr(
             "The model {name} has no trained head: no labels, no masked words, no next sentence. So it gives "
@@ -293,7 +293,9 @@ class AttributionCard(QWidget):
         scored = said.scored_words(result) if unit == "words" else said.scored_pieces(result)
         self._show_state("")
         self.heading.setText(said.answer_words(result))
-        strongest = self.tr("Strongest words") if unit == "words" else self.tr("Strongest pieces")
+        strongest = (
+            self.tr("Most influential words") if unit == "words" else self.tr("Most influential pieces")
+        )
         self.bars_heading.setText(strongest)
         self.bars.set_title(strongest)
         self.picture.set_words(scored, can_hide=self.choices.can_hide)

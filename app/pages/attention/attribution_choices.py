@@ -133,8 +133,8 @@ class AttributionChoices(QWidget):
                 "lies there, so the answer can be far from neutral."
             ),
             "log_odds": self.tr(
-                "log p − log(1 − p): evidence for and against. It goes on where a probability is nearly 0 or "
-                "1; 0 is one half, 2.2 is 90 %, 4.6 is 99 %."
+                "log p − log(1 − p): evidence for and against. It still grows where a probability "
+                "is nearly 0 or 1; 0 is one half, 2.2 is 90 %, 4.6 is 99 %."
             ),
             "probability": self.tr(
                 "The scores are parts of the probability itself, 0 to 1. Where it is nearly 0 or 1, all are "

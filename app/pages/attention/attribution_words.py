@@ -133,8 +133,8 @@ def meaning_words(result: Attribution) -> str:
         ).format(steps=words.number(result.steps), share=words.share(result.residual))
     return words.translate(
         "attribution",
-        "A score is what a word adds to the {measure} while all words come in together; below zero it speaks "
-        "against.",
+        "A score is what a word adds to the {measure} while all words come in together; below zero "
+        "it opposes the answer.",
     ).format(measure=measure)
 
 

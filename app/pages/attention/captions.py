@@ -121,7 +121,7 @@ def caption(chosen: AttentionChoice, maps: AttentionMaps) -> list[tuple[str, str
             words.translate("attention", "strongest share of each row"),
             "" if chosen.top_share >= 1 else words.share(chosen.top_share, 0),
         ),
-        (words.translate("attention", "switched off (layer.head)"), heads_words(tuple(chosen.off))),
+        (words.translate("attention", "turned off (layer.head)"), heads_words(tuple(chosen.off))),
     ]
     return [(name, value) for name, value in lines if value]
 

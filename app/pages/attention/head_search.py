@@ -178,7 +178,7 @@ class HeadSearch(QObject):
 
     def _show_table(self, found: HeadTable) -> None:
         one, many = self.tr("Means over one text{cut}."), self.tr("Means over {count} texts{cut}.")
-        was, were = self.tr("; one was cut"), self.tr("; {count} were cut")
+        was, were = self.tr("; one was truncated"), self.tr("; {count} were truncated")
         cut = words.counted(found.num_cut, was, were) if found.num_cut else ""
         said = words.counted(found.num_texts, one, many).format(cut=cut)
         self._show(found.values, said, found.half_interval)

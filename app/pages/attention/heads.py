@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.columns import RIGHT, WHOLE, Bar, Beside, Cell, WordsCell
-from app.look.labels import ElidedLabel, label
+from app.look.labels import label
 from app.look.layout import row, stacked
 from app.look.rows_model import CellsDelegate, RowsModel, TableColumn
 from app.look.segmented_buttons import FoldingButtons
@@ -42,7 +42,6 @@ PATTERN_WIDTH = 126  # px
 LEAST_LIST = 350  # px; below, the last column is left out
 ROW_HEIGHT = 26  # px
 LEAST_MOSAIC = 96  # px high
-LOW = 280  # px high; below, the keys are not told
 NARROW = 330  # px wide; below, the boxes need the title's room
 
 
@@ -139,7 +138,7 @@ class _HeadModel(RowsModel):
 
     def _pattern(self, head: Head) -> str:
         if head in self.off:
-            return self.tr("switched off")
+            return self.tr("turned off")
         known = self.head_values is not None and self.head_values.patterns
         return known[head[0]][head[1]] if known else ""
 
@@ -283,8 +282,6 @@ class HeadsCard(Card):
         self.list.setMinimumHeight(LEAST_MOSAIC)
         self._stack = stacked(self.mosaic, self.list)
         self.add(self._stack, 1)
-        self.keys = named(ElidedLabel("", "muted"), "attention_keys")
-        self.add(self.keys)
         self._show_as("mosaic")
         self.mosaic.head_chosen.connect(self.head_chosen)
         self.mosaic.head_added.connect(self.head_added)
@@ -374,7 +371,7 @@ class HeadsCard(Card):
     def say_measure(self) -> None:
         """Say what is measured, before anything is known of it."""
         one = MEASURES.get(self.measure)
-        said = self.tr("Each head switched off alone.")
+        said = self.tr("Each head turned off alone.")
         if self.measure == IMPORTANCE:
             said = self.tr("How fast the loss changes with each head.")
         self.help.setText(words.tr_engine(one.help) if one else said)
@@ -388,11 +385,10 @@ class HeadsCard(Card):
         self._stack.setCurrentWidget(self.list if key == "list" else self.mosaic)
         keys = self.tr("Keys: [ ] head · PgUp PgDn layer · O on or off")
         rows = self.tr("Rows are layers.") if key == "mosaic" and self.measure == POSITION else ""
-        self.keys.setText(f"{rows} {keys}".strip())
+        self.set_hint("" if self._is_keyless else "?", f"{rows} {keys}".strip())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.keys.setVisible(event.size().height() >= LOW and not self._is_keyless)
         self.title_label.setVisible(event.size().width() >= NARROW)
 
     @property
@@ -457,7 +453,7 @@ class HeadsCard(Card):
     def set_keyless(self, keyless: bool) -> None:
         """Leave out the words on keys, which mean something else now."""
         self._is_keyless = keyless
-        self.keys.setVisible(self.height() >= LOW and not keyless)
+        self._show_as(self.toggles.current)
 
     def show_progress(self, share: float | None, words: str = "") -> None:
         """Show how far measuring is; None: it is not under way."""

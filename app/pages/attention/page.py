@@ -110,7 +110,7 @@ class AttentionPage(LookingPage[AttentionState]):
             "",
             "muted",
             name="attention_count",
-            tool_tip=self.tr("[CLS] and [SEP] count too. Beside it: the memory for all heads."),
+            tool_tip=self.tr("[CLS] and [SEP] count too. Next to it: the memory for all heads."),
         )
         self.count.setFixedHeight(self.texts.box_a.one_line)
         self.attribution = AttributionCard(self.session)

@@ -41,7 +41,7 @@ class RestingWordsDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("resting_words")
-        self.setWindowTitle(self.tr("Words that answers rest on"))
+        self.setWindowTitle(self.tr("Words that drive the answers"))
         self.resize(*SIZE)
         self._models, self._about, self._table, self._roles = (
             session.inspector.open_models,

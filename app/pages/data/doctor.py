@@ -55,7 +55,7 @@ class DoctorCard(Card):
         self.add(self.bar)
         self.told = label("", "muted", wrap=True, name="doctor_told")
         self.add(self.told)
-        self.suspect_button = button(self.tr("Look for wrong labels"), name="look_for_wrong_labels")
+        self.suspect_button = button(self.tr("Find label errors"), name="look_for_wrong_labels")
         self.suspect_button.clicked.connect(self._suspect)
         self.stop_button = button(self.tr("Stop"), name="stop_looking")
         self.stop_button.clicked.connect(session.doctor.stop)
@@ -69,7 +69,7 @@ class DoctorCard(Card):
         self.against_button.setToolTip(self.tr("Look for texts that also stand in a test or validation file"))
         self.against_button.clicked.connect(self._ask_against)
         self.save_button = button(self.tr("Save as…"), "link", name="save_mended")
-        self.save_button.setToolTip(self.tr("Write the table as it is mended into a new file"))
+        self.save_button.setToolTip(self.tr("Write the table with its fixes into a new file"))
         self.save_button.clicked.connect(self._ask_save)
         self.body.addLayout(row(self.against_button, STRETCH, self.save_button, gap=6))
         session.doctor.changed.connect(self.refresh)
@@ -85,8 +85,8 @@ class DoctorCard(Card):
         self.undo_button.setVisible(self._session.data.mends.can_undo)
         said = words.counted(
             num_mends,
-            self.tr("Take back the last change (Ctrl+Z); there is one mend, listed last"),
-            self.tr("Take back the last change (Ctrl+Z); there are {count} mends, listed last"),
+            self.tr("Undo the last change (Ctrl+Z); there is one fix, listed last"),
+            self.tr("Undo the last change (Ctrl+Z); there are {count} fixes, listed last"),
         )
         self.undo_button.setToolTip(tip(said))
 
@@ -121,7 +121,7 @@ class DoctorCard(Card):
     def _told_words(self, *, can: bool) -> str:
         doctor = self._session.doctor
         if doctor.is_suspecting:
-            return self.tr("Looking for wrong labels: {share}").format(share=words.share(doctor.done or 0, 0))
+            return self.tr("Finding label errors: {share}").format(share=words.share(doctor.done or 0, 0))
         if doctor.suspected is not None:
             count = words.counted(
                 self.num_doubtful,
@@ -130,7 +130,7 @@ class DoctorCard(Card):
             )
             if (expected := doctor.suspected.expected) is None:
                 return self.tr(
-                    "Which labels are wrong cannot be told: the other rows say too little of each."
+                    "Label errors cannot be found here: the other rows say too little about each label."
                 )
             about = self.tr("About {count} labels ({low} to {high}) are expected to be wrong.").format(
                 count=words.number(expected.count),
@@ -154,12 +154,12 @@ class DoctorCard(Card):
             return self.tr("Comparing texts…")
         if can:
             seconds = self._seconds()
-            about = self.tr("Every mend is recorded and can be undone. Wrong labels take about {time}.")
+            about = self.tr("Fixes are logged and can be undone. Finding label errors takes about {time}.")
             return about.format(time=words.duration(seconds))
-        said = self.tr("Every mend is recorded and can be undone.")
+        said = self.tr("Fixes are logged and can be undone.")
         if self._session.data.table_summary is None:
             return said
-        where = self.tr("Wrong labels are looked for where each row has one label.")
+        where = self.tr("Label errors can be found where each row has one label.")
         return f"{said} {where}"
 
     def _seconds(self, *, closely: bool = False) -> float:
@@ -222,7 +222,7 @@ class DoctorCard(Card):
         table = self._session.data.table
         if table is not None:
             start = table.path.with_name(f"{table.path.stem}-mended.csv")
-            title = self.tr("Save the mended table as")
+            title = self.tr("Save the fixed table as")
             ask_save(self, title, self._save, name="mended_dialog", suggested=start)
 
     def _save(self, path: str) -> None:
@@ -244,7 +244,7 @@ class DoctorCard(Card):
         if lacking:
             kept = words.counted(
                 lacking,
-                self.tr("One of them lacks a text or a label and cannot be used; it is kept."),
+                self.tr("One of them has no text or no label and cannot be used; it is kept."),
                 self.tr("{count} of them lack a text or a label and cannot be used; they are kept."),
             )
             said = f"{said}. {kept}"

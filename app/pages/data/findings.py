@@ -43,8 +43,8 @@ NEAR = {"near_duplicates", "near_leaks"}  # that are left out row by row, never 
 def step_words(step: RecipeStep) -> str:
     """Return what a click that adds a step says."""
     return {
-        DROP: translate("findings", "Leave out"),
-        TOGETHER: translate("findings", "Keep together"),
+        DROP: translate("findings", "Exclude"),
+        TOGETHER: translate("findings", "Keep duplicates in one split"),
         MERGE: translate("findings", "Merge"),
     }[step.do]
 
@@ -53,7 +53,7 @@ def rows_words(kind: str) -> str:
     """Return what the rows of a kind of finding are, after their number."""
     return {
         "exact_duplicates": translate("findings", "a text that stands in several rows"),
-        "contradicting_labels": translate("findings", "a text with more than one label, row beside row"),
+        "contradicting_labels": translate("findings", "a text with more than one label, next to each other"),
         "similar_labels": translate("findings", "the label may be another one"),
         "other_script": translate("findings", "in another script"),
         "hidden_characters": translate("findings", "characters that cannot be seen"),
@@ -129,11 +129,11 @@ def _more(finding: Finding) -> str:
 def _of_steps(steps: Sequence[RecipeStep]) -> Iterator[AdviceLine]:
     """Say each mend, with the way back."""
     for step in steps:
-        text = translate("findings", "Mended: {what}{reason}.")
+        text = translate("findings", "Fixed: {what}{reason}.")
         if step.do == KEEP:
             text = translate("findings", "Looked at: {what}{reason}.")
         said = text.format(what=words.say(step.words()), reason=_reason(step))
-        yield AdviceLine("note", said, _rows_of(step), translate("findings", "mended"), taken=step)
+        yield AdviceLine("note", said, _rows_of(step), translate("findings", "fixed"), taken=step)
 
 
 def _rows_of(step: RecipeStep) -> Rows | None:
@@ -142,9 +142,9 @@ def _rows_of(step: RecipeStep) -> Rows | None:
 
 def _reason(step: RecipeStep) -> str:
     said = {
-        "exact_duplicates": translate("findings", "copies"),
-        "near_duplicates": translate("findings", "near copies"),
-        "near_leaks": translate("findings", "near leaks"),
+        "exact_duplicates": translate("findings", "duplicates"),
+        "near_duplicates": translate("findings", "near-duplicates"),
+        "near_leaks": translate("findings", "near-duplicate leaks"),
         "contradicting_labels": translate("findings", "contradicting labels"),
         "leaks": translate("findings", "leaks"),
         "suspected_labels": translate("findings", "labels in doubt"),

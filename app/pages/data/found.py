@@ -44,11 +44,11 @@ class FoundModel(RowsModel):
         self._lines = own.table.lines[finding.rows]
         columns = []
         if finding.similarity is not None:
-            columns.append(_column(self.tr("alike"), partial(_share, finding.similarity)))
+            columns.append(_column(self.tr("similarity"), partial(_share, finding.similarity)))
         columns += self._cells(own, finding.rows)
         if other is not None and finding.twins is not None:
             lines = other.table.lines[finding.twins]
-            columns.append(_column(self.tr("like line"), lambda place: words.number(int(lines[place]))))
+            columns.append(_column(self.tr("similar to line"), lambda place: words.number(int(lines[place]))))
             columns += self._cells(other, finding.twins)
         self.put(columns, range(len(self._lines)))
 
@@ -102,12 +102,12 @@ class FoundCard(Card):
         self.add_corner(close)
         self.share = SpinBox(minimum=0, maximum=100, suffix=self.tr(" %"))
         self.share.setObjectName("found_share")
-        self.share.setAccessibleName(self.tr("Leave out rows that are at least so alike"))
+        self.share.setAccessibleName(self.tr("Exclude rows that are at least this similar"))
         self.share.setValue(LIKE)
         self.share.valueChanged.connect(self._show_step)
         self.drop_button = button("", name="found_drop")
         self.drop_button.clicked.connect(self._drop)
-        self._least = label(self.tr("Alike to at least"), "muted")
+        self._least = label(self.tr("Similar to at least"), "muted")
         self._least.setBuddy(self.share)
         self.add(self.said)
         self.add(self.view, 1)
@@ -119,9 +119,9 @@ class FoundCard(Card):
         self.set_title(self.tr("Rows of {name}").format(name=words.shorten(finding.part, 48)))
         beside = ""
         if finding.twins is not None and finding.other == finding.part:
-            beside = self.tr(" Beside each stands the row that it resembles.")
+            beside = self.tr(" Next to each is the row that it resembles.")
         elif finding.twins is not None:
-            beside = self.tr(" Beside each stands the row of {name} that it resembles.").format(
+            beside = self.tr(" Next to each is the row of {name} that it resembles.").format(
                 name=words.shorten(finding.other, 48)
             )
         self.said.setText(words.say(finding.sentence) + beside)
@@ -150,7 +150,7 @@ class FoundCard(Card):
         for widget in (self._least, self.share, self.drop_button):
             widget.setVisible(self._step is not None)
         count = len(self._step.rows) if self._step is not None else 0
-        said = words.counted(count, self.tr("Leave out one row"), self.tr("Leave out {count} rows"))
+        said = words.counted(count, self.tr("Exclude one row"), self.tr("Exclude {count} rows"))
         self.drop_button.setText(said)
         self.drop_button.setEnabled(count > 0)
 

@@ -47,7 +47,7 @@ class TableMenus(QObject):
             more.addAction(self.tr("Another…"), ask)
         kept = [row for row in rows if row not in decided or decided[row].do != DROP]
         if kept:
-            said = words.counted(len(kept), self.tr("Leave the row out"), self.tr("Leave {count} rows out"))
+            said = words.counted(len(kept), self.tr("Exclude the row"), self.tr("Exclude {count} rows"))
             menu.addAction(said, partial(self._decide, kept, RecipeStep(DROP)))
         if changed := [row for row in rows if row in decided]:
             said = words.counted(
@@ -71,7 +71,7 @@ class TableMenus(QObject):
             for other in others[:MOST_OFFERED]:
                 into.addAction(words.shorten(other, 40), partial(self._merging(label), other))
         own.addAction(
-            self.tr("Leave out the rows of “{label}”").format(label=shown), partial(self._drop, label)
+            self.tr("Exclude the rows of “{label}”").format(label=shown), partial(self._drop, label)
         )
         own.addSeparator()
         menu.insertActions(first, own.actions()) if first is not None else menu.addActions(own.actions())

@@ -31,7 +31,7 @@ class LinesDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("lines_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Lines left out of {name}").format(name=table.path.name))
+        self.setWindowTitle(self.tr("Lines skipped in {name}").format(name=table.path.name))
         self.resize(640, 400)
         rows = summary.reported if summary else ()
         unread = words.counted(
@@ -41,16 +41,16 @@ class LinesDialog(QDialog):
         )
         unused = words.counted(
             len(rows),
-            self.tr("one row lacks a text or a label"),
-            self.tr("{count} rows lack a text or a label"),
+            self.tr("one row has no text or no label"),
+            self.tr("{count} rows have no text or no label"),
         )
         said = [unread, unused]
         if mended:
             said.append(
                 words.counted(
                     len(mended),
-                    self.tr("one row was left out here"),
-                    self.tr("{count} rows were left out here"),
+                    self.tr("one row was excluded here"),
+                    self.tr("{count} rows were excluded here"),
                 )
             )
         self._text = TextEdit(readOnly=True, tabChangesFocus=True)

@@ -263,7 +263,7 @@ class DataPage(StatedPage[DataState]):
         table, roles = self.session.data.table, self.session.data.roles
         if self.session.data.task_file is not None:
             self.next_button.setEnabled(True)
-            self.next_button.setToolTip(self.tr("Go on to training with this file"))
+            self.next_button.setToolTip(self.tr("Continue to training with this file"))
             self._show_advice()
             return
         if table is None or roles is None:
@@ -275,7 +275,7 @@ class DataPage(StatedPage[DataState]):
         elif summary is not None and summary.refusal is not None:
             reason = words.say(summary.refusal)
         self.next_button.setEnabled(not reason)
-        self.next_button.setToolTip(reason or self.tr("Go on to training with this table"))
+        self.next_button.setToolTip(reason or self.tr("Continue to training with this table"))
         self._show_advice()
 
     def _add_to_label_menu(self, menu: QMenu, label: str) -> None:

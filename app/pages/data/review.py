@@ -57,7 +57,7 @@ class ReviewCard(Card):
         for place, (name, text) in enumerate(self._neighbours):
             self._grid.addWidget(name, place, 0)
             self._grid.addWidget(text, place, 1)
-        self.like = label(self.tr("Most like it"), "caption")
+        self.like = label(self.tr("Most similar"), "caption")
         close = button(self.tr("Done"), "link", name="review_done")
         close.clicked.connect(self.ended)
         self.add_corner(close)
@@ -71,7 +71,7 @@ class ReviewCard(Card):
     def _build_buttons(self) -> QHBoxLayout:
         self.relabel_button = button("", "primary", name="review_relabel")
         self.relabel_button.setToolTip(self.tr("Give the row the suggested label (R)"))
-        self.drop_button = button(self.tr("Leave out (D)"), name="review_drop")
+        self.drop_button = button(self.tr("Exclude (D)"), name="review_drop")
         self.keep_button = button(self.tr("Keep (K)"), name="review_keep")
         self.undo_button = button(self.tr("Undo (U)"), "link", name="review_undo")
         self.choice = ElidedBox(minimumContentsLength=4)

@@ -64,7 +64,7 @@ class TableCard(Card):
         self._session = session
         self.setObjectName("table_card")
         self.reported_button = button("", "link", name="reported_lines")
-        self.reported_button.setToolTip(self.tr("Read which lines are left out, and why"))
+        self.reported_button.setToolTip(self.tr("Read which lines are excluded, and why"))
         self.reported_button.clicked.connect(self.show_lines)
         self.change_button = button(self.tr("change"), "link", name="change_reading")
         self.change_button.setToolTip(
@@ -103,9 +103,9 @@ class TableCard(Card):
         numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
         self.hand = TableMenus(session, self)
         self.view.menu_asked.connect(self._open_rows_menu)
-        self.rows_button = button(self.tr("Mend rows…"), name="mend_rows")
+        self.rows_button = button(self.tr("Fix rows…"), name="mend_rows")
         self.rows_button.setToolTip(
-            self.tr("Give the selected rows another label, or leave them out: also by a right click on them")
+            self.tr("Give the selected rows another label, or exclude them: also by a right click on them")
         )
         self.rows_button.clicked.connect(self._open_rows_menu_below)
         self.shown_rows = ShownRows()
@@ -279,7 +279,7 @@ class TableCard(Card):
             )
         self.set_hint(" · ".join([rows, *map(words.say, table.format.parts())]))
         self.reported_button.setText(
-            self.tr("{count} left out").format(count=words.number(num_unread + num_unused + num_mended))
+            self.tr("{count} excluded").format(count=words.number(num_unread + num_unused + num_mended))
         )
         self.reported_button.setVisible(num_unread + num_unused + num_mended > 0)
 

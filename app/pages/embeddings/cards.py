@@ -35,7 +35,7 @@ class SimilarityCard(Card):
         self._matrix: CosineMatrix | None = None
         self.plot = named(SimilarityPlot(self.tr("Similarity of texts")), "embeddings_similarity")
         yield_to_layout(self.plot, 160)
-        entries = ((self.tr("Class by class"), BY_GROUP), (self.tr("Like beside like"), BY_LIKENESS))
+        entries = ((self.tr("Class by class"), BY_GROUP), (self.tr("Similar texts together"), BY_LIKENESS))
         self.order_box = ChoiceBox("embeddings_order", self.tr("Order"), entries=entries, width=150)
         self.order_box.setToolTip(self.tr("How the texts are put in order"))
         self.readout = label("", "muted", wrap=True, name="embeddings_pair")
@@ -151,23 +151,23 @@ class LayersCard(Card):
         }
         if is_word:
             text = self.tr(
-                "“{word}” moves with its context: at layer {layer} two uses of one sense are {within} alike, "
-                "two of different senses {between}; at the embeddings the gap is only {start}. At layer "
-                "{layer}, the nearest use to a use has the same sense for {right} of them."
+                "“{word}” moves with its context: at layer {layer} the similarity of two uses of "
+                "one sense is {within}, of two different senses {between}; at the embeddings the "
+                "gap is only {start}. At layer {layer}, the nearest use to a use has the same "
+                "sense for {right} of them."
             )
             none = self.tr(
-                "Not seen here: no layer sets two senses of “{word}” apart by clearly more than the "
+                "Not seen here: no layer separates two senses of “{word}” clearly more than the "
                 "embeddings do (a gap of {start} there, at most {gap}, at layer {layer})."
             )
         else:
             text = self.tr(
-                "Texts of one class are most set apart at layer {layer}: {within} alike within a class, "
-                "{between} between classes. At layer {layer}, the nearest text to a text has the same class "
-                "for {right} of them."
+                "The classes are best separated at layer {layer}: similarity is {within} within a "
+                "class and {between} between classes. At layer {layer}, the nearest text to a text "
+                "has the same class for {right} of them."
             )
             none = self.tr(
-                "Not seen here: at no layer are texts of one class clearly more alike than texts of "
-                "different classes (largest gap {gap}, at layer {layer})."
+                "These texts do not separate by class at any layer (largest gap {gap}, at layer {layer})."
             )
         clear = gaps[best] >= 0.02 and (not is_word or gaps[best] >= gaps[0] + 0.02)
         return (text if clear else none).format(**values)
@@ -278,7 +278,7 @@ class PoolingsCard(Card):
         cls, mean = found.of("cls"), found.of("mean")
         assert cls is not None and mean is not None
         text = self.tr(
-            "Any two texts are {cls} alike with [CLS] and {mean} with the mean: the nearer to 1, the less a "
-            "high similarity says."
+            "The similarity of any two texts is {cls} with [CLS] and {mean} with the mean: the "
+            "nearer to 1, the less a high similarity says."
         )
         return text.format(cls=words.decimal(cls.any_two, 2), mean=words.decimal(mean.any_two, 2))

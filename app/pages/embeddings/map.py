@@ -146,7 +146,7 @@ class MapCard(Card):
     def _name_axes(self, mapped: TextMap) -> None:
         shares = mapped.projected.shares
         if shares is None:
-            text = self.tr("Near points are alike; distances between far groups mean little.")
+            text = self.tr("Near points are similar; distances between far groups mean little.")
             self.plot.set_axes(text)
             return
         axis = self.tr("axis {number}: {share} of variance")
@@ -172,7 +172,7 @@ class MapCard(Card):
             self.heading.setText(self.tr("Click a point to see its nearest neighbours."))
             return
         text = words.shorten(found.vectors.texts[found.place], 90)
-        self.heading.setText(self.tr("Most like “{text}”").format(text=text))
+        self.heading.setText(self.tr("Most similar to “{text}”").format(text=text))
         header = self.table.horizontalHeader()
         for place in range(self.model.columnCount() - 1):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)

@@ -52,7 +52,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         super().__init__(session, parent=parent)
         self.setObjectName("embeddings_page")
         self.header.title_label.setText(self.tr("Embeddings"))
-        self.header.set_sentence(self.tr("See what is alike."))
+        self.header.set_sentence(self.tr("See which texts are similar."))
         self._vectors_asked = Channel(self, session.workers.models)
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
         self._about: ModelSummary | None = None
@@ -346,7 +346,9 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             demonstration.setEnabled(self._about is not None)
         self._offer_command()
         self.bar.setVisible(self.is_asking)
-        ready = self.tr("Press “Compute vectors”: every text becomes a point, and like texts lie together.")
+        ready = self.tr(
+            "Press “Compute vectors”: every text becomes a point, and similar texts are close together."
+        )
         self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)
         if not self.is_asking:
             set_or_hide(self.status, self._state_words())

@@ -45,7 +45,7 @@ class PairCard(Card):
         self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
         yield_to_layout(self.plot, 140)
         self.said = label("", wrap=True, name="embeddings_pair_words")
-        self.add_layout(row(label(self.tr("Beside it"), "muted"), self.box, STRETCH, gap=8))
+        self.add_layout(row(label(self.tr("Compare with"), "muted"), self.box, STRETCH, gap=8))
         self.add(self.box.refusal)
         self.add(self.plot, 1)
         self.add(self.said)
@@ -85,7 +85,7 @@ class PairCard(Card):
 
     def _axes(self, found: Projection) -> tuple[str, str]:
         if found.shares is None:
-            return self.tr("Near points are alike; distances between far groups mean little."), ""
+            return self.tr("Near points are similar; distances between far groups mean little."), ""
         axis = self.tr("axis {number}: {share} of variance")
         first, second = (
             axis.format(number=number, share=words.share(share))

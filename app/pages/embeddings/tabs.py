@@ -290,9 +290,9 @@ class Views(QTabWidget):
         column = self._settings.column
         self.map_card.show_map(mapped, self._coloring(), column)
         self.map_card.set_title(self._title(mapped.vectors))
-        hint = self.tr("{count} points · mean similarity of any two {alike}")
+        hint = self.tr("{count} points · mean similarity of any two {similarity}")
         count = words.number(len(mapped.projected.places))
-        self.map_card.set_hint(hint.format(count=count, alike=words.decimal(mapped.any_two, 2)))
+        self.map_card.set_hint(hint.format(count=count, similarity=words.decimal(mapped.any_two, 2)))
         self.map_card.plot.set_caption(self._map_lines(mapped, column))
         wanted, self._wanted_place = self._wanted_place, -1
         if wanted >= 0:

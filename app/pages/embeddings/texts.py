@@ -153,14 +153,14 @@ class SourceCard(Card):
         )
         self.kind_box = ChoiceBox("embeddings_kind", self.tr("Which texts"), entries=kinds)
         self.column_box = ChoiceBox("embeddings_column", self.tr("Column with the text"))
-        ways = ((self.tr("Drawn at random"), RANDOM), (self.tr("The first"), FIRST))
+        ways = ((self.tr("Random sample"), RANDOM), (self.tr("The first"), FIRST))
         self.way_box = ChoiceBox("embeddings_way", self.tr("Which rows"), entries=ways)
         places = ((self.tr("In typed sentences"), TYPED), (self.tr("In the open table"), TABLE))
         said = self.tr("Where the word is looked for")
         self.place_box = ChoiceBox("embeddings_place", said, entries=places)
         self.rows = self._spin("embeddings_rows", 2, MOST_ROWS, ROWS, self.tr("Number of rows"))
         self.seed = self._spin("embeddings_seed", 1, 999_999, 1, self.tr("Seed"))
-        self.length = self._spin("embeddings_length", 3, 512, LENGTH, self.tr("Longest text"))
+        self.length = self._spin("embeddings_length", 3, 512, LENGTH, self.tr("Max length of a text"))
         self.seed.setToolTip(self.tr("The same seed draws the same rows"))
         self.length.setSuffix(self.tr(" pieces"))
         self.length.setToolTip(tip(self.tr("Of longer texts only the beginning is read; they are counted.")))
@@ -189,7 +189,7 @@ class SourceCard(Card):
             (self.tr("Rows"), self.rows),
             ("", self.way_box),
             (self.tr("Seed"), self.seed),
-            (self.tr("Longest"), self.length),
+            (self.tr("Max length"), self.length),
             role="muted",
             caption_gap=8,
             parent=self.table_grid,

@@ -24,9 +24,9 @@ from app.plots.coverage import Coverage, CoveragePlot
 from app.plots.figure import Figure
 from app.plots.slice_rows import SliceRow, SliceRowsPlot
 from app.work.text_filter import ANSWER, COLUMN, CONFIDENCE, LENGTH, WORD, Filter
-from engine.evaluation.comparing import chance_words
 from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import ALARM, LANGUAGE, MEANING, Slice
+from engine.evaluation.statistics import p_words
 
 LEAST = 96  # px of a picture
 MOST_POINTS = 60  # of the curve of coverage
@@ -212,7 +212,7 @@ class ScoresBy(Card):
         mean = scores.summary()
         every = (mean["macro_precision"], mean["macro_recall"], mean["macro_f1"])
         self.classes.set_rows(
-            rows, ClassRow(self.tr("all, evenly"), *every, report.count, report.mean_f1_interval)
+            rows, ClassRow(self.tr("macro average"), *every, report.count, report.mean_f1_interval)
         )
 
     def show_again(self, opened: OpenedScores) -> None:
@@ -240,7 +240,7 @@ class ScoresBy(Card):
             )
             for one in found.bins
         ]
-        self.bins.set_groups(groups, self.tr("how sure it is · line: expected · bar: right"))
+        self.bins.set_groups(groups, self.tr("confidence · line: expected · bar: accuracy"))
         said = [self._error_words(report)]
         warmth = report.temperature
         if report.kept != 1:
@@ -258,7 +258,7 @@ class ScoresBy(Card):
                     "these texts from {before} to {after}."
                 )
             elif not self._is_validation:
-                text += " " + self.tr("Once it is kept, these texts no longer test how sure the model is.")
+                text += " " + self.tr("Once it is kept, these texts no longer test the model's confidence.")
             said.append(
                 text.format(
                     value=words.decimal(warmth.value, 2),
@@ -279,7 +279,7 @@ class ScoresBy(Card):
         """Return what the temperature that is kept was fitted on; "" where that is not known."""
         name = report.kept_from[0]
         if report.has_chosen and not self._is_validation:
-            return self.tr("It was fitted on half of these texts, so they do not test how sure it is.")
+            return self.tr("It was fitted on half of these texts, so they do not test its confidence.")
         if report.has_chosen:
             return self.tr("It was fitted on half of these texts.")
         if name in ("validation", "test"):
@@ -335,14 +335,16 @@ class ScoresBy(Card):
             between = self.tr(" ({low} to {high})").format(low=low, high=high)
         if found.p_value >= 0.05:
             text = self.tr(
-                "Calibration error {error}{between}: not surely more than chance shows of a calibrated model "
-                "({chance} on average)."
+                "Calibration error {error}{between}: not clearly more than a calibrated model "
+                "shows by chance ({chance} on average)."
             )
         elif found.confidence > found.accuracy:
-            text = self.tr("Calibration error {error}{between}, {chance} by chance: the model is too sure.")
+            text = self.tr(
+                "Calibration error {error}{between}, {chance} by chance: the model is overconfident."
+            )
         else:
             text = self.tr(
-                "Calibration error {error}{between}, {chance} by chance: the model is not sure enough."
+                "Calibration error {error}{between}, {chance} by chance: the model is underconfident."
             )
         return text.format(**values, between=between)
 
@@ -382,7 +384,7 @@ class ScoresBy(Card):
         if worst.p_value >= ALARM:
             return self.tr("No length is clearly worse than the others.")
         text = self.tr(
-            "Texts of {low} to {high} characters are worse: {share} right, beside {others} of the others."
+            "Texts of {low} to {high} characters are worse: {share} right, against {others} of the others."
         )
         return text.format(
             low=words.number(worst.low),
@@ -435,7 +437,7 @@ class ScoresBy(Card):
         self._values = tuple(slices)
         rows = []
         for one in slices:
-            chance = chance_words(one.p_value) if one.p_value < 1 else ""
+            chance = p_words(one.p_value) if one.p_value < 1 else ""
             rows.append(
                 SliceRow(slice_words(one), one.count, one.accuracy, *one.interval, one.other_accuracy, chance)
             )

@@ -44,7 +44,7 @@ class CompareCard(Card):
             self.close_button, lambda: self.close_button.setIcon(theme.icon("close", "muted"))
         )
         self.links = {key: button("", "link", name=f"evaluate_differ_{key}") for key in (ANY, FIRST, SECOND)}
-        captions = row(label(self.tr("beside"), "muted"), self.box, gap=10)
+        captions = row(label(self.tr("compared with"), "muted"), self.box, gap=10)
         top = Qt.AlignmentFlag.AlignTop
         beside = column(captions, STRETCH)
         self.body.addLayout(row(beside, (self.sentence, 1), (self.close_button, top), gap=16))

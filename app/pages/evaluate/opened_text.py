@@ -33,7 +33,7 @@ class OpenedText(QWidget):
         set_role(self, "clear")
         self.text = label("", wrap=True, name="evaluate_opened_text")
         self.pair = label("", "muted", wrap=True, name="evaluate_opened_pair")
-        self.words = AttributedText(self.tr("What the answer rests on"))
+        self.words = AttributedText(self.tr("Why this answer?"))
         self.words.setObjectName("evaluate_words")
         self.words.most_lines = MOST_LINES
         self.said = ElidedLabel("", "muted")
@@ -51,11 +51,11 @@ class OpenedText(QWidget):
             if key == "attribution":
                 self._explain = link
             link.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.doubt = button(self.tr("Wrong label?"), "link", name="evaluate_doubt")
+        self.doubt = button(self.tr("Label error?"), "link", name="evaluate_doubt")
         self.doubt.setToolTip(
             self.tr(
-                "Key W. The recipe of the table gives the row the model's answer, or leaves it out where "
-                "that is the same; the file stays as it is. Again: taken back."
+                "Key W. The recipe of the table gives the row the model's answer, or excludes it "
+                "where that is the same; the file stays as it is. Again: undone."
             )
         )
         self.doubt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

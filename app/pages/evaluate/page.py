@@ -128,7 +128,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
             self.tr("Fine-tune a model"),
         )
         self.no_texts = EmptyState(
-            self.tr("Choose labelled texts above: what a run kept apart, the open table, or any file."),
+            self.tr("Choose labelled texts above: what a run held out, the open table, or any file."),
             self.tr("Choose a file…"),
         )
 
@@ -394,20 +394,20 @@ class EvaluatePage(StatedPage[EvaluateState]):
         report, source = opened.report, opened.source
         parts = [words.counted(report.count, self.tr("1 text"), self.tr("{count} texts"))]
         if opened.num_seen:
-            one = self.tr("the model has learned from 1")
-            many = self.tr("the model has learned from {count}")
+            one = self.tr("the model was trained on 1")
+            many = self.tr("the model was trained on {count}")
             if opened.num_seen == report.count:
-                many = self.tr("the model has learned from all of them: choose a part that was kept apart")
+                many = self.tr("the model was trained on all of them: choose a part that was held out")
             parts.append(words.counted(opened.num_seen, one, many))
         if report.is_of_classes:
             count = len(opened.scored.each.names)
             parts.append(words.counted(count, self.tr("1 label"), self.tr("{count} labels")))
         if source.part == "validation":
-            parts.append(self.tr("also used to choose the checkpoint"))
+            parts.append(self.tr("also used to pick the checkpoint"))
             if "micro_f1_at_half" in opened.scored.evaluated.metrics:
-                parts.append(self.tr("half of them chose the thresholds"))
+                parts.append(self.tr("half of them also used to set the thresholds"))
         elif report.has_chosen:
-            parts.append(self.tr("half of them chose the temperature"))
+            parts.append(self.tr("half of them also used to fit the temperature"))
         elif source.part and opened.num_seen == 0:
             parts.append(self.tr("seen by no training"))
         repeating = report.num_repeating

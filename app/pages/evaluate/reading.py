@@ -56,7 +56,7 @@ class TextFollower(QObject):
         text = listed.texts[place] if len(listed.texts) else ""
         pair = None if listed.pairs is None else listed.pairs[place]
         is_of_labels = views_of(opened.scored.task).has_one_label
-        detail.show_text(text, pair, self.tr("Finding what it rests on…") if is_of_labels else "")
+        detail.show_text(text, pair, self.tr("Finding out why…") if is_of_labels else "")
         detail.set_can_explain(is_of_labels)
         if is_of_labels:
             name = each.names[each.predicted[place]]
@@ -85,13 +85,13 @@ class TextFollower(QObject):
         name = opened.file.name if opened.file is not None else self.tr("the file")
         table, roles = session.data.table, session.data.roles
         if table is None or roles is None or not roles.label or table.path != opened.file:
-            said = self.tr("Open {name} on the Data page first: mends are kept with the open table.")
+            said = self.tr("Open {name} on the Data page first: fixes are kept with the open table.")
             self._tell(said.format(name=name))
             return
         kept = listed.texts[place] if len(listed.texts) else None
         there = table.frame[roles.text].array[row] if row < table.num_rows else None
         if there is None or (kept is not None and there.strip() != kept.strip()):
-            self._tell(self.tr("{name} is not as it was: its rows are other ones.").format(name=name))
+            self._tell(self.tr("{name} has changed: its rows are other ones.").format(name=name))
             return
         answered = each.names[each.predicted[place]]
         line, is_same = words.number(int(table.lines[row])), each.predicted[place] == each.true[place]
@@ -101,7 +101,7 @@ class TextFollower(QObject):
             self._tell(self.tr("Line {line}: taken back.").format(line=line))
         elif is_same:
             session.data.mends.decide(row, RecipeStep(DROP, reason=SUSPECTED))
-            said = self.tr("Line {line} is left out: the model gives it the same label.")
+            said = self.tr("Line {line} is excluded: the model gives it the same label.")
             self._tell(said.format(line=line))
         else:
             step = RecipeStep(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)

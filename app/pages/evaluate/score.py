@@ -15,7 +15,7 @@ from app.pages.evaluate.opened_scores import OpenedScores
 from app.pages.tasks.known import views_of
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from engine.evaluation.baselines import TRAINING_MAJORITY, Baseline
-from engine.evaluation.comparing import chance_words
+from engine.evaluation.statistics import p_words
 from engine.train.learned import MANY
 
 MOST_COMPACT = 3  # lines
@@ -38,24 +38,27 @@ class ScoreCard(Card):
         self.level = label(self.tr("95 % interval"), "muted")
         self.scale = ScoreScalePlot(self.tr("Scores"))
         self.scale.setObjectName("evaluate_scale")
-        self.more = button(self.tr("Beside TF-IDF"), "link", name="evaluate_tfidf")
+        self.more = button(self.tr("Compare with TF-IDF"), "link", name="evaluate_tfidf")
         self.more.setToolTip(
             self.tr(
-                "What counting words reaches: TF-IDF with logistic regression, on the rows that the model "
-                "has learned from."
+                "What counting words reaches: TF-IDF with logistic regression, on the model's own "
+                "training rows."
             )
         )
         self.sentence = label("", wrap=True, name="evaluate_sentence")
+        self.sentence.setToolTip(
+            tip(self.tr("p: how often chance gives as large a difference. The interval is of 95 %."))
+        )
         self._mark_place = row(gap=8)
         self._mark: LevelMark | None = None
         beside = column(STRETCH, self.between, self.level, STRETCH, gap=0)
         self.body.addLayout(row(self.value, beside, STRETCH, gap=12))
         self.add(self.scale)
-        self.near = button(self.tr("Near copies"), "link", name="evaluate_near")
+        self.near = button(self.tr("Near-duplicates"), "link", name="evaluate_near")
         self.near.setToolTip(
             self.tr(
-                "Draw texts together that nearly repeat one another, as the doctor finds them: they tell "
-                "less than as many texts of their own, so the intervals become wider."
+                "Resample near-duplicates together, as the doctor finds them: they say less than "
+                "as many independent texts, so the intervals become wider."
             )
         )
         self.near.clicked.connect(self._ask_near)
@@ -86,18 +89,18 @@ class ScoreCard(Card):
         count = report.num_repeating
         told = words.counted(
             count,
-            self.tr("One text nearly repeats another and is drawn together with it."),
-            self.tr("{count} texts nearly repeat others and are drawn together with them."),
+            self.tr("One text is a near-duplicate of another and is resampled together with it."),
+            self.tr("{count} texts are near-duplicates of others and are resampled together with them."),
         )
-        self.level.setText(self.tr("95 %, by copies") if count else self.tr("95 %, no copies"))
-        self.level.setToolTip(tip(told if count else self.tr("No text nearly repeats another.")))
+        self.level.setText(self.tr("95 %, grouped") if count else self.tr("95 %, singly"))
+        self.level.setToolTip(tip(told if count else self.tr("There are no near-duplicates.")))
 
     def show_opened(self, opened: OpenedScores | None, *, can_count: bool = False) -> None:
         """Show a score; None: nothing."""
         self._opened, self._words = opened, None
         self.more.setVisible(can_count)
         self.more.setEnabled(True)
-        self.more.setText(self.tr("Beside TF-IDF"))
+        self.more.setText(self.tr("Compare with TF-IDF"))
         self.near.setVisible(opened is not None and len(opened.scored.listed.texts) > 0)
         self.near.setEnabled(True)
         self.level.setText(self.tr("95 % interval"))
@@ -159,10 +162,10 @@ class ScoreCard(Card):
             note = note.replace("{count}", words.number(new.count))
             lines.append(ScoreLine(self.tr("new texts"), new.value, low, high, note))
         if self._words is not None:
-            note = self.tr("TF-IDF with logistic regression, learned from {count} rows.")
+            note = self.tr("TF-IDF with logistic regression, trained on {count} rows.")
             lines.append(self._line(self.tr("TF-IDF"), self._words, note))
         for one in opened.always:
-            label, name = words.shorten(one.label, 40), self.tr("largest class")
+            label, name = words.shorten(one.label, 40), self.tr("majority class")
             note = self.tr("Always “{name}”, the commonest label of these texts.")
             if one.name == TRAINING_MAJORITY:
                 name = self.tr("always “{name}”").replace("{name}", words.shorten(one.label, LONGEST))
@@ -193,18 +196,17 @@ class ScoreCard(Card):
             self.sentence.setText(" ".join(filter(None, said)))
             return
         found = best.difference
-        name = self.tr("TF-IDF") if best is self._words else self.tr("the largest class")
+        name = self.tr("TF-IDF") if best is self._words else self.tr("the majority class")
         between = ""
         if found.interval is not None:
             ends = sorted(end * (-1 if found.value < 0 else 1) for end in found.interval)
             low, high = (words.decimal(100 * end, 1) for end in ends)
             between = self.tr(" ({low} to {high})").format(low=low, high=high)
         values = {"name": name, "points": words.decimal(100 * abs(found.value), 1), "between": between}
-        chance = self.tr("chance alone in {share} of cases.").format(share=chance_words(found.p_value))
         if found.value > 0 and found.is_sure:
-            level, text = "fine", self.tr("{points} points above {name}{between}; {chance}")
+            level, text = "fine", self.tr("{points} points above {name}{between}; p {p}.")
         elif found.value < 0 and found.is_sure:
-            level, text = "wrong", self.tr("{points} points below {name}{between}; {chance}")
+            level, text = "wrong", self.tr("{points} points below {name}{between}; p {p}.")
         else:
             level = "look"
             text = self.tr("No difference from {name} can be shown: {points} points above{between}.")
@@ -212,13 +214,13 @@ class ScoreCard(Card):
                 text = self.tr("No difference from {name} can be shown: {points} points below{between}.")
             elif not found.value:
                 text = self.tr("No difference from {name}{between}.")
-        text = text.format(**values, chance=chance)
+        text = text.format(**values, p=p_words(found.p_value))
         if count:
             level = "look" if level == "fine" else level
             known = self._on_seen(count)
             if opened.report.unseen is not None:  # whose own line tells what the model reaches on the others
                 values = {"count": words.number(count), "total": words.number(opened.report.count)}
-                known = self.tr("It has learned from {count} of {total}.").format(**values)
+                known = self.tr("It was trained on {count} of {total}.").format(**values)
             text = f"{text} {known}"
         self._set_mark(level)
         self.sentence.setText(text)
@@ -229,22 +231,20 @@ class ScoreCard(Card):
         report = self._opened.report
         if count == report.count:
             return self.tr(
-                "The model has learned from all of these texts: the score tells what it remembers, not what "
-                "it can do."
+                "The model was trained on all of these texts: the score tells what it remembers, "
+                "not what it can do."
             )
         values = {"count": words.number(count), "total": words.number(report.count)}
         if report.unseen is None:
-            said = self.tr(
-                "The model has learned from {count} of these {total} texts: they flatter the score."
-            )
+            said = self.tr("The model was trained on {count} of these {total} texts: they flatter the score.")
             return said.format(**values)
         is_share = _is_share(self._opened)
         value = words.share(report.unseen.value) if is_share else words.decimal(report.unseen.value, 3)
         ends = report.unseen.interval
         between = "" if ends is None else f" ({self._between(ends, is_share)})"
         said = self.tr(
-            "The model has learned from {count} of these {total} texts; on the other {others} it reaches "
-            "{value}{between}."
+            "The model was trained on {count} of these {total} texts; on the other {others} it "
+            "reaches {value}{between}."
         )
         others = words.number(report.unseen.count)
         return said.format(**values, others=others, value=value, between=between)

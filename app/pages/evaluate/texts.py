@@ -169,8 +169,8 @@ class TextsCard(Card):
         self._scored = scored
         is_of_numbers = scored is not None and views_of(scored.task).is_of_numbers
         orders = [
-            (SURE, self.tr("Furthest off first") if is_of_numbers else self.tr("Surest first")),
-            (UNSURE, self.tr("Nearest first") if is_of_numbers else self.tr("Least sure first")),
+            (SURE, self.tr("Furthest off first") if is_of_numbers else self.tr("Most confident first")),
+            (UNSURE, self.tr("Nearest first") if is_of_numbers else self.tr("Least confident first")),
             (LONG, self.tr("Longest first")),
             (SHORT, self.tr("Shortest first")),
             (FILE, self.tr("As in the file")),

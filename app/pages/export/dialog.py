@@ -249,7 +249,7 @@ class ExportDialog(QDialog):
     def _take_answer(self, kept: Path | None) -> None:
         assert self._written is not None
         said = self.tr("The 8-bit graph is kept: {name}.").format(name=kept.name) if kept else ""
-        self._tell(self._written, [said or self.tr("The 8-bit graph was left out.")])
+        self._tell(self._written, [said or self.tr("The 8-bit graph was not kept.")])
 
     def _refuse(self, error: BaseException) -> None:
         self._say("refusal", words.say_error(error), "look")

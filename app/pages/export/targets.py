@@ -55,7 +55,7 @@ class TransformersOptions(TargetOptions):
     def __init__(self, model: Path) -> None:
         super().__init__(model)
         self.title = self.tr("transformers")
-        self.hint = self.tr("A folder that AutoModel opens, to go on with it in Python.")
+        self.hint = self.tr("A folder that AutoModel opens, to continue with it in Python.")
 
 
 class SentenceOptions(TargetOptions):
@@ -66,7 +66,7 @@ class SentenceOptions(TargetOptions):
     def __init__(self, model: Path) -> None:
         super().__init__(model)
         self.title = self.tr("sentence-transformers")
-        self.hint = self.tr("A folder for vectors of texts: search, likeness, clusters.")
+        self.hint = self.tr("A folder for vectors of texts: search, similarity, clusters.")
         self.pooling = ChoiceBox("export_pooling", self.tr("Pooling"))
         for text, kind in (
             (self.tr("As the model says, else the mean"), ""),

@@ -208,7 +208,8 @@ class FamilyPage(KeptPage[FamilyState]):
             self.box.setCurrentIndex(places.index(before))
         self.empty.set_text(
             self.tr(
-                "No family is trained yet. Eight models learn from one text of yours, one after the other."
+                "No family is trained yet. Eight models are trained on one of your texts, one "
+                "after the other."
             )
         )
         if not self._is_found:
@@ -392,7 +393,7 @@ class FamilyPage(KeptPage[FamilyState]):
         if isinstance(event, Progress):
             done = words.share(event.done / max(1, event.total), 0)
             self.banner.show_text(
-                "note", self.tr("The family learns from your table: {share}").format(share=done)
+                "note", self.tr("Training the family on your table: {share}").format(share=done)
             )
 
     def _hear(self, answered: FamilyAnswer[Any]) -> None:

@@ -25,7 +25,7 @@ def said(line: CardLine) -> tuple[str, str]:
         return name, line.unit or rest
     many = translate("family", "{unit} of {count}").format(unit=line.unit, count=words.number(count))
     if line.left_out:
-        many = translate("family", "{many}, {left} left out").format(
+        many = translate("family", "{many}, {left} skipped").format(
             many=many, left=words.number(line.left_out)
         )
     name = line.source if line.unit == RANKS or line.name == ANALOGIES else tr_engine(line.name)

@@ -82,7 +82,7 @@ class TrainDialog(QDialog):
         self.start.setEnabled(bool(count and self.text.text().strip()))
 
     def _choose_text(self) -> None:
-        ask_file(self, self.tr("Text to learn from"), self.text.setText, name="family_text_dialog")
+        ask_file(self, self.tr("Training text"), self.text.setText, name="family_text_dialog")
 
     def _accept(self) -> None:
         values = {

@@ -175,8 +175,7 @@ def on_validation(validation: ValidationRows) -> AdviceLine:
     if validation.count <= 0:
         text = translate(
             "FineTuneAdvice",
-            "No rows are kept apart: nothing will show whether it learns or memorises. Set a validation "
-            "share.",
+            "No rows are held out: nothing will show whether it learns or memorises. Set a validation share.",
         )
         return AdviceLine("wrong", text)
     if validation.num_leaking:
@@ -189,14 +188,14 @@ def on_validation(validation: ValidationRows) -> AdviceLine:
     if validation.num_leaking is None and validation.num_duplicates:
         text = translate(
             "FineTuneAdvice",
-            "Rows kept apart for validation: {kept}. {count} rows repeat a text of another row, some of them "
+            "Validation rows: {kept}. {count} rows repeat a text of another row, some of them "
             "across the two parts.",
         )
         return AdviceLine("look", text.format(kept=kept, count=number(validation.num_duplicates)))
     text = in_number(
         validation.count,
-        translate("FineTuneAdvice", "Validation is kept apart: one row, no text shared with training."),
-        translate("FineTuneAdvice", "Validation is kept apart: {count} rows, no text shared with training."),
+        translate("FineTuneAdvice", "One validation row; no text is shared with training."),
+        translate("FineTuneAdvice", "{count} validation rows; no text is shared with training."),
     )
     return AdviceLine("fine", text)
 

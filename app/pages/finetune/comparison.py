@@ -58,20 +58,20 @@ class ComparisonCard(Card):
         self._looks: Sentence | None = None
         self.folder: Path | None = None
         self.is_running = False
-        self.set_title(self.tr("Ways to adapt"))
+        self.set_title(self.tr("Fine-tuning methods"))
         self.progress = RunProgress()
         self.saying = label("", "muted", wrap=True, name="comparison_words")
-        self.plot = WaysPlot(self.tr("Ways to adapt"))
+        self.plot = WaysPlot(self.tr("Fine-tuning methods"))
         self.plot.setObjectName("comparison_plot")
-        self.plot.set_empty_text(self.tr("Each way appears here once its first run has ended."))
+        self.plot.set_empty_text(self.tr("Each method appears here once its first run has ended."))
         self.mix_title = label(self.tr("What the mix of layers has learned"), "card-title")
         self.mix = BarsPlot(self.tr("Learned mix of layers"))
         self.mix.setObjectName("comparison_mix")
         self.table = QWidget()
         self.table.setObjectName("comparison_table")
         self.stop_button = button(self.tr("Stop"), name="stop_comparison")
-        self.go_on_button = button(self.tr("Go on"), "primary", name="go_on_comparison")
-        self.close_button = button(self.tr("Back to the form"), "link", name="close_comparison")
+        self.go_on_button = button(self.tr("Continue"), "primary", name="go_on_comparison")
+        self.close_button = button(self.tr("Back to settings"), "link", name="close_comparison")
         self._lay_out()
         self.stop_button.clicked.connect(session.training.stop)
         self.go_on_button.clicked.connect(self._go_on)
@@ -206,8 +206,8 @@ class ComparisonCard(Card):
     def _words(self) -> str:
         if not self._reached:
             return self.tr(
-                "The same rows, split and seeds are learned from in each way: all weights fine-tuned, or the "
-                "encoder frozen and only what stands on it learned (feature-based)."
+                "Each method gets the same rows, split and seeds: all weights fine-tuned, or the "
+                "encoder frozen and only what is on top of it trained (feature-based)."
             )
         views = views_of(self._session.data.task_name)
         seeds = max(len(one.values) for one in self._reached.values())
@@ -227,7 +227,7 @@ class ComparisonCard(Card):
         grid = QGridLayout(self.table)
         grid.setContentsMargins(0, 4, 0, 4)
         grid.setHorizontalSpacing(18)
-        heads = (self.tr("Way"), self.tr("Beside fine-tuned (95 %)"), self.tr("Time a run"))
+        heads = (self.tr("Method"), self.tr("Against fine-tuned (95 %)"), self.tr("Time a run"))
         base = next(iter(self._reached.values()), None)
         lines: list[Sequence[str]] = [heads] if self._reached else []
         for name, one in self._reached.items():
@@ -278,8 +278,8 @@ class CompareButton(QWidget):
         super().__init__(parent)
         set_role(self, "clear")
         self._session, self._asked = session, Channel(self, session.workers.quick)
-        self.start = button(self.tr("Compare ways to adapt"), "link", name="compare_ways")
-        self.earlier = button(self.tr("Comparisons…"), "link", name="earlier_comparisons")
+        self.start = button(self.tr("Compare methods"), "link", name="compare_ways")
+        self.earlier = button(self.tr("Past comparisons…"), "link", name="earlier_comparisons")
         self.earlier.setToolTip(self.tr("Show a comparison that has come to its end"))
         self.start.setToolTip(
             self.tr(

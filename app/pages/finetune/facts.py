@@ -30,7 +30,7 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
         found.append(file_fact(translate("FineTuneFacts", "Test data"), data.test_data))
     if data.recipe:
         found.append(
-            Fact(translate("FineTuneFacts", "Mends"), translate("FineTuneFacts", "yes"), data.recipe)
+            Fact(translate("FineTuneFacts", "Fixes"), translate("FineTuneFacts", "yes"), data.recipe)
         )
     if started is not None and started.task != CLASSIFICATION.name:
         found.append(Fact(translate("FineTuneFacts", "Task"), views_of(started.task).title()))
@@ -41,11 +41,11 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
     if data.label:
         found.append(Fact(translate("FineTuneFacts", "Label"), data.label))
     if started is not None:
-        rows = translate("FineTuneFacts", "{train} to learn from, {kept} to validate").format(
+        rows = translate("FineTuneFacts", "{train} for training, {kept} for validation").format(
             train=_rows_learned(config, started), kept=number(started.num_validation)
         )
         if started.num_test:
-            tested = translate("FineTuneFacts", "{rows}, {tested} to test")
+            tested = translate("FineTuneFacts", "{rows}, {tested} for testing")
             rows = tested.format(rows=rows, tested=number(started.num_test))
         found.append(Fact(translate("FineTuneFacts", "Rows"), rows))
         if len(started.labels) > 1:

@@ -41,7 +41,7 @@ class LastRun(QWidget):
         self._found: RunFacts | None = None
         self.said = label("", "muted", wrap=True, name="last_run_words")
         self.show_button = button(self.tr("Show"), "link", name="show_last_run")
-        self.show_button.setToolTip(self.tr("Show the last run that learned from this table"))
+        self.show_button.setToolTip(self.tr("Show the last run trained on this table"))
         self.show_button.clicked.connect(self._show)
         row((self.said, 1), (self.show_button, Qt.AlignmentFlag.AlignTop), gap=8, parent=self)
         session.data.opened.connect(self.look)

@@ -92,7 +92,7 @@ class FineTuneSetup(SetupCard):
                 (self.tr("Data"), self.data_box),
                 *self.chooser.rows(),
                 (self.tr("Task"), self.task_box),
-                (self.tr("Learns"), row((self.task_label, 1), self.roles_link, gap=0)),
+                (self.tr("Mapping"), row((self.task_label, 1), self.roles_link, gap=0)),
                 (words.label_of(SETTING), self.test_file),
                 (None, self.test_refusal),
             )
@@ -300,7 +300,7 @@ class FineTuneSetup(SetupCard):
         cut = summary.cut_share(self._session.model.max_length)
         if cut > 0 and summary.unit == "pieces":
             share = words.share(cut, 0 if cut >= 0.01 else 1)
-            text = self.tr("{share} of texts are longer than {length} pieces and will be cut")
+            text = self.tr("{share} of texts are longer than {length} pieces and will be truncated")
             lines.append(text.format(share=share, length=words.number(self._session.model.max_length)))
         return "\n".join(lines)
 
@@ -314,9 +314,9 @@ class FineTuneSetup(SetupCard):
         validation, test = (Path(str(values[name])).name for name in APART)
         train = words.number(found.num_train)
         kept = words.number(found.num_validation)
-        said = [self.tr("{train} rows to learn from, {kept} kept apart").format(train=train, kept=kept)]
+        said = [self.tr("{train} training rows, {kept} validation rows").format(train=train, kept=kept)]
         if validation:
-            text = self.tr("{train} rows to learn from; validated on {file}")
+            text = self.tr("{train} training rows; validated on {file}")
             said = [text.format(train=train, file=validation)]
         if test:
             said.append(self.tr("Tested at the end on {file}").format(file=test))
@@ -345,14 +345,14 @@ class FineTuneSetup(SetupCard):
         file, found = session.data.task_file, session.data.task_name
         reason = file.reason if file is not None else summary.reason if summary is not None else None
         self.task_box.clear()
-        guessed = self.tr("{task} (guessed)") if not session.data.task and found else ""
+        guessed = self.tr("{task} (detected)") if not session.data.task and found else ""
         if guessed:
             self.task_box.add_choice(guessed.format(task=views_of(found).title()), "")
         for name, views in VIEWS.items():
             if name != found or session.data.task:
                 self.task_box.add_choice(views.title(), name)
         if session.data.task:
-            self.task_box.add_choice(self.tr("What the data look like"), "")
+            self.task_box.add_choice(self.tr("As detected in the data"), "")
         self.task_box.setCurrentIndex(self.task_box.findData(session.data.task) if found else -1)
         self.task_box.setPlaceholderText("–")
         self.task_box.setEnabled(session.data.path is not None)

@@ -35,8 +35,8 @@ class FolderView(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.facts_card = Card()
-        self.parts_card = Card(self.tr("What is in its files"))
-        self.parts_card.set_hint(self.tr("and what becomes of it when it is opened"))
+        self.parts_card = Card(self.tr("Contents"))
+        self.parts_card.set_hint(self.tr("loaded as"))
         self.values: dict[str, QLabel] = {}
         self._facts = self._add_facts()
         self._rows = QWidget()
@@ -178,7 +178,7 @@ class FolderView(QScrollArea):
             else:
                 rows.append(("fine", name, self.tr("loaded"), count))
         for left in found.leftovers:
-            text = self.tr("unexpected: no part of BERT here, left out")
+            text = self.tr("unexpected: no part of BERT here, ignored")
             rows.append(("look", words.shorten(words.tr_engine(left.what), 40), text, left.num_weights))
         return rows
 

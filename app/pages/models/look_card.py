@@ -65,7 +65,7 @@ class LookCard(Card):
         return (
             ("kind", self.tr("What it is")),
             ("loaded", self.tr("Will be loaded")),
-            ("left", self.tr("Will be left out")),
+            ("left", self.tr("Will be ignored")),
             ("files", self.tr("To fetch")),
             ("commit", self.tr("Version")),
             ("place", self.tr("Its folder")),
@@ -160,7 +160,7 @@ class LookCard(Card):
         stopped = has_begun and transfer is not None and not transfer.is_running and not transfer.is_whole
         self.fetch_button.setVisible(can_fetch)
         is_here = self._is_here or (is_own and transfer is not None and transfer.is_whole)
-        goes_on = self.tr("Go on") if begun or stopped else self.tr("Fetch it")
+        goes_on = self.tr("Continue") if begun or stopped else self.tr("Fetch it")
         self.fetch_button.setText(self.tr("Show it") if is_here else goes_on)
         self.cancel_button.setVisible(is_own and is_running)
         self.discard_button.setVisible(can_fetch and bool(begun or stopped))

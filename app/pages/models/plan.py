@@ -102,7 +102,7 @@ class PlanCard(Card):
             "A": self.tr("Attention heads of a layer: slices of the width, which they share out evenly"),
             "V": self.tr("WordPieces of the vocabulary"),
             "P": self.tr("The most WordPieces that a text may have"),
-            "C": self.tr("What the classifier tells apart"),
+            "C": self.tr("What the classifier distinguishes"),
         }
 
     def _lay_out(self) -> None:

@@ -31,7 +31,7 @@ class WayForm(QWidget):
         )
         self.refusal = label("", "refusal", wrap=True, name="models_mirror_refusal")
         self.refusal.hide()
-        http = self.tr("One connection, which goes on where it was cut")
+        http = self.tr("One connection, which continues where it broke")
         xet = self.tr("The hub's own way: faster on some lines, from servers of its own whatever the mirror")
         entries = (("http", self.tr("Plain HTTP"), http), ("xet", self.tr("Xet"), xet))
         self.transport = SegmentedButtons("models_transport", entries)

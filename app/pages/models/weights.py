@@ -123,7 +123,7 @@ class ParametersView(QWidget):
             said.append(self.tr("The paper's 340 M is rounded up."))
         left = sum(one.num_weights for one in inventory.leftovers) if inventory is not None else 0
         if left:
-            more = self.tr("{count} more are no part of it, and are left out.")
+            more = self.tr("{count} more are no part of it, and are ignored.")
             said.append(more.format(count=words.number(left)))
         self.check.show_text("fine" if is_same else "look", " ".join(said))
 

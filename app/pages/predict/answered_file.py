@@ -44,8 +44,8 @@ class AnsweredFileCard(Card):
         self._free = Path()
         self.is_running = False
         self.file_box = ChoiceBox(f"{self.part}file_choice", self.tr("File"))
-        self.out_edit = named(LineEdit(), f"{self.part}out_path", self.tr("New file"))
-        self.out_edit.setPlaceholderText(self.tr("where the answers go"))
+        self.out_edit = named(LineEdit(), f"{self.part}out_path", self.tr("Save to"))
+        self.out_edit.setPlaceholderText(self.tr("file for the answers"))
         where = self.tr("Choose where to write")
         self.out_button = named(ToolButton(), f"choose_{self.part}out", where, tool_tip=where)
         self.out_row = row((self.out_edit, 1), self.out_button, gap=6)
@@ -75,7 +75,7 @@ class AnsweredFileCard(Card):
         """Add what is asked for; what becomes of the file stands below it."""
         self.setObjectName("task_file_card")
         self.add_layout(captioned(self.tr("File"), self.file_box))
-        self.add_layout(captioned(self.tr("New file"), self.out_edit, self.out_row))
+        self.add_layout(captioned(self.tr("Save to"), self.out_edit, self.out_row))
         self.endings = label("", "muted", wrap=True, name=f"{self.part}endings")
         self.add(self.endings)
 

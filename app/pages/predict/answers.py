@@ -90,7 +90,11 @@ class AnswersCard(Card):
             self.tr("View"),
             (
                 ("rows", self.tr("Rows"), self.tr("Every row with its answer")),
-                ("confusion", self.tr("Confusion"), self.tr("Which label was taken for which")),
+                (
+                    "confusion",
+                    self.tr("Confusion"),
+                    self.tr("Confusion matrix: true labels against predicted ones"),
+                ),
                 ("labels", self.tr("By label"), self.tr("Precision, recall and F1 of each label")),
             ),
             room=ROOM,

@@ -55,11 +55,11 @@ class FileCard(AnsweredFileCard):
         self.encoding_box = EncodingBox("predict_encoding")
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
-        self.label_box = ChoiceBox("label_column", self.tr("Column of the right labels"))
+        self.label_box = ChoiceBox("label_column", self.tr("Column of the true labels"))
         self.label_box.setToolTip(
-            self.tr("Where the file holds the right labels, the answers get a score beside them.")
+            self.tr("Where the file holds the true labels, the answers are scored too.")
         )
-        self.safe_box = QCheckBox(self.tr("Safe to open in a spreadsheet"))
+        self.safe_box = QCheckBox(self.tr("Escape formulas (safe for Excel)"))
         self.safe_box.setObjectName("safe")
         self.safe_box.setChecked(True)
         self.safe_box.setToolTip(
@@ -75,11 +75,11 @@ class FileCard(AnsweredFileCard):
         file = captioned(self.tr("File"), self.file_box)
         encoding = captioned(words.label_of("encoding"), self.encoding_box)
         text = captioned(self.tr("Text column"), self.text_box)
-        labels = captioned(self.tr("Right labels"), self.label_box)
+        labels = captioned(self.tr("True labels"), self.label_box)
         self.add_layout(row((file, 1), (encoding, 1)))
         self.add_layout(row(text, labels))
         self.add_layout(column(self._pair_label, self.pair_box, gap=3))
-        self.add_layout(captioned(self.tr("New file"), self.out_edit, self.out_row))
+        self.add_layout(captioned(self.tr("Save to"), self.out_edit, self.out_row))
         self.add(self.safe_box)
 
     # ---- what is asked for

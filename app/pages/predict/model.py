@@ -79,7 +79,7 @@ class ModelCard(Card):
             lines[0] += f": {words.shorten(', '.join(described.labels), 60)}"
         if described.max_length:
             lines.append(
-                self.tr("Reads up to {count} pieces").format(count=words.number(described.max_length))
+                self.tr("Max length {count} pieces").format(count=words.number(described.max_length))
             )
         if (temperature := temperature_in(described.info)) != 1:
             said = self.tr("Temperature {value}, kept with it")

@@ -54,7 +54,7 @@ class OneTextCard(AskCard):
         self.note.hide()
         boxes = column((self.text_box, 1), (self.pair_box, 1))
         self.body.addLayout(row((boxes, 1), (self.bars, 1), gap=16), 1)
-        self.inside = button(self.tr("See what the answer rests on"), "link", name="predict_look_inside")
+        self.inside = button(self.tr("Why this answer?"), "link", name="predict_look_inside")
         self.inside.clicked.connect(self.inside_wanted)
         self.inside.hide()
         self.body.addLayout(row((self.note, 1), self.inside))

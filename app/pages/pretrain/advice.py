@@ -129,8 +129,8 @@ class PretrainAdvice(RunAdvice):
         elif step.step < ENOUGH_STEPS or step.progress < LATE:
             text = translate(
                 "PretrainAdvice",
-                "So far it guesses the most frequent words, whatever stands around a gap: the easiest thing "
-                "to learn comes first.",
+                "So far it guesses the most frequent words, whatever is around a mask: the easiest "
+                "thing to learn comes first.",
             )
             yield AdviceLine("note", text)
         else:
@@ -165,8 +165,9 @@ class PretrainAdvice(RunAdvice):
         if accuracy >= PAIRS_LEARNED:
             text = translate(
                 "PretrainAdvice",
-                "Next sentences are learned ({share} right) and masked words are not: telling two topics "
-                "apart is the easier task. Switch next sentence off to learn words first.",
+                "Next sentences are learned ({share} right) and masked words are not: "
+                "distinguishing two topics is the easier task. Turn next sentence off to learn "
+                "words first.",
             )
             yield AdviceLine("look", text.format(share=share(accuracy, 0)))
 
@@ -174,8 +175,8 @@ class PretrainAdvice(RunAdvice):
         if self.started is not None and not self.started.num_validation:
             text = translate(
                 "PretrainAdvice",
-                "No text is kept apart: nothing will show whether it learns or memorises. Set a validation "
-                "share.",
+                "No text is held out: nothing will show whether it learns or memorises. Set a "
+                "validation share.",
             )
             yield AdviceLine("look", text)
             return
@@ -244,8 +245,8 @@ def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine]:
     if facts.drops_repeated:
         text = counted(
             report.num_repeated,
-            translate("PretrainAdvice", "One repeated line ({share}) is left out."),
-            translate("PretrainAdvice", "{count} repeated lines ({share}) are left out."),
+            translate("PretrainAdvice", "One repeated line ({share}) is excluded."),
+            translate("PretrainAdvice", "{count} repeated lines ({share}) are excluded."),
         )
         yield AdviceLine("fine", text.format(count=count, share=part), mend=(DROP_REPEATED, False))
         return

@@ -30,7 +30,7 @@ def facts_of(config: PretrainConfig, started: Started | None) -> list[Fact]:
             files_fact(translate("PretrainFacts", "Validation text"), text.validation_text.split("\n"))
         )
     if started is not None:
-        said = translate("PretrainFacts", "{train} to learn from, {kept} kept apart")
+        said = translate("PretrainFacts", "{train} for training, {kept} held out")
         rows = said.format(train=number(started.num_train), kept=number(started.num_validation))
         found.append(Fact(translate("PretrainFacts", "Documents"), rows))
     found += model_facts(config.start.model, config.start.vocab, informed=config.start.informed_start)

@@ -123,8 +123,8 @@ def _texts() -> dict[str, tuple[str, str, str]]:
             translate("Metric", "Masked-word loss"),
             translate(
                 "Metric",
-                "How much the hidden words surprise the model, in nats. e to this power is the perplexity: "
-                "among how many words it is still undecided.",
+                "The mean surprisal of the hidden words, in nats. e to this power is the "
+                "perplexity: among how many words the model is still undecided.",
             ),
         ),
         "accuracy": (

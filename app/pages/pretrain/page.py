@@ -78,7 +78,7 @@ class PretrainPage(TrainingPage):
 
     def reason(self) -> str:
         if not self.setup.text.has_text:
-            return self.tr("Choose the text to learn from.")
+            return self.tr("Choose the training text.")
         if self.findings.text.error is not None:
             return words.say_error(self.findings.text.error)
         if self.setup.start.problem is not None:
@@ -197,7 +197,7 @@ class PretrainPage(TrainingPage):
             questions.ask(sentence)
             paused = self.session.training.state.state == "paused"
             pinned.say(
-                self.tr("It answers when training goes on.")
+                self.tr("It answers when training continues.")
                 if paused
                 else self.tr("It answers between two steps…")
             )

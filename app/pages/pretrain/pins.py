@@ -41,7 +41,7 @@ def problem_of(sentence: str) -> str:
     if gaps == 1 and split_gap(sentence)[1].strip():
         return ""
     if gaps > 1:
-        return words.translate("Pins", "one gap at a time")
+        return words.translate("Pins", "one mask at a time")
     return words.translate("Pins", "no [word] or [MASK]")
 
 
@@ -91,7 +91,7 @@ class PinsEditor(QWidget):
         bad = [(line, problem_of(line)) for line in lines if problem_of(line)]
         said = ""
         if bad:
-            template = self.tr("“{sentence}” is left out: {problem}.")
+            template = self.tr("“{sentence}” is skipped: {problem}.")
             said = template.format(sentence=words.shorten(bad[0][0], 40), problem=bad[0][1])
         elif len(lines) > MOST_PINS:
             said = self.tr("Only the first {count} are watched.").format(count=MOST_PINS)

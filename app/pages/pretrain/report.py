@@ -166,7 +166,7 @@ class CorpusReportCard(Card):
         if remark.mend is None:
             return []
         name, value = remark.mend
-        said = self.tr("Leave them out") if value else self.tr("Use all lines again")
+        said = self.tr("Exclude them") if value else self.tr("Use all lines again")
         if name == PAIRS:
             said = self.tr("Do without next sentence")
         return [(said, lambda: self.mend_wanted.emit(name, value))]

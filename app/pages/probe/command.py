@@ -63,7 +63,7 @@ def next_offer(draft: ProbeDraft) -> CommandOffer:
     about, question = draft.about, draft.question
     if about is None or draft.refusal or question.pair is None:
         return CommandOffer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
-    said = translate("probe", "The command prints whether B follows A, and how sure the model is.")
+    said = translate("probe", "The command prints whether B follows A, and the model's confidence.")
     return CommandOffer(NextSentenceQuestion(about.named, question.text, question.pair).command(), said)
 
 
@@ -93,7 +93,7 @@ def over_table_offer(asked: ClozeQuestion | PairsQuestion | None) -> CommandOffe
     if isinstance(asked, PairsQuestion):
         said = translate("probe", "The command prints how often the first sentence is likelier.")
     else:
-        said = translate("probe", "The command prints how many words are foreseen, and how well.")
+        said = translate("probe", "The command prints how many words are predicted, and how well.")
     return CommandOffer(asked.command(), said)
 
 

@@ -67,7 +67,7 @@ class GameView(QWidget):
         self.guess.returnPressed.connect(self._say)
 
     def _lay_out(self) -> None:
-        self.card = named(Card(self.tr("You first")), "probe_game")
+        self.card = named(Card(self.tr("Beat BERT")), "probe_game")
         self.card.add(self.sentence)
         self.card.add_layout(row((self.guess, 1), self.say, self.skip, self.next, self.again, STRETCH))
         self.card.add(self.verdict)

@@ -40,7 +40,7 @@ class GapCard(Card):
         super().__init__(parent=parent)
         self.number = number
         self.setObjectName(f"probe_gap_{number}")
-        self.set_title(self.tr("Gap {number}").format(number=words.number(number)))
+        self.set_title(self.tr("Mask {number}").format(number=words.number(number)))
         self.plots = [self._make_plot(""), self._make_plot("_beside")]
         self.names = [ElidedLabel("", "caption"), ElidedLabel("", "caption")]
         self.save = save_icon(self.plots[0])
@@ -56,7 +56,7 @@ class GapCard(Card):
 
     def _make_plot(self, ending: str) -> GuessesPlot:
         plot = named(
-            GuessesPlot(self.tr("Gap {number}").format(number=words.number(self.number))),
+            GuessesPlot(self.tr("Mask {number}").format(number=words.number(self.number))),
             f"probe_guesses_{self.number}{ending}",
         )
         plot.hint = self.tr("click to write it into the text")
@@ -66,9 +66,9 @@ class GapCard(Card):
 
     def _make_field(self) -> None:
         self.field = named(LineEdit(), f"probe_yours_{self.number}")
-        self.field.setPlaceholderText(self.tr("Probability of a word of yours…"))
+        self.field.setPlaceholderText(self.tr("Check another word…"))
         self.field.setAccessibleName(
-            self.tr("A word of yours for gap {number}").format(number=words.number(self.number))
+            self.tr("Another word for mask {number}").format(number=words.number(self.number))
         )
         self.field.setMaximumWidth(FIELD_WIDTH)
         self.field.returnPressed.connect(self._ask)
@@ -153,12 +153,14 @@ class GapCard(Card):
         if found.original is None and gap.text == MASK:
             return ""
         if found.original is None:
-            return self.tr("was: {word} · not in the vocabulary").format(word=words.shorten(gap.text, 24))
+            return self.tr("original: {word} · not in the vocabulary").format(
+                word=words.shorten(gap.text, 24)
+            )
         word = words.shorten(gap.text, 24)
         if found.original.is_product:
             count = words.number(len(found.original.pieces))
             word = self.tr("{word}, {count} pieces").format(word=word, count=count)
-        return self.tr("was: {word} · {answer}").format(word=word, answer=rank_words(found.original))
+        return self.tr("original: {word} · {answer}").format(word=word, answer=rank_words(found.original))
 
     def _original_words(self, gap: Gap, found: GapAnswer) -> str:
         if found.original is None:
@@ -192,18 +194,18 @@ class JointCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("probe_joint")
-        self.plot = named(GuessesPlot(self.tr("All gaps together")), "probe_joint_guesses")
-        self.plot.set_empty_text(self.tr("Filling all gaps together…"))
-        self.alone = named(GuessesPlot(self.tr("Each gap alone")), "probe_joint_alone")
+        self.plot = named(GuessesPlot(self.tr("All masks together")), "probe_joint_guesses")
+        self.plot.set_empty_text(self.tr("Filling all masks together…"))
+        self.alone = named(GuessesPlot(self.tr("Each mask alone")), "probe_joint_alone")
         self.note = label("", "muted", wrap=True, name="probe_joint_note")
         self.add_corner(save_icon(self.plot))
         self.set_title(self.tr("All at once"))
-        caption = label(self.tr("Each gap alone, multiplied"), "caption")
+        caption = label(self.tr("Each mask alone, multiplied"), "caption")
         caption.setToolTip(
             tip(
                 self.tr(
-                    "The best guesses when each gap is guessed without seeing the others; the probability is "
-                    "their product."
+                    "The best guesses when each mask is guessed without seeing the others; the "
+                    "probability is their product."
                 )
             )
         )
@@ -218,8 +220,8 @@ class JointCard(Card):
         self.set_hint(
             self.tr("beam of {beam}").format(beam=words.number(joint.beam)),
             self.tr(
-                "The gaps are filled one after the other, the surest first, so that one word can decide "
-                "the next; the {beam} best fillings are kept at each step."
+                "The masks are filled one after the other, the most confident first, so that one "
+                "word can decide the next; the {beam} best fillings are kept at each step."
             ).format(beam=words.number(joint.beam)),
         )
         original = joint.original.ids if joint.original is not None else None
@@ -268,5 +270,5 @@ class JointCard(Card):
             return self.tr("Both ways the best filling is the same here.")
         said = ", ".join(words.number(n) for n in places)
         return self.tr(
-            "They differ in gap {gaps}: there the words in the other gaps decide which word fits."
+            "They differ at mask {gaps}: there the words at the other masks decide which word fits."
         ).format(gaps=said)

@@ -31,7 +31,7 @@ class LayersView(QWidget):
         self._wanted = -1  # the gap to show of the next answer
         card = named(Card(self.tr("What each layer would say")), "probe_layers")
         self.card = card
-        self.gaps = ChoiceBox("probe_layers_gap", self.tr("Gap"), width=170)
+        self.gaps = ChoiceBox("probe_layers_gap", self.tr("Mask"), width=170)
         self.plot = named(LayersPlot(self.tr("What each layer would say")), "probe_layers_plot")
         note = label(
             self.tr(

@@ -60,7 +60,7 @@ class NextView(Scroller):
     def _make_influence(self) -> Card:
         card = named(Card(self.tr("Which words say so")), "probe_next_influence")
         card.set_hint(
-            self.tr("+ speaks for “B follows A”, − against it"),
+            self.tr("+ supports “B follows A”, − opposes it"),
             self.tr(
                 "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
                 "without it: 1 makes the odds about 2.7 times as good."

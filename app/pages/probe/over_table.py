@@ -73,7 +73,7 @@ class OverTableView(QWidget):
             (
                 (
                     CLOZE,
-                    self.tr("Foreseen words"),
+                    self.tr("Predicted words"),
                     self.tr("Each word of each text is hidden in turn"),
                 ),
                 (
@@ -273,7 +273,7 @@ class OverTableView(QWidget):
         said = words.counted(len(found.rows), one, many)
         said = said.format(column=self.first.currentText(), interval=_between(found.interval, words.share))
         count, reasons = len(found.left_out), list(found.left_out.values())[:MOST_REASONS]
-        left = words.counted(count, self.tr("1 line is left out"), self.tr("{count} lines are left out"))
+        left = words.counted(count, self.tr("1 line is excluded"), self.tr("{count} lines are excluded"))
         self.said.setText(f"{said}; {left}" if count else said)
         self.said.setToolTip(tip("\n".join(words.say(sentence) for sentence in reasons)))
 

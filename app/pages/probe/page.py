@@ -86,7 +86,7 @@ class ProbePage(LookingPage[ProbeState]):
     # ---- building
 
     def _make_beside(self) -> None:
-        self.beside_button = button(self.tr("Add a model beside"), name="probe_add_beside")
+        self.beside_button = button(self.tr("Compare with a model…"), name="probe_add_beside")
         self.beside_menu = QMenu(self.beside_button)
         self.beside_menu.aboutToShow.connect(self._fill_beside)
         self.beside_question = FolderQuestion(self.session, self, name="probe_beside_dialog")
@@ -121,11 +121,11 @@ class ProbePage(LookingPage[ProbeState]):
         for text, content, needs in (
             (self.tr("Words"), self.words_view, "masked_words"),
             (self.tr("Layers"), self.layers_view, "masked_words"),
-            (self.tr("Surprise"), self.surprise_view, "masked_words"),
+            (self.tr("Surprisal"), self.surprise_view, "masked_words"),
             (self.tr("Next sentence"), self.next_view, "next_sentence"),
             (self.tr("Templates"), self.templates_view, "masked_words"),
             (self.tr("Over a table"), self.over_table_view, "masked_words"),
-            (self.tr("You first"), self.game_view, "masked_words"),
+            (self.tr("Beat BERT"), self.game_view, "masked_words"),
         ):
             view = NeedsView(content, needs)
             self.views.append(view)
@@ -347,7 +347,7 @@ class ProbePage(LookingPage[ProbeState]):
         folder = self.draft.beside
         self.beside_row.setVisible(folder is not None)
         if folder is not None:
-            self.beside_name.setText(self.tr("Beside it: {name}").format(name=name_of(folder)))
+            self.beside_name.setText(self.tr("Compared with: {name}").format(name=name_of(folder)))
         self.refresh()
 
     def _use_starter(self) -> None:

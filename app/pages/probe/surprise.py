@@ -34,15 +34,15 @@ class SurpriseView(QWidget):
         self.explained = label("", "muted", wrap=True)
         self.strip = named(
             WordStrip(
-                self.tr("Surprise of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
+                self.tr("Surprisal of each piece"), what="surprise in bits", scale=FULL_BITS, most_lines=7
             ),
             "probe_surprise_strip",
         )
-        card = named(Card(self.tr("Surprise")), "probe_surprise")
+        card = named(Card(self.tr("Surprisal")), "probe_surprise")
         card.set_hint(
-            self.tr("each piece hidden in turn · bits of surprise under it"),
+            self.tr("each piece hidden in turn · its surprisal in bits under it"),
             self.tr(
-                "Surprise is −log2 of the probability of the piece that stands there: 1 bit for one "
+                "Surprisal is −log2 of the probability of the piece that is there: 1 bit for one "
                 "half, 10 bits for one in a thousand."
             ),
         )

@@ -35,6 +35,7 @@ from app.plots.slope import SlopePlot
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
+from engine.evaluation.statistics import p_words
 from engine.inspect.masked.grid import TemplateSettings, TemplateTable
 from engine.inspect.masked.template import Template
 from engine.inspect.masked.template_table import read_templates, write_grids
@@ -120,13 +121,13 @@ class TemplatesView(QWidget):
             words_of_lines.setText("")
         corrected = self.tr(
             "log p(word | sentence) − log p(word | alternatives hidden too), natural: how much the "
-            "alternative itself makes the word likelier (+) or less likely (−). What the gap prefers anyway "
-            "is taken out. (Kurita et al. 2019)"
+            "alternative itself makes the word likelier (+) or less likely (−). What the mask "
+            "prefers anyway is taken out. (Kurita et al. 2019)"
         )
         over_all = self.tr(
-            "What one alternative does to a word beside another: the log of the ratio of its probabilities, "
-            "its mean over the templates of a file, and how often chance alone is as far from none, "
-            "corrected for how many were tried."
+            "What one alternative does to a word compared to another: the log of the ratio of its "
+            "probabilities, its mean over the templates of a file, and its p-value, corrected for "
+            "how many were tried."
         )
         self.over_all = CellsModel(self)
         self.what = named(
@@ -277,7 +278,7 @@ class TemplatesView(QWidget):
         """Show in the table what alternatives do to words over all templates."""
         found = self.contrasts
         ratio, many = self.tr("Log ratio"), self.tr("of {count} templates")
-        names = (self.tr("Word"), self.tr("Alternatives"), ratio, self.tr("95 %"), self.tr("By chance"))
+        names = (self.tr("Word"), self.tr("Alternatives"), ratio, self.tr("95 %"), self.tr("p"))
 
         def cell(at: int, place: int) -> str:
             one = found[at]
@@ -286,8 +287,13 @@ class TemplatesView(QWidget):
             between = self.tr("{low} to {high}").format(
                 low=_signed(one.interval[0]), high=_signed(one.interval[1])
             )
-            by_chance = words.share(one.p_value, 0 if one.p_value > 0.1 else 1)
-            return (one.target, f"{one.first} / {one.second}", _signed(one.mean), between, by_chance)[place]
+            return (
+                one.target,
+                f"{one.first} / {one.second}",
+                _signed(one.mean),
+                between,
+                p_words(one.p_value),
+            )[place]
 
         most = max((one.templates for one in found), default=0)
         self.scores_card.set_hint(many.format(count=words.number(most)))

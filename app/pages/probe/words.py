@@ -237,7 +237,7 @@ class WordsView(Scroller):
         """Say which gaps are left out, of the cards or of the joint filling."""
         said = []
         if num_gaps > count:
-            template = self.tr("The first {count} of {all} gaps are shown.")
+            template = self.tr("The first {count} of {all} masks are shown.")
             said.append(template.format(count=words.number(count), all=words.number(num_gaps)))
         if num_gaps > 1 and not is_joint:
             template = self.tr("All at once is for up to {count} [MASK]s.")

@@ -25,7 +25,7 @@ class AdviceCard(Card):
     def __init__(self, about: RunAdvice, onwards: str, parent: QWidget | None = None) -> None:
         """Args: about: is told what the run says. onwards: where a model leads to, in words."""
         super().__init__(parent=parent)
-        self.set_title(self.tr("Watching"))
+        self.set_title(self.tr("Checks"))
         self._about = about
         self.advice = Advice()
         self.advice.setObjectName("advice")

@@ -46,11 +46,11 @@ class RunCard(Card):
         self._area.setObjectName("run_facts")
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.new_button = button(self.tr("New run from these settings"), name="new_run")
+        self.new_button = button(self.tr("Duplicate run"), name="new_run")
         self.new_button.setToolTip(
             self.tr("Put this run's settings, its data and its model into the form; nothing starts yet.")
         )
-        self.form_button = button(self.tr("Back to the form"), "link", name="back_to_form")
+        self.form_button = button(self.tr("Back to settings"), "link", name="back_to_form")
         self.new_button.clicked.connect(self.new_wanted)
         self.form_button.clicked.connect(self.form_wanted)
         self.add(self.name)

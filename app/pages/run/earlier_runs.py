@@ -28,7 +28,7 @@ class EarlierRuns(QObject):
         super().__init__(parent)
         self._session, self._kind, self._parent = session, kind, parent
         self._asked = Channel(self, session.workers.quick)
-        self.button = button(self.tr("Earlier runs…"), "link", name="earlier_runs")
+        self.button = button(self.tr("Past runs…"), "link", name="earlier_runs")
         self.button.clicked.connect(self._look)
 
     def _look(self) -> None:
@@ -42,7 +42,7 @@ class EarlierRuns(QObject):
         for info in found:
             menu.addAction(_run_words(info)).triggered.connect(partial(self._choose, info.path))
         if not found:
-            menu.addAction(self.tr("No earlier run yet")).setEnabled(False)
+            menu.addAction(self.tr("No past run yet")).setEnabled(False)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.button.mapToGlobal(QPoint(0, self.button.height())))
 
@@ -56,7 +56,7 @@ def state_words(state: str) -> str:
         "finished": words.translate("EarlierRuns", "finished"),
         "stopped": words.translate("EarlierRuns", "stopped"),
         "failed": words.translate("EarlierRuns", "failed"),
-        "crashed": words.translate("EarlierRuns", "cut off"),
+        "crashed": words.translate("EarlierRuns", "interrupted"),
         "running": words.translate("EarlierRuns", "running"),
         "paused": words.translate("EarlierRuns", "paused"),
         "stopping": words.translate("EarlierRuns", "saving"),

@@ -284,7 +284,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self.new_button.setVisible(self.run_dir is not None and not running)
         self.run_card.form_button.setVisible(self.run_dir is not None)
         self.run_card.form_button.setText(
-            self.tr("Prepare another run") if running else self.tr("Back to the form")
+            self.tr("Prepare another run") if running else self.tr("Back to settings")
         )
         set_role(self.new_button, "primary" if not can_resume and not finished else "")
         if self.run_dir is not None:

@@ -127,7 +127,7 @@ def verdict_words(found: Versus) -> str:
         return text.format(better=better, worse=worse, points=points)
     if found.p_value is None and found.value:
         ahead = "B" if found.value > 0 else "A"
-        text = translate("runs", "{ahead} is ahead by {points}; whether that is chance cannot be told.")
+        text = translate("runs", "{ahead} is ahead by {points}; whether that is chance is inconclusive.")
         return text.format(ahead=ahead, points=points)
     if not found.value:
         return translate("runs", "No difference can be shown: both reached the same.")
@@ -226,6 +226,6 @@ def setting_remark(a: RunRow, b: RunRow) -> tuple[str, str]:
     more = len(differ) - len(said)
     listed = PART.join(said) + (f" +{more}" if more else "")
     text = translate(
-        "runs", "They differ in {count} settings, so it cannot be told which of them did it: {what}."
+        "runs", "They differ in {count} settings, so nobody can say which of them did it: {what}."
     )
     return "look", text.format(count=words.number(len(differ)), what=listed)

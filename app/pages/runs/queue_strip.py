@@ -29,7 +29,7 @@ class QueueStrip(QFrame):
         self.bar.setFixedWidth(120)
         self.stop = button(self.tr("Stop the queue"), name="queue_stop")
         self.stop.setToolTip(self.tr("Stop and keep the run under way, and begin no other"))
-        self.go_on = button(self.tr("Go on"), "primary", name="queue_go_on")
+        self.go_on = button(self.tr("Continue"), "primary", name="queue_go_on")
         self.start = button(self.tr("Start it"), "primary", name="queue_start")
         self.start.setToolTip(self.tr("Let these runs be made, too. The queue's list says what they read."))
         self.show_list = button(self.tr("Show the queue"), "link", name="queue_show")
@@ -132,7 +132,7 @@ def job_state_words(job: QueueJob) -> str:
         "done": translate("runs", "done"),
         "failed": translate("runs", "failed"),
         "cancelled": translate("runs", "cancelled"),
-        "dropped": translate("runs", "left out"),
+        "dropped": translate("runs", "excluded"),
     }.get(job.state, job.state)
 
 

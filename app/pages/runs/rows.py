@@ -223,11 +223,11 @@ def state_line(facts: RunFacts, split: str = "validation") -> tuple[str, str]:
     why = why_words(facts)
     if split == "test" and facts.score() is not None:
         if not untested_words(facts):
-            return "note", translate("runs", "no test part was kept apart")
+            return "note", translate("runs", "no test rows were held out")
         ended = ended_words(facts)
         return "look", PART.join([*([ended] if ended else []), untested_words(facts)])
     if facts.state == "finished":
-        return ("look", why) if why else ("note", translate("runs", "not measured: no rows were kept apart"))
+        return ("look", why) if why else ("note", translate("runs", "not measured: no rows were held out"))
     said = translate("runs", "{state} at step {step}").format(**values)
     level = "wrong" if facts.state == "failed" else "look"
     return level, f"{said}: {why}" if why else said

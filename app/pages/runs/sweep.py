@@ -62,7 +62,7 @@ class SweepDialog(QDialog):
             [
                 (SEEDS, self.tr("More seeds"), self.tr("The same again, to tell chance from skill")),
                 (GRID, self.tr("Every combination"), self.tr("Of the values that are named")),
-                (RANDOM, self.tr("Drawn at random"), self.tr("Between two numbers, or of several values")),
+                (RANDOM, self.tr("Random sample"), self.tr("Between two numbers, or of several values")),
             ],
         )
         self.pages = QStackedWidget()

@@ -65,8 +65,8 @@ class TaskScores(Card):
         """Return what is measured, and in a sentence each which of that is validation and which test."""
         return (
             self.tr("Rows"),
-            self.tr("Rows that chose the best checkpoint"),
-            self.tr("Rows that were looked at once, at the end"),
+            self.tr("Validation rows, also used to pick the checkpoint"),
+            self.tr("Test rows, measured once at the end"),
         )
 
     def add_choices(self, picture: Figure, views: Sequence[tuple[str, str, str]]) -> None:

@@ -39,7 +39,7 @@ class LearnDialog(QDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("tokenizer_learn_dialog")
-        self.setWindowTitle(self.tr("Learn a vocabulary"))
+        self.setWindowTitle(self.tr("Train a vocabulary"))
         self._session, self._learning = session, Channel(self, session.workers.files)
         self._files: list[str] = []
         self.files_label = ElidedLabel(self.tr("no file yet"), "muted")
@@ -51,7 +51,7 @@ class LearnDialog(QDialog):
         self.said = label("", "muted", wrap=True, name="tokenizer_learn_said")
         self.progress = QProgressBar(textVisible=False)
         self.cancel_button = button(self.tr("Cancel"), name="tokenizer_learn_cancel")
-        self.learn_button = button(self.tr("Learn and save…"), "primary", name="tokenizer_learn_start")
+        self.learn_button = button(self.tr("Train and save…"), "primary", name="tokenizer_learn_start")
         self._lay_out()
         self.cancel_button.clicked.connect(self.reject)
         self.learn_button.clicked.connect(self._choose_place)

@@ -65,7 +65,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         )
         self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
         self.header.add_action(self.view_choice)
-        self.learn_button = button(self.tr("Learn a vocabulary…"), name="tokenizer_learn", call=self._learn)
+        self.learn_button = button(self.tr("Train a vocabulary…"), name="tokenizer_learn", call=self._learn)
         self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
         self.copy_button = named(CopyCommandButton(), "copy_tokenizer_command")
         self.copy_button.clicked.connect(self.copy_command)

@@ -75,7 +75,7 @@ class TokenRows(RowsModel):
             return TableColumn(head, value, help=said, told=lambda row: _long(str(value(row))), **more)
 
         number = partial(column, side=RIGHT)
-        goes_on = self.tr("## before a piece: it goes on with the word before it")
+        goes_on = self.tr("## before a piece: it continues the word before it")
         place = self.tr("position_ids: the place in what the model reads")
         span = self.tr("From which to which character of the text, counted from 0")
         return (
@@ -89,7 +89,7 @@ class TokenRows(RowsModel):
         )
 
     def _position(self, row: TokenRow) -> str:
-        return self.tr("cut") if row.position is None else str(row.position)
+        return self.tr("truncated") if row.position is None else str(row.position)
 
     def _word(self, row: TokenRow) -> str:
         if row.word < 0:

@@ -45,7 +45,8 @@ class StepStrip(SegmentedButtons):
         steps = ((key, "", "") for key in STEPS)
         super().__init__("tokenizer_step", tuple(steps), parent, gap=8, height=30, is_wide=True)
         self._names = (
-            self.tr("Clean"), self.tr("Split"), self.tr("Match"), self.tr("Frame"), self.tr("Rows")
+            self.tr("Clean"), self.tr("Split"), self.tr("Match"),
+            self.tr("Special tokens"), self.tr("Model input"),
         )  # fmt: skip
         self._said = [""] * len(STEPS)
         self.set_current(MATCH)
@@ -61,7 +62,7 @@ class StepStrip(SegmentedButtons):
                 changes_words(sum(len(trace.changes) for trace in found.traces)),
                 words_words(num_words),
                 pieces_words(sum(len(trace.ids) for trace in found.traces)),
-                self.tr("{count} marks").format(count=count(1 + len(found.traces))),
+                self.tr("{count} added").format(count=count(1 + len(found.traces))),
                 self.tr("{count} of {most}").format(
                     count=count(found.num_real), most=count(found.asked.max_length)
                 ),
@@ -122,7 +123,7 @@ class StepCard(Card):
             assert self._stack.addWidget(page) == number
         self.add(self._stack, 1)
         self.anatomy_link = button(
-            self.tr("On to the sum of the embeddings"),
+            self.tr("Next: embeddings"),
             "link",
             name="tokenizer_to_anatomy",
             tool_tip=self.tr(
@@ -140,7 +141,7 @@ class StepCard(Card):
         self.set_title(
             (
                 self.tr("1  The text is cleaned"), self.tr("2  It is split into words"),
-                self.tr("3  Each word is cut into pieces"), self.tr("4  Marks are put around it"),
+                self.tr("3  Words become pieces"), self.tr("4  Special tokens are added"),
                 self.tr("5  What the model is given"),
             )[step]
         )  # fmt: skip

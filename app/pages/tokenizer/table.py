@@ -53,17 +53,17 @@ class TableTokensView(QWidget):
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop", call=self.stop)
         self.again_button = button(self.tr("Measure"), name="tokenizer_measure", call=self.measure_again)
         most = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
-        said = self.tr("The most pieces of a row, as in training; [CLS] and [SEP] included")
-        self.max_length = named(most, "tokenizer_table_length", self.tr("Most pieces"), tool_tip=said)
+        said = self.tr("The pieces that are read of a row at most, as in training; [CLS] and [SEP] included")
+        self.max_length = named(most, "tokenizer_table_length", self.tr("Max length"), tool_tip=said)
         histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
         self.histogram = named(histogram, "tokenizer_lengths")
         self.unknown = named(BarsPlot(self.tr("Unknown words")), "tokenizer_unknown")
         self.cut = LinesModel(
-            (self.tr("Line"), self.tr("Pieces"), self.tr("Cut off"), self.tr("Text")),
+            (self.tr("Line"), self.tr("Pieces"), self.tr("Truncated"), self.tr("Text")),
             right=(0, 1, 2),
             parent=self,
         )
-        self.cut_view = RowsView("tokenizer_cut_rows", self.tr("Rows that are cut"))
+        self.cut_view = RowsView("tokenizer_cut_rows", self.tr("Truncated rows"))
         self._lay_out()
         self._connect()
         self._show_state()
@@ -166,12 +166,12 @@ class TableTokensView(QWidget):
             (self.tr("Rows"), "", lambda one: number(len(one.lengths))),
             (
                 self.tr("Pieces per word"),
-                self.tr("1 if every word is in the vocabulary; punctuation left out, [UNK] is one piece"),
+                self.tr("1 if every word is in the vocabulary; punctuation excluded, [UNK] is one piece"),
                 lambda one: words.decimal(one.fertility, 2),
             ),
             (
                 self.tr("Words that are one piece"),
-                self.tr("Share of the words that the vocabulary has as a whole; punctuation left out"),
+                self.tr("Share of the words that the vocabulary has as a whole; punctuation excluded"),
                 lambda one: share(one.whole_share),
             ),
             (
@@ -185,12 +185,12 @@ class TableTokensView(QWidget):
             (self.tr("99 % of them: up to"), "", at(0.99)),
             (self.tr("The longest row"), "", at(1.0)),
             (
-                self.tr("Rows cut at {most}").replace("{most}", number(most)),
+                self.tr("Rows truncated at {most}").replace("{most}", number(most)),
                 "",
                 lambda one: _share_of(len(one.cut_rows(most)), len(one.lengths), brief=len(self.found) > 1),
             ),
             (
-                self.tr("Pieces cut off at {most}").replace("{most}", number(most)),
+                self.tr("Pieces truncated at {most}").replace("{most}", number(most)),
                 "",
                 lambda one: share(one.lost_share(most)),
             ),
@@ -282,7 +282,7 @@ class TableTokensView(QWidget):
             Card(self.tr("All rows")),
             Card(self.tr("Lengths of the rows")),
         )
-        self.cut_card, self.unknown_card = Card(self.tr("Rows that are cut")), Card(self.tr("Unknown words"))
+        self.cut_card, self.unknown_card = Card(self.tr("Truncated rows")), Card(self.tr("Unknown words"))
         self._fill_cards()
         inner = QWidget()
         head = row((self.name, 1), self.progress, self.stop_button, self.again_button, gap=10)

@@ -58,10 +58,10 @@ class TextView(QWidget):
         self.strip, self.detail = StepStrip(), StepCard()
         self.plot = named(PiecesPlot(self.tr("Text and pieces")), "tokenizer_pieces")
         self.rows = TokenRows(self)
-        self.rows_view = RowsView("tokenizer_rows", self.tr("Rows that the model is given"))
+        self.rows_view = RowsView("tokenizer_rows", self.tr("Input"))
         most = SpinBox(minimum=3, maximum=LONGEST, value=512)
         said = self.tr("The most rows there may be, [CLS] and [SEP] included")
-        self.max_length = named(most, "tokenizer_max_length", self.tr("Most rows"), tool_tip=said)
+        self.max_length = named(most, "tokenizer_max_length", self.tr("Max length"), tool_tip=said)
         self.truncation, self.padding = ElidedBox(), ElidedBox()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._set_up()
@@ -114,7 +114,7 @@ class TextView(QWidget):
         self.pieces_card.set_hint(self._hint())
         self._set_captions()
         cut = found.num_cut if found else 0
-        self.rows_card.set_hint(self.tr("{count} cut").format(count=words.number(cut)) if cut else "")
+        self.rows_card.set_hint(self.tr("{count} truncated").format(count=words.number(cut)) if cut else "")
         self._mark(-1)
         self.detail.set_word(0, -1)
         if found is not None:
@@ -257,7 +257,7 @@ class TextView(QWidget):
     # ---- building
 
     def _set_up(self) -> None:
-        self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is cut into."))
+        self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is split into."))
         self.rows_view.show_model(self.rows, WIDTHS)
         self.rows_view.setItemDelegateForColumn(PIECE, ChipDelegate(self.rows_view))
         tidy_spin(self.max_length, 64)
@@ -270,8 +270,8 @@ class TextView(QWidget):
             (
                 self.truncation,
                 "truncation",
-                self.tr("Cut"),
-                self.tr("What gives way when a text is too long"),
+                self.tr("Truncation"),
+                self.tr("What is truncated when a text is too long"),
             ),
             (self.padding, "padding", self.tr("Padding"), self.tr("[PAD] rows that make all texts as long")),
         ):
@@ -284,7 +284,7 @@ class TextView(QWidget):
         self.pieces_card.add_corner(self.plot.save_button())
         yield_to_layout(self.plot, 84)
         self.pieces_card.add(self.plot, 1)
-        self.rows_card = Card(self.tr("Rows"))
+        self.rows_card = Card(self.tr("Input"))
         at_most = label(self.tr("at most"), "muted", buddy=self.max_length)
         for widget in (at_most, self.max_length, self.truncation, self.padding):
             self.rows_card.add_corner(widget)

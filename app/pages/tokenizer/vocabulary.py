@@ -158,7 +158,7 @@ class VocabularyBar(QWidget):
 
     def _lay_out(self) -> None:
         boxes = row(gap=10)
-        captions = (self.tr("Vocabulary"), self.tr("Beside it"))
+        captions = (self.tr("Vocabulary"), self.tr("Compare with"))
         for caption, box, about in zip(captions, self.boxes, self.about, strict=True):
             box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             box.setFixedWidth(BOX_WIDTH)
@@ -166,8 +166,8 @@ class VocabularyBar(QWidget):
             boxes.addWidget(box)
             boxes.addWidget(about, 1)
         column(boxes, *(box.refusal for box in self.boxes), gap=6, parent=self)
-        self.boxes[0].setToolTip(self.tr("The model or vocab.txt whose pieces the text is cut into"))
-        self.boxes[1].setToolTip(self.tr("A second one, to see how it cuts the same text"))
+        self.boxes[0].setToolTip(self.tr("The model or vocab.txt whose pieces the text is split into"))
+        self.boxes[1].setToolTip(self.tr("A second one, to see how it splits the same text"))
 
 
 def _name(path: Path) -> str:

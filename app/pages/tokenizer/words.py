@@ -128,8 +128,8 @@ def split_words(found: Tokenization) -> str:
     """Return what the basic split is."""
     return words.translate(
         "tokenizer_words",
-        "The cleaned text is split at spaces, and every punctuation mark becomes a word of its own. "
-        "Each word is then cut into pieces by itself.",
+        "The cleaned text is split at spaces, and every punctuation mark becomes a word of its "
+        "own. Each word is then split into pieces by itself.",
     )
 
 
@@ -226,14 +226,15 @@ def rows_words(found: Tokenization) -> str:
     if found.num_cut:
         said.append(
             words.translate(
-                "tokenizer_words", "{count} pieces are cut off: only {most} rows are allowed, marks included."
+                "tokenizer_words",
+                "{count} pieces are truncated: only {most} are allowed, special tokens included.",
             ).format(count=words.number(found.num_cut), most=most)
         )
     else:
         said.append(
-            words.translate("tokenizer_words", "Nothing is cut: {real} of at most {most} rows.").format(
-                real=real, most=most
-            )
+            words.translate(
+                "tokenizer_words", "Nothing is truncated: {real} of at most {most} pieces."
+            ).format(real=real, most=most)
         )
     if found.num_padding:
         said.append(

@@ -132,9 +132,9 @@ def run_words(run: FoundRun) -> str:
     step = words.number(info.step)
     if info.state == "crashed":
         said = (
-            words.translate("WelcomePage", "cut off at step {step}").format(step=step)
+            words.translate("WelcomePage", "interrupted at step {step}").format(step=step)
             if info.step
-            else words.translate("WelcomePage", "cut off as it began")
+            else words.translate("WelcomePage", "interrupted as it began")
         )
     elif info.state == "running":
         said = words.translate("WelcomePage", "in training, step {step}").format(step=step)

@@ -250,7 +250,7 @@ class WelcomePage(Page):
         found = self._found
         runs = [self._run_entry(place, run) for place, run in enumerate(found.runs, start=1)]
         tables = [self._table_entry(place, path) for place, path in enumerate(found.tables, start=1)]
-        empty = self.tr("Nothing yet. Models you train and tables you open are kept here, to go on with.")
+        empty = self.tr("Nothing yet. Models you train and tables you open are kept here, to continue with.")
         if found.problem is not None:
             empty = words.say(found.problem)
         self.recent_card.list.set_entries([*runs, *tables], empty)
@@ -317,8 +317,8 @@ class WelcomePage(Page):
             detail=self.tr("Its pretraining: loss, pinned sentences"),
             icon="pretrain",
             tooltip=self.tr(
-                "How a tiny model learned from Wikipedia, from its first step to its last. The form keeps "
-                "your own settings, for the text that it learned from does not ship with Cloze."
+                "How a tiny model learned from Wikipedia, from its first step to its last. The "
+                "form keeps your own settings, for its training text does not ship with Cloze."
             ),
             call=partial(self._open_run, run),
         )

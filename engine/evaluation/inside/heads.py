@@ -80,7 +80,7 @@ def what_is_asked(subject: LoadedModel, texts: Sequence[EncodedText], *, with_la
     """
     if subject.labels:
         if with_labels and any(text.label is None for text in texts):
-            template = marked("engine", "To tell right answers, say which column holds the labels.")
+            template = marked("engine", "To score the answers, say which column holds the labels.")
             raise UserError(template)
         return "labels"
     if subject.has_masked_words:
@@ -131,10 +131,10 @@ def heads_off(
     asked = _Asked(subject, texts, asks, seed)
     hits = np.zeros((2, len(texts)))
     for done, part in asked.parts():
-        yield Progress(stage=marked("engine", "Switching heads off"), done=done, total=len(texts))
+        yield Progress(stage=marked("engine", "Turning heads off"), done=done, total=len(texts))
         hits[0, part] = asked.hits(part, None)
         hits[1, part] = asked.hits(part, on)
-    yield Progress(stage=marked("engine", "Switching heads off"), done=len(texts), total=len(texts))
+    yield Progress(stage=marked("engine", "Turning heads off"), done=len(texts), total=len(texts))
     counts = asked.counts
     if asks == "labels":
         difference = compared_hits(hits[0] > 0, hits[1] > 0)

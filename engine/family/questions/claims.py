@@ -22,7 +22,7 @@ NO_BERT = marked("engine", "This family has no BERT to compare with.")
 class Claims(FamilyQuestion["list[Claim]"]):
     """The claims of a family's training; of a table of pairs of sentences those on vectors of sentences."""
 
-    option = Option("sentences", "sentence, sentence, likeness: a table", type=Path, metavar="FILE")
+    option = Option("sentences", "sentence, sentence, similarity: a table", type=Path, metavar="FILE")
 
     sentences: Path | None = None
 

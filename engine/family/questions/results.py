@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Results(FamilyQuestion[Mapping[str, Any]]):
     """All that a family's training told of it."""
 
-    option = Option("scores", "what each reached on the text kept apart", action="store_true")
+    option = Option("scores", "what each reached on the held-out text", action="store_true")
 
     @classmethod
     def given_by(cls, options: Namespace) -> Self:

@@ -31,7 +31,7 @@ class WordSenses(FamilyQuestion[SensesAnswer]):
     """A word in sentences, each with the sense that it is of. is_strict: a sentence without it is refused."""
 
     option = Option("senses", "a word in several TEXTs: does its vector change?", metavar="WORD")
-    head = ("likeness of its vectors, layer by layer",)
+    head = ("similarity of its vectors, layer by layer",)
 
     word: str
     grouped: tuple[tuple[str, int], ...]

@@ -96,7 +96,7 @@ class Analogies(_OneFile):
     """A file of analogies."""
 
     option = Option("analogies", "a b c d, a line each", type=Path, metavar="FILE")
-    head = ("analogies right", "asked", "left out")
+    head = ("analogies right", "asked", "skipped")
 
     def found(self, family: Family) -> Reached:
         from engine.family.words import analogies, check_has_vectors, read_analogies
@@ -109,8 +109,8 @@ class Analogies(_OneFile):
 class Similarity(_OneFile):
     """A file of pairs of words with the likeness that people gave."""
 
-    option = Option("similarity", "word, word, likeness, a line each", type=Path, metavar="FILE")
-    head = ("rank correlation with people", "pairs", "left out")
+    option = Option("similarity", "word, word, similarity, a line each", type=Path, metavar="FILE")
+    head = ("rank correlation with people", "pairs", "skipped")
 
     def found(self, family: Family) -> Reached:
         from engine.family.words import check_has_vectors, read_pairs, similarities

@@ -386,7 +386,7 @@ def _check_end(
     for name, tensor in ends.items():
         off = float((found[name] - tensor).abs().max()) if tensor.numel() else 0.0
         if not off <= TOLERANCE * max(1.0, float(tensor.abs().max()) if tensor.numel() else 0.0):
-            raise ArithmeticError(f"{name} is {off:g} beside the model's own")
+            raise ArithmeticError(f"{name} is {off:g} next to the model's own")
 
 
 def check_memory(config: BertConfig, length: int, num_places: int) -> None:

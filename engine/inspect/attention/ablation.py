@@ -176,12 +176,12 @@ def every_head(
     for layer in range(num_layers):
         for start in range(0, num_heads + 1, at_once):
             done = layer * (num_heads + 1) + start
-            yield Progress(stage=marked("engine", "Switching heads off"), done=done, total=total)
+            yield Progress(stage=marked("engine", "Turning heads off"), done=done, total=total)
             some = slice(start, start + at_once)
             changed[layer, some] = _with_variants(subject, hidden, firsts, layer, variants[some], watched)
         with looking(subject):
             hidden = _through(subject, hidden, firsts, slice(layer, layer + 1))
-    yield Progress(stage=marked("engine", "Switching heads off"), done=total, total=total)
+    yield Progress(stage=marked("engine", "Turning heads off"), done=total, total=total)
     with looking(subject):
         before = float(_answers(subject, hidden, firsts, watched).probabilities(watched)[0])
     return EveryHead(

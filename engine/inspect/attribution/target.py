@@ -200,7 +200,7 @@ def _numbers(subject: LoadedModel, asked: TargetOnText, answer: str) -> tuple[in
         raise UserError(template, answer=answer[:80], choices=list(choices))
     if len(choices) < 2:
         raise UserError(
-            marked("engine", "The model knows one label only, so nothing speaks for or against it.")
+            marked("engine", "The model knows one label only, so nothing supports or opposes it.")
         )
     return (choices.index(answer),)
 
@@ -218,7 +218,7 @@ def _pieces_of(subject: LoadedModel, answer: str, num_places: int) -> tuple[int,
     if len(ids) != num_places:
         template = marked(
             "engine",
-            "{answer!r} is cut into {count} pieces; the gap here is for {places}. Choose another word.",
+            "{answer!r} is split into {count} pieces; the mask here is for {places}. Choose another word.",
         )
         raise UserError(template, answer=answer[:80], count=len(ids), places=num_places)
     return tuple(ids)

@@ -208,13 +208,13 @@ def _take(
     counts = dict(zip(*np.unique(numbers, return_counts=True), strict=True))
     kept = np.array([counts[number] > 1 for number in numbers], bool)
     if not kept.all():
-        note = marked("engine", "Left out because alone in their class: {count:,}.")
+        note = marked("engine", "Skipped because alone in their class: {count:,}.")
         notes.append(Sentence(note, {"count": int((~kept).sum())}))
     if sum(count > 1 for count in counts.values()) < 2:
         raise UserError(
             marked(
                 "engine",
-                "To tell poolings apart takes at least two classes with two different texts each. "
+                "Comparing poolings takes at least two classes with two different texts each. "
                 "Choose a column with classes, or the bundled sentences.",
             )
         )

@@ -73,14 +73,14 @@ def notes_of(found: TextEmbeddings, table: Table | None = None) -> Iterator[Note
     """Say which texts had nothing to read, and how many were cut."""
     if found.empty and table is not None:
         lines = ", ".join(str(table.lines[place]) for place in found.empty[:20])
-        note = marked("engine", "Left out because empty: {count:,}, in line {lines}.")
+        note = marked("engine", "Skipped because empty: {count:,}, in line {lines}.")
         more = ", ..." if len(found.empty) > 20 else ""
         yield Noted(sentence=Sentence(note, {"count": len(found.empty), "lines": lines + more}))
     elif found.empty:
-        note = marked("engine", "Left out because empty: {count:,}.")
+        note = marked("engine", "Skipped because empty: {count:,}.")
         yield Noted(sentence=Sentence(note, {"count": len(found.empty)}))
     if found.num_cut:
-        note = marked("engine", "Cut because longer: {count:,} of {total:,}.")
+        note = marked("engine", "Truncated because longer: {count:,} of {total:,}.")
         yield Noted(sentence=Sentence(note, {"count": found.num_cut, "total": len(found.places)}))
 
 
@@ -120,8 +120,9 @@ def _shortened(columns: dict[str, list[str]], out: Path) -> Iterator[Noted]:
         if count := sum(len(cell) > most for cell in cells):
             note = marked(
                 "engine",
-                "In {file}, {count:,} of {total:,} {name} are cut to their first {most:,} characters: whole, "
-                "they would take too much room. The vectors do not change by that.",
+                "In {file}, {count:,} of {total:,} {name} are truncated to their first {most:,} "
+                "characters: whole, they would take too much room. The vectors do not change by "
+                "that.",
             )
             values = {"file": out.name, "count": count, "total": len(cells), "name": name, "most": most}
             yield Noted(sentence=Sentence(note, values))

@@ -116,7 +116,7 @@ def influence(
     subject.require("next_sentence")
     mask_id = subject.wordpiece.mask_id
     if how == MASK_WORD and mask_id is None:
-        raise UserError(marked("engine", "The vocabulary has no [MASK]. Leave the words out instead."))
+        raise UserError(marked("engine", "The vocabulary has no [MASK]. Delete the words instead."))
     encoding = subject.encode(a, b)
     whole = InputRow(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     words = words_of(encoding, a, b)

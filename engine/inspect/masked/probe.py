@@ -150,7 +150,7 @@ def _check_same(one: GappedText, other: GappedText, pieces: Collection[int]) -> 
         raise UserError(
             marked(
                 "engine",
-                "The models cut this text into different pieces, so the masked ones are not the same. Mask "
-                "whole words to compare them.",
+                "The models split this text into different pieces, so the masked ones are not the "
+                "same. Mask whole words to compare them.",
             )
         )

@@ -61,8 +61,8 @@ class Template:
             raise UserError(
                 marked(
                     "engine",
-                    "The template {text!r} makes {count} sentences; at most {most} are asked. Leave out some "
-                    "alternatives.",
+                    "The template {text!r} makes {count} sentences; at most {most} are asked. "
+                    "Remove some alternatives.",
                 ),
                 text=text[:80],
                 count=template.num_cells,

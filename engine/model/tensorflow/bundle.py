@@ -75,7 +75,7 @@ def _num_shards(header: Fields) -> int:
 
 def _entry(name: str, fields: Fields) -> TensorEntry:
     if 7 in fields:
-        raise ValueError(marked("engine", "its tensors are cut into slices"))
+        raise ValueError(marked("engine", "its tensors are split into slices"))
     dtype = _DTYPES.get(_number(fields, 1))
     shape = tuple(_dimensions(fields.get(2, [b""])[0]))
     offset, size = _number(fields, 4), _number(fields, 5)

@@ -90,7 +90,7 @@ class TensorFlowCheckpoint:
             own = [one for one in self.entries.values() if one.shard == number]
             ends = [one.offset + one.size for one in own]
             if shard not in self.files.sizes:
-                template = marked("engine", "{name} is missing beside {index}. Copy or download it as well.")
+                template = marked("engine", "{name} is missing next to {index}. Copy or download it as well.")
                 raise ModelError(template, name=shard, index=f"{self.prefix}{INDEX}")
             if max(ends, default=0) > self.files.sizes[shard]:
                 template = marked("engine", "{name} is cut short: {size} bytes, where {wanted} are named.")
@@ -104,7 +104,7 @@ class TensorFlowCheckpoint:
         found = next(filter(None, (self.files.beside(self.prefix, name) for name in CONFIGS)), None)
         if found is None:
             raise ModelError(
-                marked("engine", "There is no bert_config.json beside {name}. Copy or download it as well."),
+                marked("engine", "There is no bert_config.json next to {name}. Copy or download it as well."),
                 name=f"{self.prefix}{INDEX}",
             )
         return parse_json_object(self.files.read(found, MOST_JSON), Path(found), kind=ModelError)
@@ -114,7 +114,7 @@ class TensorFlowCheckpoint:
         found = self.files.beside(self.prefix, VOCABULARY)
         if found is None:
             raise ModelError(
-                marked("engine", "There is no vocab.txt beside {name}. Copy or download it as well."),
+                marked("engine", "There is no vocab.txt next to {name}. Copy or download it as well."),
                 name=f"{self.prefix}{INDEX}",
             )
         return self.files.read(found, MOST_VOCABULARY)

@@ -249,17 +249,17 @@ def reading_notes(reading: CorpusState) -> list[Sentence]:
         )
         notes.append(Sentence(template, {"found": found}))
     if reading.num_empty:
-        template = marked("engine", "{count} files are empty and left out.")
+        template = marked("engine", "{count} files are empty and skipped.")
         if reading.num_empty == 1:
-            template = marked("engine", "One file is empty and left out.")
+            template = marked("engine", "One file is empty and skipped.")
         notes.append(Sentence(template, {"count": reading.num_empty}))
     if reading.num_cut:
         template = marked(
-            "engine", "{count} documents are longer than {most} characters; each goes on as another."
+            "engine", "{count} documents are longer than {most} characters; each continues as another."
         )
         if reading.num_cut == 1:
             template = marked(
-                "engine", "One document is longer than {most} characters; it goes on as another."
+                "engine", "One document is longer than {most} characters; it continues as another."
             )
         notes.append(Sentence(template, {"count": reading.num_cut, "most": f"{MAX_DOCUMENT:,}"}))
     return notes
@@ -395,8 +395,8 @@ def _notes(
     if num_repeated and not corpus.drop_repeated:
         template = marked(
             "engine",
-            "{count} lines ({share:.1%}) repeat an earlier one nearly exactly. Many repeats keep the loss "
-            "from falling; they can be left out.",
+            "{count} lines ({share:.1%}) repeat an earlier one nearly exactly. Many repeats keep "
+            "the loss from falling; they can be excluded.",
         )
         share = num_repeated / reading.num_lines
         notes.append(Sentence(template, {"count": num_repeated, "share": share}))

@@ -129,8 +129,8 @@ class _Worker:
             raise UserError(
                 marked(
                     "engine",
-                    "A process that cuts the text into WordPieces was ended from outside, perhaps for lack "
-                    "of memory. Close other programs and start again.",
+                    "A process that splits the text into WordPieces was ended from outside, "
+                    "perhaps for lack of memory. Close other programs and start again.",
                 )
             ) from error
 

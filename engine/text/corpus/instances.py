@@ -130,8 +130,8 @@ def paired(
 
 NONE_FOLLOWS = marked(
     "engine",
-    "No document has two sentences, so none follows another. Choose another layout of the text, or switch "
-    "next_sentence off.",
+    "No document has two sentences, so none follows another. Choose another layout of the text, or "
+    "turn next_sentence off.",
 )
 
 
@@ -141,8 +141,8 @@ def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) ->
         raise DataError(
             marked(
                 "engine",
-                "There is only one document, so no sentence can come from another. Add text, part documents "
-                "by blank lines, or switch next_sentence off.",
+                "There is only one document, so no sentence can come from another. Add text, part "
+                "documents by blank lines, or turn next_sentence off.",
             )
         )
     if pairs and not (np.diff(firsts)[pool] > 1).any():

@@ -179,7 +179,9 @@ def _fresh(
             marked("engine", "{path} holds other files than a token store. Choose another folder."), path=path
         )
     if not there:
-        cut_off = marked("engine", "Cutting this text into WordPieces was broken off before; it begins anew.")
+        cut_off = marked(
+            "engine", "Splitting this text into WordPieces was interrupted before; it begins anew."
+        )
         return None, Sentence(cut_off) if _leftovers(path) else None
     try:
         return (yield from _opened(path, wanted)), None
@@ -189,9 +191,9 @@ def _fresh(
 
 def _check_fresh(path: Path, header: dict[str, Any], wanted: dict[str, Any]) -> None:
     said = {
-        "text": marked("engine", "The text has changed since {path} was made from it; it is cut anew."),
-        "vocabulary": marked("engine", "{path} was made with another vocabulary; the text is cut anew."),
-        "settings": marked("engine", "{path} was made with another segmenter; the text is cut anew."),
+        "text": marked("engine", "The text has changed since {path} was made from it; it is split anew."),
+        "vocabulary": marked("engine", "{path} was made with another vocabulary; the text is split anew."),
+        "settings": marked("engine", "{path} was made with another segmenter; the text is split anew."),
     }
     for name, template in said.items():
         if name in wanted and header.get(name) != wanted[name]:
@@ -250,13 +252,13 @@ def _mapped(path: Path, header: dict[str, Any]) -> TokenStore:
 
 def _broken(path: Path, name: str, *, size: int = -1, wanted: int = -1) -> DataError:
     if not path.is_dir():
-        return DataError(marked("engine", "There is no token store {path}. Cut the text again."), path=path)
+        return DataError(marked("engine", "There is no token store {path}. Split the text again."), path=path)
     if size >= 0:
         template = marked(
-            "engine", "{name} in {path} has {size} bytes instead of {wanted}; the text has to be cut again."
+            "engine", "{name} in {path} has {size} bytes instead of {wanted}; the text has to be split again."
         )
         return DataError(template, name=name, path=path, size=size, wanted=wanted)
-    template = marked("engine", "{name} in {path} is missing or damaged; the text has to be cut again.")
+    template = marked("engine", "{name} in {path} is missing or damaged; the text has to be split again.")
     return DataError(template, name=name, path=path)
 
 

@@ -33,7 +33,7 @@ _NOT_MARKED = marked(
     "engine", "There is no answer, though the question is not marked as impossible ({where})."
 )
 _CONTRARY = marked("engine", "The question is marked as impossible, yet has the answer {answer} ({where}).")
-_HALVES = marked("engine", "The text holds half a character or a damaged byte ({where}). Mend it.")
+_HALVES = marked("engine", "The text holds half a character or a damaged byte ({where}). Fix it.")
 _NOT_FOUND = marked("engine", "The answer {answer} does not stand in its passage ({where}).")
 _ONE_NOT_FOUND = marked(
     "engine", "Of several answers, {answer} does not stand in its passage; the others are used ({where})."

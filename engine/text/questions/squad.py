@@ -125,7 +125,7 @@ def _articles(text: str, path: Path) -> Iterator[Any]:
         raise DataError(template, path=path) from None
     except json.JSONDecodeError as error:
         template = marked(
-            "engine", "{path} is not valid JSON in line {line}: {reason}. Mend it, or get it anew."
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Fix it, or get it anew."
         )
         raise DataError(template, path=path, line=error.lineno, reason=reason_of(error)) from None
     except ValueError as error:  # a number of thousands of digits

@@ -213,7 +213,7 @@ def _unescaped(row: list[str]) -> list[str]:
 def _line_by_line(lines: Sequence[str], first: int, separator: str, found: Records) -> None:
     """Add what lies from line `first` on: lines without a quote as rows, the others as faults."""
     template = marked(
-        "engine", "Line {line} has quotes that do not match. Mend it, or read with quoting none."
+        "engine", "Line {line} has quotes that do not match. Fix it, or read with quoting none."
     )
     for number, line in enumerate(lines_since(lines, first), first):
         line = line.rstrip("\r\n")

@@ -239,11 +239,12 @@ def cut_note(num_bytes: int) -> Sentence:
     """Return what to tell of a file that ends within a character."""
     template = marked(
         "engine",
-        "The file ends within a character: its last {count} bytes are left out. It may have been cut off.",
+        "The file ends within a character: its last {count} bytes are ignored. It may have been truncated.",
     )
     if num_bytes == 1:
         template = marked(
-            "engine", "The file ends within a character: its last byte is left out. It may have been cut off."
+            "engine",
+            "The file ends within a character: its last byte is ignored. It may have been truncated.",
         )
     return Sentence(template, {"count": num_bytes})
 
@@ -341,7 +342,7 @@ def _legacy(data: bytes, path: Path) -> Steps[Decoded]:
             except UnicodeDecodeError:
                 continue
     raise DataError(
-        marked("engine", "The encoding of {path} cannot be told. Choose one, such as cp1252 or shift_jis."),
+        marked("engine", "The encoding of {path} is unclear. Choose one, such as cp1252 or shift_jis."),
         path=path,
     )
 

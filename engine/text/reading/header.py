@@ -97,7 +97,7 @@ def above_note(lines: Sequence[str], header_line: int, sep_place: int) -> list[S
         text = " ".join(" / ".join(filled).split())
         text = text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
         template = marked(
-            "engine", "The header is line {line}; what stands above it is left out of the rows: “{text}”."
+            "engine", "The header is line {line}; what is above it is not read as rows: “{text}”."
         )
         notes.append(Sentence(template, {"line": header_line, "text": text}))
     return notes

@@ -46,7 +46,7 @@ def document_records(found: Decoded, path: Path) -> Steps[tuple[Records, list[st
         if not sure:
             return None
         template = marked(
-            "engine", "{path} is not valid JSON in line {line}: {reason}. Mend it, or get it anew."
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Fix it, or get it anew."
         )
         raise DataError(template, path=path, line=error.lineno, reason=reason_of(error)) from None
 

@@ -126,7 +126,7 @@ def _row(row: Any, line: str) -> dict[str, str]:
             row[name] = "" if value is None else _json_text(value)
     if "\\u" in line and SURROGATES.search("".join([*row, *row.values()])):
         raise _NotARow(
-            marked("engine", "Line {line} holds half a character, a lone \\ud800 to \\udfff. Mend it.")
+            marked("engine", "Line {line} holds half a character, a lone \\ud800 to \\udfff. Fix it.")
         )
     return row
 

@@ -90,7 +90,7 @@ def _decode_head(data: bytes, path: Path, encoding: str, whole: bool) -> Decoded
     if set(values) == {"path"}:
         template = marked(
             "engine",
-            "{path} holds no text, or its encoding cannot be told. Choose a .txt file, or its encoding.",
+            "{path} holds no text, or its encoding is unclear. Choose a .txt file, or its encoding.",
         )
         raise DataError(template, **values) from first
     raise first
@@ -145,7 +145,7 @@ def _decoded(
             before = error.object[: error.start].decode(encoding, "ignore")
             raise DataError(
                 marked(
-                    "engine", "Line {line} of {path} is not {encoding}. Mend it, or choose another encoding."
+                    "engine", "Line {line} of {path} is not {encoding}. Fix it, or choose another encoding."
                 ),
                 line=1 + num_ends + before.count("\n"),
                 path=path,
@@ -207,5 +207,5 @@ def _unpacking(path: Path) -> Iterator[None]:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise DataError(
-            marked("engine", "{path} is cut off or damaged and cannot be unpacked. Get it anew."), path=path
+            marked("engine", "{path} is truncated or damaged and cannot be unpacked. Get it anew."), path=path
         ) from error

@@ -65,8 +65,8 @@ class ReportedRows(list[BadLine]):
         if len(self) > MOST_REPORTED:
             template = marked(
                 "engine",
-                "More than {most} rows of {path} cannot be used. The first: {first} Mend the file, or choose "
-                "its columns.",
+                "More than {most} rows of {path} cannot be used. The first: {first} Fix the file, "
+                "or choose its columns.",
             )
             raise DataError(template, most=MOST_REPORTED, path=path, first=self[0].sentence)
 

@@ -181,8 +181,8 @@ def _from_conll(
     if reader.num_unread:
         template = marked(
             "engine",
-            "{count} lines hold words of several words or empty nodes of CoNLL-U; they are left out, their "
-            "parts are read.",
+            "{count} lines hold words of several words or empty nodes of CoNLL-U; they are "
+            "skipped, their parts are read.",
         )
         found.notes.append(Sentence(template, {"count": reader.num_unread}))
     return (yield from found.finish(reader.writer, scheme))
@@ -217,7 +217,7 @@ class _Read:
         if self.reported:
             self.notes.append(reported_note(self._path.name, self.reported))
         for kind, count in repairs.kinds():
-            template = marked("engine", "Read otherwise than written: {count} × {kind}.")
+            template = marked("engine", "Read differently from how it is written: {count} × {kind}.")
             self.notes.append(Sentence(template, {"count": count, "kind": kind}))
         if len(store) == 1 and len(codes) > _ONE_TEXT:
             template = marked(

@@ -21,7 +21,7 @@ _START, _STOP = ("start", "start_offset", "begin", "start_char"), ("end", "end_o
 _TYPE = ("label", "labels", "type", "tag", "entity", "entity_group", "category")
 KINDS = {
     "widened": Sentence(marked("engine", "a span within words is widened to them")),
-    "moved": Sentence(marked("engine", "a span beside its own text is moved there")),
+    "moved": Sentence(marked("engine", "a span next to its own text is moved there")),
     "overlapping": Sentence(marked("engine", "of spans that overlap the longer one stays")),
 }
 

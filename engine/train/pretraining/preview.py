@@ -62,7 +62,7 @@ def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, P
         wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:
         wordpiece = yield from _small_vocabulary(documents, start.vocab_size, start.lowercase != "no")
-        note = marked("engine", "Cut with a vocabulary learned from the beginning of the text alone.")
+        note = marked("engine", "Split with a vocabulary learned from the beginning of the text alone.")
         notes.append(Sentence(note))
     yield Progress(stage=marked("engine", "Masking"), done=0, total=0)
     store = _store(documents, Cutter(wordpiece, config.text.segmenter))

@@ -67,9 +67,7 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
         )
     if objective.next_sentence and shape.type_vocab_size < 2:
         raise ConfigError(
-            marked(
-                "engine", "The model knows one segment only, so it cannot read pairs. Switch {field} off."
-            ),
+            marked("engine", "The model knows one segment only, so it cannot read pairs. Turn {field} off."),
             field="next_sentence",
         )
 

@@ -111,7 +111,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
         wordpiece = yield from train_vocabulary(corpus, size=start.vocab_size, lowercase=lowercase)
     yield from (Noted(sentence=note, level="fine") for note in wordpiece.notes)
     if start.trim_vocab and start.model.startswith("new:"):
-        note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is left out.")
+        note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is ignored.")
         yield Noted(sentence=Sentence(note_template))
     store = yield from _stored(corpus, wordpiece, config.text.segmenter)
     yield from (Noted(sentence=note) for note in store.notes)
@@ -271,9 +271,9 @@ def check_pairs(store: TokenColumns, documents: np.ndarray) -> None:
         raise DataError(
             marked(
                 "engine",
-                "Next sentences need a second document to draw wrong ones from, and there is {count} beside "
-                "what is kept apart to measure on. Put blank lines between documents, or switch "
-                "next_sentence off.",
+                "Next sentences need a second document to draw wrong ones from, and there is "
+                "{count} besides what is held out to measure on. Put blank lines between "
+                "documents, or turn next_sentence off.",
             ),
             count=len(documents),
         )
@@ -332,7 +332,7 @@ def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
     if share == 1.0:
         raise DataError(
             marked(
-                "engine", "The vocabulary knows nothing of the text. Choose another, or let one be learned."
+                "engine", "The vocabulary knows nothing of the text. Choose another, or let one be trained."
             )
         )
     if share > 0.05:
@@ -350,9 +350,9 @@ def _told_overlap(
     if found.num_documents or found.share >= _TOLD_SHARE:
         note = marked(
             "engine",
-            "{count:,} of the {total:,} documents kept apart to measure on stand word for word in the text "
-            "learned from too, and so do long sentences that make up {percent:.1f} % of what is kept apart. "
-            "The held-out figures will look better than they are for new text; drop_repeated leaves out "
+            "{count:,} of the {total:,} held-out documents are word for word in the training text "
+            "too, and so are long sentences that make up {percent:.1f} % of what is held out. The "
+            "held-out figures will look better than they are for new text; drop_repeated excludes "
             "lines that repeat.",
         )
         values = {"total": len(held_out), "count": found.num_documents, "percent": 100 * found.share}
@@ -376,8 +376,8 @@ def _reopened(
         raise DataError(
             marked(
                 "engine",
-                "The run's tokens in {path} are not whole, and the text has changed since, so the run "
-                "cannot go on as it was. Start a new one.",
+                "The run's tokens in {path} are not whole, and the text has changed since, so the "
+                "run cannot continue as it was. Start a new one.",
             ),
             path=path,
         )

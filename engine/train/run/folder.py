@@ -99,8 +99,8 @@ class Run:
         if length < offset:
             template = marked(
                 "engine",
-                "{path} is not whole: the curves of the steps before this one are lost, in part or all. The "
-                "training itself goes on as it was.",
+                "{path} is not whole: the curves of the steps before this one are lost, in part or "
+                "all. The training itself continues as it was.",
             )
             lost = Sentence(template, {"path": path})
         told = texts_noted(path)
@@ -143,8 +143,8 @@ class Run:
         return RunError(
             marked(
                 "engine",
-                "{path} was removed or moved while the run wrote to it, so the run ended. Put it back and "
-                "go on with the run, or start a new one.",
+                "{path} was removed or moved while the run wrote to it, so the run ended. Put it "
+                "back and continue the run, or start a new one.",
             ),
             path=self.path / METRICS if self.path.is_dir() else self.path,
         )

@@ -174,9 +174,9 @@ def read_events(path: Path) -> Iterator[Event]:
     except RunError as error:
         yield Noted(sentence=error.sentence, level="wrong")
     if num_damaged:
-        template = marked("engine", "{count} lines of {path} cannot be read and are left out.")
+        template = marked("engine", "{count} lines of {path} cannot be read and are skipped.")
         if num_damaged == 1:
-            template = marked("engine", "One line of {path} cannot be read and is left out.")
+            template = marked("engine", "One line of {path} cannot be read and is skipped.")
         values = {"count": f"{num_damaged} +" if num_damaged >= MOST_DAMAGED else num_damaged}
         yield Noted(sentence=Sentence(template, {**values, "path": path / METRICS}), level="wrong")
 

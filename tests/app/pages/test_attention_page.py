@@ -310,11 +310,11 @@ def test_a_model_without_the_chosen_head_is_refused_in_words(
 @pytest.mark.slow
 def test_a_head_that_is_off_changes_the_guess_and_later_layers(looking: AttentionPage, qtbot: QtBot) -> None:
     before = weights(looking, 1, 0).copy()
-    assert looking.effects.title_label.text() == "Without this head"
+    assert looking.effects.title_label.text() == "Ablation"
     asked = np.array([(row.before, row.after) for row in looking.effects.rows])
     assert (asked[:, 0] != asked[:, 1]).any()
     press(looking, qtbot, "o")
-    assert looking.effects.title_label.text() == "1 head switched off"
+    assert looking.effects.title_label.text() == "Ablation: 1 head turned off"
     np.testing.assert_allclose([(row.before, row.after) for row in looking.effects.rows], asked, atol=1e-6)
     assert not np.allclose(weights(looking, 1, 0), before)
     click(looking, qtbot, "attention_all_on")
@@ -389,7 +389,7 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
     looking.heads.head_chosen.emit(*first)
     settle(looking, qtbot)
     click(looking, qtbot, "attention_without_over_table")
-    assert told.text().startswith("Right hidden words: ") and "points" in told.text()
+    assert told.text().startswith("Hidden words predicted correctly: ") and "points" in told.text()
     press(looking, qtbot, "]")  # another head: what was said was said of that one
     assert not told.text()
 

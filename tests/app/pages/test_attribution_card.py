@@ -262,7 +262,7 @@ def test_words_are_told_apart_without_colour(qtbot, qapp) -> None:
 
 
 def test_bars_are_sorted_by_strength_and_point_at_their_word(qtbot, tmp_path) -> None:
-    plot = AttributedBars("Strongest words")
+    plot = AttributedBars("Most influential words")
     qtbot.addWidget(plot)
     plot.set_words([*scored(), ScoredWord("good", 0, 0.5), ScoredWord("gap", 0, None, is_gap=True)])
     assert [row.name for row in plot.rows] == ["good (1)", "bad", "good (2)", "ab"]

@@ -85,14 +85,14 @@ def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
-    links(page, "repeat")["Leave out"].click()
+    links(page, "repeat")["Exclude"].click()
     assert session.wait_idle()
-    assert "No text appears twice" in said(page) and "One row left out (copies)" in said(page)
+    assert "No text appears twice" in said(page) and "One row excluded (duplicates)" in said(page)
     assert "98 of 99 rows can be used" in page.table_card.hint_label.text()
     recipe = Path(session.values()["recipe"])
     session.data.mends.save()
     assert read_recipe(recipe).steps[0].rows == (96,)
-    links(page, "One row left out")["Undo"].click()
+    links(page, "One row excluded")["Undo"].click()
     assert session.wait_idle()
     assert "repeats an earlier text" in said(page) and session.values()["recipe"] == ""
 
@@ -101,7 +101,7 @@ def test_a_mend_is_kept_though_the_window_closes_at_once(
     page: DataPage, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
-    links(page, "repeat")["Leave out"].click()
+    links(page, "repeat")["Exclude"].click()
     session.close()
     assert Path(session.values()["recipe"]).is_file()
 
@@ -116,7 +116,7 @@ def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apar
     session.doctor.set_apart((tmp_path / "other.csv", tmp_path / "apart.csv"))  # the first has other columns
     assert session.wait_idle(60)
     assert "rows of films.csv also stand in apart.csv" in said(page) and "other.csv" not in said(page)
-    links(page, "also stand in apart.csv")["Leave out"].click()
+    links(page, "also stand in apart.csv")["Exclude"].click()
     qtbot.waitUntil(lambda: not any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
     session.data.mends.undo()
     qtbot.waitUntil(lambda: any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
@@ -126,13 +126,15 @@ def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
-    assert set(links(page, "nearly the same")) == {"Show rows", "Keep together"}, "none go by one click"
+    assert set(links(page, "nearly the same")) == {"Show rows", "Keep duplicates in one split"}, (
+        "none go by one click"
+    )
     links(page, "nearly the same")["Show rows"].click()
     alike, text, label, line, other, _label = hand.rows("found_view")[0]
     assert (alike, text, label, line, other) == ("100 %", rows[97][0], rows[97][1], "3", rows[1][0])
     assert page.found_card.model.headerData(0, Qt.Orientation.Vertical) == "99"
     hand.find("found_share").setValue(100)
-    assert hand.said("found_drop") == "Leave out one row"
+    assert hand.said("found_drop") == "Exclude one row"
     hand.click("found_drop")
     assert session.data.mends.steps[0].rows == (97,) and page.table_card.isVisible()
 
@@ -174,9 +176,7 @@ def test_a_leak_is_shown_beside_the_row_of_the_other_file(
     session = open_table(page, tmp_path / "films.csv")
     page.advice_card.compare_with(tmp_path / "test.csv")
     assert session.wait_idle()
-    assert "Leave out" in links(page, "stands in test.csv, word") and "Leave out" not in links(
-        page, "nearly the"
-    )
+    assert "Exclude" in links(page, "stands in test.csv, word") and "Exclude" not in links(page, "nearly the")
     for words, place in (("also stands in test.csv", 1), ("test.csv in nearly", 2)):
         links(page, words)["Show rows"].click()
         (shown,) = hand.rows("found_view")
@@ -190,9 +190,9 @@ def test_the_last_mend_is_taken_back_beside_the_title_and_mends_are_no_remarks(
     session = open_table(page, tmp_path / "films.csv")
     before = page.advice_card.hint_label.text()
     assert not page.advice_card.undo_button.isVisible()
-    links(page, "repeat")["Leave out"].click()
+    links(page, "repeat")["Exclude"].click()
     assert session.wait_idle()
-    assert page.advice_card.hint_label.text() == before and "One row left out" in said(page)
+    assert page.advice_card.hint_label.text() == before and "One row excluded" in said(page)
     hand.click("undo_mend")
     assert session.wait_idle()
     assert not session.data.mends.steps and page.advice_card.hint_label.text() == before
@@ -276,9 +276,9 @@ def test_what_stands_in_a_test_file_too_is_named_and_left_out(
     hand.open_dialog("compare_with_file", tmp_path / "test.csv")
     qtbot.waitUntil(lambda: bool(session.doctor.against))
     assert session.wait_idle()
-    links(page, "in test.csv, word for word")["Leave out"].click()
+    links(page, "in test.csv, word for word")["Exclude"].click()
     assert session.wait_idle()
-    assert session.data.mends.steps[0].rows[0] == 20 and "left out (leaks)" in said(page)
+    assert session.data.mends.steps[0].rows[0] == 20 and "excluded (leaks)" in said(page)
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ def test_a_table_shows_its_lines_its_reading_and_advice(page: DataPage, table_fi
 
 def test_reported_rows_are_listed_with_their_reason(qtbot: QtBot, page: DataPage, table_file: Path) -> None:
     open_file(page, table_file, encoding="cp1252")
-    assert page.table_card.reported_button.text() == "1 left out"
+    assert page.table_card.reported_button.text() == "1 excluded"
     qtbot.mouseClick(page.table_card.reported_button, Qt.MouseButton.LeftButton)
     dialog = page.findChild(QDialog, "lines_dialog")
     assert dialog is not None
@@ -225,7 +225,7 @@ def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
     assert page.lengths_card.max_length_box.isVisible() and not page.lengths_card.model_button.isVisible()
     page.lengths_card.max_length_box.setValue(5)
     assert session.model.max_length == 5
-    assert page.lengths_card.hint_label.text() == "100 % cut at"
+    assert page.lengths_card.hint_label.text() == "100 % truncated at"
     assert "[UNK]" in " ".join(page.advice.texts())
 
 
@@ -278,7 +278,7 @@ def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_ro
     odd = [line for line, _text, label in usable if label not in ("good", "bad", "dull")]
     lacking = {*range(2, len(rows) + 2)} - {line for line, *_ in usable}
     expected = {
-        f"{len(lacking)} rows lack a text or a label": sorted(lacking),
+        f"{len(lacking)} rows have no text or no label": sorted(lacking),
         f"{sum(len(found) - 1 for found in copies.values())} rows repeat an earlier text": together(copies),
         f"{len(torn)} texts carry more than one label": together(torn),
         f"{len(odd)} rows have a label that is nearly equal": odd,
@@ -295,7 +295,7 @@ def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_ro
     qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
     assert lines_shown(page) == [*range(2, len(rows) + 2)] and not back.isVisible()
     assert f"{len(usable)} of {len(rows)} rows can be used" in page.table_card.hint_label.text()
-    assert page.table_card.reported_button.text() == f"{len(rows) - len(usable)} left out"
+    assert page.table_card.reported_button.text() == f"{len(rows) - len(usable)} excluded"
     assert session.data.summary is not None and session.data.summary.counts.sum() == len(usable)
 
 
@@ -343,7 +343,7 @@ def test_a_merge_was_said_of_one_table_and_one_label_column(
     session.data.choose_for_labels("merge_labels", True)
     session.data.set_roles(Roles("text"))
     assert session.wait_idle() and not session.data.label_choices["merge_labels"]
-    assert remark(page, "3 rows lack a text and are left out")
+    assert remark(page, "3 rows have no text and are excluded")
     session.data.undo_roles()
     assert session.data.roles == Roles("text", "", "label") and session.data.label_choices["merge_labels"]
     open_file(page, table_file, encoding="cp1252")
@@ -411,7 +411,7 @@ def test_one_of_anything_is_said_in_the_singular(page: DataPage, tmp_path: Path)
     path.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
     open_file(page, path)
     assert remark(page, "One row has a label that is nearly equal to a commoner one: A for a in line 13.")
-    assert remark(page, "The row in line 12 lacks a text or a label and is left out.")
+    assert remark(page, "The row in line 12 has no text or no label and is excluded.")
     assert remark(page, "One text carries more than one label.")
     assert remark(page, "One label appears in one row only, so it is trained on but never measured: A.")
     assert not [text for text in page.advice.texts() if text.startswith("1 ")]
@@ -480,7 +480,7 @@ def test_the_line_of_the_header_can_be_chosen_and_is_shown(page: DataPage, tmp_p
     page.table_card.change_button.click()
     box = page.findChild(QComboBox, "reading_header")
     assert box is not None and box.currentText() == "auto: Line 3"
-    assert "what stands above it is left out" in remark(page, "The header is line 3")
+    assert "what is above it is not read as rows" in remark(page, "The header is line 3")
     box.setCurrentIndex(box.findData("4"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle() and box.currentText() == "Line 4"
@@ -605,7 +605,7 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
         QItemSelectionModel.SelectionFlag.ClearAndSelect,
     )
     ask_menu(view, QPoint(0, 0), by_key=True)
-    choose(shown_menu(page, "rows_menu"), "Leave 3 rows out")
+    choose(shown_menu(page, "rows_menu"), "Exclude 3 rows")
     assert session.wait_idle()
     assert (
         session.data.mends.steps[1] == RecipeStep(DROP, (3, 4, 5)) and session.data.summary.num_examples == 27
@@ -642,7 +642,7 @@ def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: Data
     page.labels_card.plot.chosen.emit(0)
     qtbot.waitUntil(lambda: not page.table_card.is_looking)
     assert len(lines_shown(page)) == 20, "those that are called good now"
-    on("poor", "Leave out the rows of “poor”")
+    on("poor", "Exclude the rows of “poor”")
     qtbot.waitUntil(lambda: len(session.data.mends.steps) == 3)
     assert session.wait_idle() and session.data.mends.steps[2].rows == tuple(range(1, 30, 3))
 
@@ -664,13 +664,13 @@ def test_what_is_left_out_is_counted_and_listed_with_mends_told_apart(
     session.data.mends.add(RecipeStep(DROP, (3, 4), reason="exact_duplicates"), RecipeStep(DROP, (7,)))
     assert session.wait_idle()
     assert page.table_card.hint_label.text().startswith("27 of 32 rows can be used")
-    assert page.table_card.reported_button.text() == "5 left out"
+    assert page.table_card.reported_button.text() == "5 excluded"
     qtbot.mouseClick(page.table_card.reported_button, Qt.MouseButton.LeftButton)
     dialog = page.findChild(QDialog, "lines_dialog")
     said = dialog.findChild(QPlainTextEdit, "lines_text").toPlainText().splitlines()
     assert len(said) == 5 and "Line 5" in said[0] and "repeats an earlier row" in said[0]
     heads = [one.text() for one in dialog.findChildren(QLabel)]
-    assert any("2 rows lack a text or a label; 3 rows were left out here." in one for one in heads)
+    assert any("2 rows have no text or no label; 3 rows were excluded here." in one for one in heads)
     dialog.close()
 
 
@@ -679,7 +679,7 @@ def test_rows_of_one_text_are_ruled_off_from_those_of_the_next(page: DataPage, t
     write(tmp_path / "films.csv", [(text, "ab"[n % 2]) for n, text in enumerate(texts * 2)])
     open_file(page, tmp_path / "films.csv")
     card = page.table_card
-    card.show_only(ChosenRows(np.array([0, 2, 1, 4, 6, 3]), "row beside row"))
+    card.show_only(ChosenRows(np.array([0, 2, 1, 4, 6, 3]), "next to each other"))
     assert page.session.wait_idle()
     assert card.view.ruled == {2, 5}
     card.show_all()

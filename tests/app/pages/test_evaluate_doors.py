@@ -104,7 +104,7 @@ def test_types_errors_and_confusions_of_entities_lead_to_their_texts(
     cell = max(((a, none) for a in range(none)), key=lambda one: scores.confusion._counts[one])
     click_at(scores.confusion, cell, qtbot)
     assert listed(page) and all(types[cell[0]] in kinds_in(each, place)[0] for place in listed(page))
-    assert "taken for none" in hand.said("evaluate_chip_0")
+    assert "predicted as none" in hand.said("evaluate_chip_0")
 
 
 def test_question_words_and_whether_there_is_an_answer_lead_to_questions(

@@ -164,11 +164,11 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     page.open_file(path)
     settle(page)
     assert page.by.keep.text().endswith("of these") or page.by.keep.text().endswith("of these texts")
-    assert "no longer test how sure" in page.by.mended.text()
+    assert "no longer test the model's confidence" in page.by.mended.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
-    assert "half of them chose the temperature" in page.facts.toolTip() + page.facts.text()
-    assert "they do not test how sure it is" in page.by.mended.text()
+    assert "half of them also used to fit the temperature" in page.facts.toolTip() + page.facts.text()
+    assert "they do not test its confidence" in page.by.mended.text()
 
 
 def test_texts_are_grouped_by_meaning_and_near_copies_are_drawn_together(
@@ -187,7 +187,7 @@ def test_texts_are_grouped_by_meaning_and_near_copies_are_drawn_together(
     assert len(listed(page)) == page.by.slices.rows[0].count
     hand.click("evaluate_near")
     settle(page)
-    assert "copies" in page.score.level.text() and page.score.near.isHidden()
+    assert page.score.level.text() in ("95 %, grouped", "95 %, singly") and page.score.near.isHidden()
 
 
 def test_filters_add_up_and_escape_takes_them_off(page: EvaluatePage, hand: Hand, qtbot: QtBot) -> None:
@@ -278,7 +278,7 @@ def test_baselines_stand_beside_the_score(page: EvaluatePage, hand: Hand) -> Non
     assert len(page.score.scale.lines) == 2
     hand.click("evaluate_tfidf")
     settle(page)
-    assert [one.name for one in page.score.scale.lines] == ["this model", "TF-IDF", "largest class"]
+    assert [one.name for one in page.score.scale.lines] == ["this model", "TF-IDF", "majority class"]
     assert "TF-IDF" in hand.said("evaluate_sentence")
 
 
@@ -291,10 +291,10 @@ def test_the_distance_is_told_from_the_largest_class_of_these_texts(
         page.open_file(write_table(tmp_path / f"{most}.csv", some))
         settle(page)
         lines = page.score.scale.lines
-        assert (lines[1].name, lines[1].value) == ("largest class", 0.75) and f"“{most}”" in lines[1].note
+        assert (lines[1].name, lines[1].value) == ("majority class", 0.75) and f"“{most}”" in lines[1].note
         apart = abs(100 * scored_of(page).each.right.mean() - 75)
         said = hand.said("evaluate_sentence")
-        assert f"{apart:.1f} points" in said if apart else said.startswith("No difference from the largest")
+        assert f"{apart:.1f} points" in said if apart else said.startswith("No difference from the majority")
         assert "(0.0 to 0.0)" not in said
         names += [f"{one.name} {one.value}" for one in lines[2:]]
     assert names in (["always “good” 0.25"], ["always “bad” 0.25"])  # where training has another largest one
@@ -365,7 +365,7 @@ def test_texts_that_were_learned_from_get_no_verdict_and_those_new_to_the_model_
     settle(page)
     seen, each = scored_of(page).seen, scored_of(page).each
     said = hand.said("evaluate_sentence")
-    assert said.startswith(f"The model has learned from {seen.sum()} of these 53 texts") and seen.sum() > 20
+    assert said.startswith(f"The model was trained on {seen.sum()} of these 53 texts") and seen.sum() > 20
     right = each.right[~seen]
     low = 100 * wilson_interval(float(right.sum()), len(right))[0]
     assert f"on the other {len(right)} it reaches {100 * right.mean():.1f} % ({low:.1f} to" in said
@@ -377,7 +377,7 @@ def test_texts_that_were_learned_from_get_no_verdict_and_those_new_to_the_model_
     page.open_file(write_table(tmp_path / "new.csv", new_reviews(30)))
     settle(page)
     assert "learned" not in hand.said("evaluate_sentence")
-    assert page.score.scale.lines[1].name == "largest class"
+    assert page.score.scale.lines[1].name == "majority class"
 
 
 def test_what_cannot_be_scored_is_refused_in_a_sentence(
@@ -498,7 +498,7 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
-    assert "the model has learned from" in said and "seen by no training" not in said
+    assert "the model was trained on" in said and "seen by no training" not in said
     assert page.part_box.currentText() == "test.csv, test file"  # and no part of the training file
 
 
@@ -533,7 +533,7 @@ def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advise
     settle(page)
     said = hand.said("evaluate_refusal")
     assert said.startswith(
-        "run-1 · start and same · start-same have not kept the same validation rows apart. Score both on one"
+        "run-1 · start and same · start-same have not held out the same validation rows. Score both on one"
     )
     page.compare(page.session.runs.root / "other" / "model")
     settle(page)

@@ -351,7 +351,7 @@ def test_a_label_that_is_never_predicted_is_named() -> None:
 def test_one_answer_for_everything_is_said_in_one_remark() -> None:
     advice = FineTuneAdvice()
     advice.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
-    assert said(advice) == "look: It always answers a. It has not learned to tell the labels apart yet."
+    assert said(advice) == "look: It always answers a. It has not learned to distinguish the labels yet."
 
 
 def test_that_no_entity_is_found_is_said_once_when_the_run_says_it_too() -> None:
@@ -388,7 +388,7 @@ def test_a_loss_that_is_no_number_stands_first() -> None:
 
 def test_no_validation_rows_is_wrong_and_shared_texts_are_looked_at() -> None:
     found = on_validation(validation(count=0))
-    assert found.level == "wrong" and found.text.startswith("No rows are kept apart")
+    assert found.level == "wrong" and found.text.startswith("No rows are held out")
     found = on_validation(validation(num_leaking=3))
     assert found.level == "look" and found.text.startswith("3 of the 20 validation rows share their text")
 
@@ -521,11 +521,11 @@ def test_what_the_chosen_model_has_learned_of_the_table_is_told_before_start(
         assert session.wait_idle()
         return {remark.text: remark.level for remark in page.setup.remarks()}
 
-    assert told()["Validation is kept apart: 10 rows, no text shared with training."] == "fine"
+    assert told()["10 validation rows; no text is shared with training."] == "fine"
     page.setup.set_values({"split_seed": 7})
     found = told()
     assert any("of the 10 validation texts" in text and level == "wrong" for text, level in found.items())
-    assert not any("kept apart" in text for text in found)
+    assert not any("no text is shared" in text for text in found)
 
 
 def test_a_test_file_that_is_not_there_is_refused_beside_its_field(ready: FineTunePage) -> None:
@@ -590,9 +590,9 @@ def test_watching_shows_the_whole_of_how_a_run_ended(
 
 @pytest.mark.parametrize(
     "minutes, num_steps, rows, epochs",
-    [(2.75, 242, "3,872 of 8,530 to learn from, 2,132 to validate", "2 at most"),
-     (20.0, 1068, "8,530 to learn from, 2,132 to validate", "2 at most"),
-     (0.0, 1068, "8,530 to learn from, 2,132 to validate", "2")],
+    [(2.75, 242, "3,872 of 8,530 for training, 2,132 for validation", "2 at most"),
+     (20.0, 1068, "8,530 for training, 2,132 for validation", "2 at most"),
+     (0.0, 1068, "8,530 for training, 2,132 for validation", "2")],
 )  # fmt: skip
 def test_a_run_that_a_time_bounds_says_how_many_of_the_rows_it_learns_from(
     tmp_path: Path, minutes: float, num_steps: int, rows: str, epochs: str

@@ -85,7 +85,7 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     )
     hand.click("models_cancel")
     qtbot.waitUntil(lambda: not session.hub.is_fetching)
-    assert "are here and are kept" in hand.said("models_progress") and hand.said("models_fetch") == "Go on"
+    assert "are here and are kept" in hand.said("models_progress") and hand.said("models_fetch") == "Continue"
     assert not session.hub.words() and hand.shown("models_bar", "models_discard") != []
 
     hub.faults.clear()

@@ -187,7 +187,7 @@ def test_what_needs_a_table_is_not_kept_and_says_so(
     page = show_page(ProbePage)
     page.inspector.choose(models[0])
     rest()
-    for tab in ("Over a table", "You first"):
+    for tab in ("Over a table", "Beat BERT"):
         place = next(n for n in range(page.tabs.count()) if page.tabs.tabText(n) == tab)
         page.tabs.setCurrentIndex(place)
         with pytest.raises(UserError) as refused:

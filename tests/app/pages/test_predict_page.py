@@ -209,7 +209,7 @@ def test_a_score_over_rows_that_were_learned_from_says_so_over_every_view(
     run_file(page, qtbot)
     assert page.answers.view_choice.current == "confusion"
     said = page.answers.warning
-    assert said.isVisible() and "has learned from 42 of these 60 texts" in said.text()
+    assert said.isVisible() and "was trained on 42 of these 60 texts" in said.text()
     page.open_file(
         write_table(
             tmp_path / "new.csv", [(f"{text} {n}", name) for n, (text, name) in enumerate(reviews(30, 5))]
@@ -460,6 +460,4 @@ def test_rows_that_are_cut_are_counted_for_a_file(asking: PredictPage, qtbot: Qt
     asking.open_file(tmp_path / "long.csv")
     qtbot.waitUntil(asking.run_button.isEnabled)
     run_file(asking, qtbot)
-    assert asking.answers.reported.texts() == [
-        "Read to 13 WordPieces, as in training, and cut there: 1 of 2 texts."
-    ]
+    assert asking.answers.reported.texts() == ["Truncated at 13 WordPieces, as in training: 1 of 2 texts."]

@@ -143,7 +143,7 @@ def test_repeated_lines_are_said_with_the_commonest(count: int, level: str) -> N
     found = on_text(TextFacts(report=repeats))
     assert [(r.level, r.mend) for r in found] == [(level, ("drop_repeated", True))]
     assert f"{count} times: “{{All}} rights”" in found[0].text
-    assert "left out" in on_text(TextFacts(report=repeats, drops_repeated=True))[0].text
+    assert "excluded" in on_text(TextFacts(report=repeats, drops_repeated=True))[0].text
 
 
 def test_a_text_that_is_read_too_often_is_said() -> None:

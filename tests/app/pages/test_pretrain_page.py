@@ -118,9 +118,9 @@ def test_repeated_lines_are_left_out_by_one_click(page: PretrainPage, qtbot: QtB
     assert any(
         "28 lines" in said and "All rights reserved" in said for said in page.before.text.advice.texts()
     )
-    click_mend(page, qtbot, "Leave them out")
+    click_mend(page, qtbot, "Exclude them")
     assert page.setup.config().text.drop_repeated
-    assert any("are left out" in said for said in page.before.text.advice.texts())
+    assert any("are excluded" in said for said in page.before.text.advice.texts())
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_a_clicked_word_gets_the_guesses_of_its_model(
     assert [guess.text for guess in top] == [guess.word for guess in expected]
     assert [guess.probability for guess in top] == pytest.approx([guess.probability for guess in expected])
     assert card.objectName() == "probe_gap_1" and card.isVisible()
-    assert "was: film · rank" in card.hint_label.text()
+    assert "original: film · rank" in card.hint_label.text()
     marked = [guess.text for guess in card.plots[0].guesses if guess.mark == "original"]
     assert marked == ["film"]
 
@@ -470,7 +470,7 @@ def test_the_words_of_a_whole_table_are_foreseen_and_its_pairs_compared_by_click
     assert not view.save.isEnabled() and view.rows.rowCount() == 0  # what was found was of another question
     qtbot.mouseClick(view.run, LEFT)
     qtbot.waitUntil(lambda: view.save.isEnabled())
-    assert view.rows.rowCount() == 2 and "1 line is left out" in view.said.text()
+    assert view.rows.rowCount() == 2 and "1 line is excluded" in view.said.text()
     qtbot.mouseClick(probing.copy_button, LEFT)
     assert "engine pairs" in QApplication.clipboard().text()
 

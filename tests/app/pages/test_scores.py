@@ -179,5 +179,5 @@ def test_a_run_that_answers_one_label_only_is_told_once_live_and_reopened(
         said = [text for text in charts.watching.advice.texts() if "answer" in text]
         assert said == [
             "The model answers good to every one of the 12 validation rows, though they carry 2 labels: it "
-            "does not tell them apart."
+            "does not distinguish them."
         ]

@@ -167,8 +167,8 @@ def test_what_is_cut_stays_in_the_rows_and_padding_fills_up(page: TokenizerPage)
     view.ask()
     assert page.session.wait_idle()
     positions = [view.rows.index(row, 0).data() for row in range(view.rows.rowCount())]
-    assert positions == ["0", "1", "2", "3", *["cut"] * 4, "4", "5", "6", "7"]
-    assert view.rows_card.hint_label.text() == "4 cut"
+    assert positions == ["0", "1", "2", "3", *["truncated"] * 4, "4", "5", "6", "7"]
+    assert view.rows_card.hint_label.text() == "4 truncated"
     assert view.rows.row_at(11).mask == 0
 
 

@@ -167,7 +167,9 @@ def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot
         "films · 1 Jan 2025 12:00:00", "news · 3 Jan 2025 12:00:00", "talk · 2 Jan 2025 12:00:00",
     ]  # fmt: skip
     (_, cut_off), (_, news), (_, talk) = recent(page)
-    assert cut_off.startswith("cut off at step 120") and page.recent_card.list.rows[0].entry.level == "look"
+    assert (
+        cut_off.startswith("interrupted at step 120") and page.recent_card.list.rows[0].entry.level == "look"
+    )
     assert news.startswith("79.3 % right") and talk.startswith("stopped at step 7")
     click(qtbot, page, "welcome_run_3")
     assert page.led_to == [("pretrain", RunPageState(root / "20250102-120000-talk"))]  # type: ignore[attr-defined]

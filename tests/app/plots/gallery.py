@@ -235,7 +235,7 @@ def word_chips() -> WordChips:
 
 
 def word_strip() -> WordStrip:
-    plot = WordStrip("Surprise", what="bits")
+    plot = WordStrip("Surprisal", what="bits")
     values = {"good": 1.0, "film": 7.0, "!": 0.0}
     plot.set_words([RatedWord(text, 0, value, f"{value:.1f}") for text, value in values.items()])
     return plot

@@ -68,7 +68,7 @@ def poolings() -> ColumnsFigure:
 
 def slices() -> ColumnsFigure:
     plot = SliceRowsPlot("Slices")
-    plot.show_rows([SliceRow("short", 8, 0.5, 0.25, 0.75, 0.9, "1 %"), SliceRow(LONG, 1, 1, 0.5, 1, 0.5)])
+    plot.show_rows([SliceRow("short", 8, 0.5, 0.25, 0.75, 0.9, "= 0.01"), SliceRow(LONG, 1, 1, 0.5, 1, 0.5)])
     return plot
 
 
@@ -99,8 +99,8 @@ EVERY = {  # what is said of the first row, and what is written of it
     guesses: ("bank  50.00 %, rank 1; this stood here", ["bank", 0.5, 1, "original"]),
     poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
     slices: (
-        "short: 50.0 % of 8 texts are right (25.0 % to 75.0 %), 90.0 % of the rest; chance alone in 1 %",
-        ["short", 8, 0.5, 0.25, 0.75, 0.9, "1 %"],
+        "short: 50.0 % of 8 texts are right (25.0 % to 75.0 %), 90.0 % of the rest; p = 0.01",
+        ["short", 8, 0.5, 0.25, 0.75, 0.9, "= 0.01"],
     ),
     tally: (ROUND, ["The [MASK] flows.", "river", "lake", 0, "river", 1, 0.5, 0.5]),
     ways: ("whole: 0.625 (95 %: 0.400 to 0.800)", ["whole", 0.625, 0.4, 0.8, 0.5, 0.75]),

@@ -242,11 +242,11 @@ def test_the_strongest_error_is_where_it_happened(qtbot) -> None:
 
 def test_a_cell_is_told_in_words_under_the_mouse_and_by_keys(qtbot) -> None:
     plot = shown(qtbot, confusion())
-    said = "12 of 113 “sport” texts were taken for “tech” (10.6 %)."
+    said = "12 of 113 “sport” texts were predicted as “tech” (10.6 %)."
     qtbot.mouseMove(plot, plot.rect_of((3, 4)).center().toPoint())
     assert plot.cell_words(3, 4) == plot.accessibleDescription() == said
     QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
-    assert plot.accessibleDescription() == "445 of 457 texts were recognised."
+    assert plot.accessibleDescription() == "445 of 457 texts were predicted correctly."
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left):
         qtbot.keyClick(plot, key)
     assert plot.accessibleDescription() == plot.cell_words(1, 0)
@@ -286,9 +286,9 @@ def test_counts_can_be_read_on_every_cell_colour(qapp, qtbot, mode: str) -> None
 def test_the_share_that_is_cut_is_counted_exactly(qtbot) -> None:
     plot = shown(qtbot, histogram())
     assert plot.cut_share == pytest.approx(98 / 601)
-    assert plot.words() == "16 % cut at 512"
+    assert plot.words() == "16 % truncated at 512"
     plot.set_maximum(8192)
-    assert plot.words() == "none cut at 8,192"
+    assert plot.words() == "none truncated at 8,192"
 
 
 def test_every_value_is_in_one_bar_and_the_tail_is_said(qtbot) -> None:

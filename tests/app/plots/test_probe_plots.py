@@ -75,7 +75,7 @@ def test_b_begins_a_line_and_chinese_stands_closer(qtbot) -> None:
 
 
 def test_words_that_come_later_take_the_lines_that_they_need_at_the_width_there_is(qtbot) -> None:
-    plot = shown(qtbot, WordStrip("Surprise"), width=620)
+    plot = shown(qtbot, WordStrip("Surprisal"), width=620)
     plot.set_words([RatedWord("a", 0, 1.0, "1.0")])
     plot.clear()
     plot.resize(200, plot.height())

@@ -72,7 +72,7 @@ FINETUNE = (
 def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Path, engine: Engine) -> None:
     code, out, err = engine(*FINETUNE, "--run", "run")
     assert (
-        (code, out) == (0, "") and "42 rows to train on, 11 to validate" in err and "validation loss" in err
+        (code, out) == (0, "") and "42 training rows, 11 validation rows" in err and "validation loss" in err
     )
     model = place / "run" / "model"
     code, out, err = engine("evaluate", "--model", model, "--data", "reviews.csv", "--json")
@@ -112,13 +112,11 @@ def test_a_program_reads_the_scores_of_a_training_and_that_its_model_knew_the_ro
     first = json.loads(out)
     assert code == 0 and first["model"] == str(place / "run" / "model")
     assert sum(map(sum, first["validation"]["confusion"])) == first["validation"]["num_examples"] == 11
-    assert not any("already learned" in note for note in first["notes"])
+    assert not any("already trained on" in note for note in first["notes"])
     again = FINETUNE[: -len(QUICK) - 1] + (first["model"], *QUICK, "--set", "split_seed=7")
     code, out, _ = engine(*again, "--run", "again", "--json")
     assert code == 0
-    assert any(
-        "has already learned from" in note and "validation" in note for note in json.loads(out)["notes"]
-    )
+    assert any("was already trained on" in note and "validation" in note for note in json.loads(out)["notes"])
 
 
 @pytest.mark.slow
@@ -132,7 +130,7 @@ def test_columns_go_by_name_by_number_and_by_a_guess_that_is_told(place: Path, e
     }.items():
         code, _, err = engine("finetune", *words, "--model", "start", "--run", run, *QUICK)
         assert code == 0, err
-        assert ("guessed" in err) == (run == "d"), err
+        assert ("detected" in err) == (run == "d"), err
     assert "text = text, label = label." in err and 'label = "label"' in (place / "d/config.toml").read_text()
     runs = [(place / run / "model" / "model.safetensors").read_bytes() for run in "abcd"]
     assert runs[0] == runs[1] == runs[2] == runs[3]
@@ -173,7 +171,7 @@ def test_pairs_separate_files_and_a_new_model_work(place: Path, engine: Engine) 
         *("--text", "one", "--text-pair", "two", "--label", "same"),
         *("--model", "new:tiny", "--vocab", "words/vocab.txt", "--run", "run", *QUICK),
     )
-    assert code == 0 and "30 rows to train on, 30 to validate, 30 to test" in err and "test loss" in err
+    assert code == 0 and "30 training rows, 30 validation rows, 30 test rows" in err and "test loss" in err
     code, out, _ = engine("evaluate", "--model", "run/model", "--data", "test.csv", "--json")
     assert code == 0 and json.loads(out)["num_examples"] == 30
 

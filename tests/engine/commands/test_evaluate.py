@@ -88,11 +88,13 @@ def test_the_largest_class_is_that_of_these_texts_and_that_of_training_is_called
         assert largest["difference"] == pytest.approx(found["accuracy"] - 0.75)
         assert found["majority_baseline"] == {"label": most, "accuracy": 0.75}
         said = (tmp_path / f"{most}.md").read_text(encoding="utf-8")
-        assert f"always “{most}”, the largest class of these texts | 0.7500" in said
+        assert f"always “{most}”, the majority class of these texts | 0.7500" in said
         learned = found["baselines"][1:]
         assert [one["name"] for one in learned] == ["training_majority"] * len(learned)
         assert all((one["label"], one["accuracy"], one["trained_on"]) == (least, 0.25, 37) for one in learned)
-        assert (f"always “{least}”, the largest class of the training rows | 0.2500" in said) == bool(learned)
+        assert (f"always “{least}”, the majority class of the training rows | 0.2500" in said) == bool(
+            learned
+        )
         num_told += len(learned)
     assert num_told == 1  # where it is another class than that of the texts
 
@@ -141,7 +143,7 @@ def test_compare_sets_two_models_side_by_side(place: Path, engine: Engine, tmp_p
     [
         (("--data", "x.csv", "--part", "test"), "Give either --data, a file, or --part"),
         ((), "Give either --data, a file, or --part"),
-        (("--part", "test"), "no test texts apart"),
+        (("--part", "test"), "held out no test texts"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_in_a_sentence(

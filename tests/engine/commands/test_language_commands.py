@@ -49,7 +49,7 @@ NEW = ("--text", "text.txt", "--vocab-size", "200", "--size", "1x12x3", "--steps
 def test_a_text_becomes_a_model_that_fill_mask_and_next_sentence_ask(place: Path, engine: Engine) -> None:
     code, out, err = engine("pretrain", *NEW, *SET, "--pin", "the [cat] eats fish .", "--run", "run")
     assert (code, out) == (0, ""), err
-    assert "documents to train on" in err and "validation loss" in err and "the [cat] eats fish ." in err
+    assert "training and" in err and "validation loss" in err and "the [cat] eats fish ." in err
     assert "step 3/3" in err and "done in " in err
     model = place / "run" / "model"
     code, out, _ = engine("fill-mask", "--model", model, "the [MASK] eats [MASK] .", "--top-k", "3", "--json")

@@ -116,7 +116,7 @@ def test_a_part_that_was_not_kept_apart_is_refused(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, validation_share=0.0, num_epochs=1)
     for _ in fine_tune(config, tmp_path / "run"):
         pass
-    with pytest.raises(RunError, match="no validation texts apart"):
+    with pytest.raises(RunError, match="held out no validation texts"):
         result_of(scoring_part(tmp_path / "run", "validation"))
 
 

@@ -239,7 +239,7 @@ def test_a_card_made_anew_asks_all_questions_of_a_packed_family_too(
     assert code == 0, err
     report = read_report(packed)
     names = [one["name"] for one in report["questions"]]
-    assert {"Likeness of words", "Likeness of sentences", "Same task, fine-tuned"} <= set(names)
+    assert {"Similarity of words", "Similarity of sentences", "Same task, fine-tuned"} <= set(names)
     kept = {name: one["value"] for name, one in before["scores"]["blanks"].items()}
     again = {name: one["value"] for name, one in report["scores"]["blanks"].items()}
     assert again == pytest.approx(kept, abs=0.1)  # the same text kept apart, weights in half precision

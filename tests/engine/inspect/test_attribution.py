@@ -217,7 +217,7 @@ def test_the_report_is_json_and_says_what_was_asked(subjects) -> None:
     [
         (MASKED_WORDS, {}, "no \\[MASK\\]"),
         (MASKED_WORDS, {"place": 0}, "no word of the text"),
-        (MASKED_WORDS, {"place": 2, "answer": "good film"}, "cut into 2 pieces"),
+        (MASKED_WORDS, {"place": 2, "answer": "good film"}, "split into 2 pieces"),
         (MASKED_WORDS, {"place": 2, "answer": "ж"}, "cannot spell"),
         (MASKED_WORDS, {"place": 2, "answer": "bad", "against": "bad"}, "against itself"),
         (NEXT_SENTENCE, {}, "needs two texts"),

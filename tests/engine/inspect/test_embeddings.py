@@ -300,9 +300,9 @@ def test_texts_that_are_written_shorter_than_they_are_are_told_and_named_in_the_
         with np.load(tmp_path / "out.npz") as made:
             assert made["texts"].tolist() == texts and made["labels"].tolist() == ["a", "b", "a"]
             assert made["notes"].tolist() == said
-        shortened = [sentence for sentence in said if "cut to their first" in sentence]
+        shortened = [sentence for sentence in said if "truncated to their first" in sentence]
         assert len(shortened) == (room == 72)
-    assert "In out.npz, 2 of 3 texts are cut to their first 6 characters" in shortened[0]
+    assert "In out.npz, 2 of 3 texts are truncated to their first 6 characters" in shortened[0]
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_model_is_read(tmp_path: Path) -> None:

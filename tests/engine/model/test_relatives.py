@@ -73,7 +73,7 @@ def test_the_encoder_gives_what_its_own_code_gives_and_is_saved_as_a_bert(kind: 
     ours, report = load_encoder(tmp_path / "own")
     assert agrees(ours(IDS, None, MASK).last_hidden_state, wanted) and ours.pooler is None
     assert not report.missing and len(report.loaded) == (36 if "Distil" in kind else 37)
-    assert "Left out" not in said(report)
+    assert "Ignored" not in said(report)
     assert "read as a BERT" in said(report) or kind == "ElectraModel"  # whose names are BERT's own
     save_model(tmp_path / "saved", ours, tiny_wordpiece(), {})
     again = transformers.AutoModel.from_pretrained(tmp_path / "saved").eval()
@@ -104,11 +104,11 @@ def test_heads_that_bert_has_too_are_read_and_other_classifiers_are_told(
     answers, _ = load_headed(tmp_path / "asked", QuestionAnswering)
     assert agrees(answers(IDS, None, MASK)[..., 0], asked(IDS, attention_mask=MASK).start_logits)
     saved(tmp_path / "classes", f"{relative}ForSequenceClassification", num_labels=3)
-    with pytest.raises(ModelError, match=r"is built otherwise than BERT's\. Fine-tune the model"):
+    with pytest.raises(ModelError, match=r"is not built as BERT's is\. Fine-tune the model"):
         load_classifier(tmp_path / "classes")
     labels = ("LABEL_0", "LABEL_1", "LABEL_2")
     _, report = load_classifier(tmp_path / "classes", labels)
-    assert "built otherwise than BERT's" in said(report) and "The classifier is new" in said(report)
+    assert "not built as BERT's" in said(report) and "The classifier is new" in said(report)
     assert take_stock(tmp_path / "classes").labels == ()
 
 

@@ -241,7 +241,7 @@ def test_unknown_weights_are_left_out_and_named(tmp_path: Path, folder: Path) ->
     stored = {**stored_tensors(folder), "adapter.0.down": torch.zeros(3)}
     _, report = load_classifier(foreign_folder(tmp_path / "more", stored))
     assert report.unexpected == ("adapter.0.down",)
-    assert said(report)[-1] == "Left out, for config.json does not ask for them: adapter.0.down (1 tensors)."
+    assert said(report)[-1] == "Ignored, for config.json does not ask for them: adapter.0.down (1 tensors)."
 
 
 # heads, new and old
@@ -290,7 +290,7 @@ def test_a_head_for_other_labels_is_refused_by_name_with_its_reason(folder: Path
     assert [name for name, _ in report.refused] == ["classifier.weight", "classifier.bias"]
     listed = ", ".join(labels)
     assert said(report)[1:] == [
-        f"The model's own classifier was not used: it tells apart bad, good, odd, not {listed}.",
+        f"The model's own classifier was not used: its labels are bad, good, odd, not {listed}.",
         "The classifier is new: it starts from random weights.",
     ]
     assert model.config.id2label == tuple(labels)

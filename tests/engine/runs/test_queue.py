@@ -199,7 +199,7 @@ def test_halving_lets_the_best_third_go_on_and_says_why_the_others_ended(tmp_pat
     assert [job.state for job in jobs] == [*[DROPPED] * 8, DONE]
     runs = {run.settings["learning_rate"]: run for run in result_of(index_of(tmp_path))}
     assert [read_status(Path(runs[rate].path))["step"] for rate in rights] == [*[1] * 6, 3, 3, 9]
-    assert runs[1e-4].state == "stopped" and runs[1e-4].why.startswith("Left out by halving: number 9 of 9")
+    assert runs[1e-4].state == "stopped" and runs[1e-4].why.startswith("Stopped by halving: number 9 of 9")
 
 
 def edited(root: Path, number: int = 1, /, **changes: Any) -> None:

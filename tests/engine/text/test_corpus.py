@@ -158,13 +158,13 @@ def test_lines_and_documents_without_end_are_cut_and_nothing_is_lost(
         (b"fine\nalso \xe9 fine, and more of it\n", {"encoding": "utf-8"}, "Line 2 of {path} is not utf-8."),
         ("好".encode() * 9 + b"\n" * 9 + b"\xff\n", {}, "Line 10 of {path} is not utf-8."),
         (b"\x89PNG\r\n\x1a\n" + bytes(99), {}, "{path} is a PNG picture, not plain text."),
-        (bytes(range(256)) * 9, {}, "{path} holds no text, or its encoding cannot be told."),
+        (bytes(range(256)) * 9, {}, "{path} holds no text, or its encoding is unclear."),
         (
             gzip.compress(b"text " * 999, mtime=0)[:-20],
             {},
-            "{path} is cut off or damaged and cannot be unpacked.",
+            "{path} is truncated or damaged and cannot be unpacked.",
         ),
-        (lzma.compress(b"text " * 999)[:-20], {}, "{path} is cut off or damaged and cannot be unpacked."),
+        (lzma.compress(b"text " * 999)[:-20], {}, "{path} is truncated or damaged and cannot be unpacked."),
         (b"text", {"encoding": "klingon"}, "There is no encoding named klingon."),
     ],
 )
@@ -217,7 +217,7 @@ def test_prose_that_looks_a_little_like_markup_is_read(tmp_path: Path) -> None:
 def test_a_text_in_utf_16_with_a_stray_last_byte_is_read_and_this_is_told(tmp_path: Path) -> None:
     path = put(tmp_path, "One here.\nTwo there.\n".encode("utf-16") + b"\n")
     found = report(Corpus((path,)))
-    assert found.num_sentences == 2 and "its last byte is left out" in " ".join(map(str, found.notes))
+    assert found.num_sentences == 2 and "its last byte is ignored" in " ".join(map(str, found.notes))
 
 
 def test_rows_of_a_table_that_cannot_be_read_are_told(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_rows_of_a_table_that_cannot_be_read_are_told(tmp_path: Path) -> None:
 def test_the_line_of_a_wrong_byte_is_named_wherever_it_is(tmp_path: Path) -> None:
     path = put(tmp_path, b"All is well here.\n" * 99_999 + b"na\xefve\n" + b"Well again.\n" * 9)
     with pytest.raises(
-        DataError, match="Line 100000 of .* is not utf-8. Mend it, or choose another encoding."
+        DataError, match="Line 100000 of .* is not utf-8. Fix it, or choose another encoding."
     ):
         read(path)
 
@@ -342,7 +342,7 @@ def test_a_look_counts_what_is_there(tmp_path: Path) -> None:
     assert (found.num_files, found.num_documents, found.num_paragraphs, found.num_sentences) == (2, 2, 5, 8)
     assert found.num_characters == sum(len(s) for d in DOCUMENTS for p in d for s in p)
     assert (found.layout, found.encoding, found.num_bytes) == ("paragraphs", "utf-8", len(PARAGRAPHS))
-    assert [str(note) for note in found.notes] == ["One file is empty and left out."]
+    assert [str(note) for note in found.notes] == ["One file is empty and skipped."]
 
 
 def test_a_look_notes_what_will_hurt_pretraining(tmp_path: Path) -> None:

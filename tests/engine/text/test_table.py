@@ -321,9 +321,7 @@ def test_the_header_is_the_line_that_a_person_names(tmp_path: Path) -> None:
     table = table_of(tmp_path, content, header="2")
     assert table.columns == ("new", "heads") and cells_of(table) == [["a", "b"], ["c", "d"]]
     assert table.format.header_line == 2 and list(table.lines) == [4, 5]
-    assert words_of(table) == [
-        "The header is line 2; what stands above it is left out of the rows: “old,names”."
-    ]
+    assert words_of(table) == ["The header is line 2; what is above it is not read as rows: “old,names”."]
     assert table_of(tmp_path, content, header="1").num_rows == 3
     assert "Line 3 of" in refusal_of(tmp_path, content, header="3")
     assert "has 5 lines, so line 9 cannot be its header" in refusal_of(tmp_path, content, header="9")
@@ -472,7 +470,7 @@ def test_a_stray_byte_at_the_end_costs_no_row_and_is_told(tmp_path: Path, encodi
     for stray in (b"\n", b"\0"):
         table = table_of(tmp_path, "text,label\ngood film,1\nbad,0\n".encode(encoding) + stray)
         assert cells_of(table) == [["good film", "1"], ["bad", "0"]] and not table.reported
-        assert any("ends within a character: its last byte is left out" in note for note in words_of(table))
+        assert any("ends within a character: its last byte is ignored" in note for note in words_of(table))
 
 
 def test_half_a_character_of_utf_16_costs_its_own_row(tmp_path: Path) -> None:

@@ -327,7 +327,7 @@ def test_a_process_killed_half_way_leaves_no_store_and_no_worker_and_the_next_ma
             time.sleep(0.01)
         assert not any(map(is_alive, workers))
     store, events = made(open_store(tmp_path / "store", corpus, pieces))
-    assert "broken off" in notes(events)[0] and not list(tmp_path.glob(".*.partial"))
+    assert "interrupted" in notes(events)[0] and not list(tmp_path.glob(".*.partial"))
     assert np.array_equal(store.ids, whole.ids) and content(store.path) == content(whole.path)
 
 

@@ -163,7 +163,7 @@ def test_labels_that_appear_once_are_told_and_trained_on(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_without_validation_the_last_weights_are_the_result_and_that_is_told(tmp_path: Path) -> None:
     events = list(fine_tune(tiny_config(tmp_path, validation_share=0.0, num_epochs=1), tmp_path / "run"))
-    assert "Nothing is kept apart for validation" in notes(events)
+    assert "No rows are held out for validation" in notes(events)
     end = events[-1]
     assert isinstance(end, Finished) and end.best_step is None and end.best_metric is None
     load_classifier(tmp_path / "run" / "model")
@@ -177,7 +177,7 @@ def test_a_head_for_the_same_labels_is_kept_and_for_others_is_new(tmp_path: Path
         fine_tune(tiny_config(tmp_path, num_epochs=1, model=str(tmp_path / "other")), tmp_path / "b")
     )
     assert "classifier" not in notes(same)
-    assert "The classifier is new" in notes(other) and "tells apart bad, good, odd" in notes(other)
+    assert "The classifier is new" in notes(other) and "its labels are bad, good, odd" in notes(other)
 
 
 # Stop and keep, and resuming
@@ -472,7 +472,7 @@ def test_a_run_whose_model_answers_one_label_only_says_so_at_its_end(
     split = "test" if test_share else "validation"
     assert said == [
         f"The model answers good to every one of the 12 {split} rows, though they carry 2 labels: it does "
-        "not tell them apart."
+        "not distinguish them."
     ]
     noted = next(i for i, event in enumerate(events) if isinstance(event, Noted) and event.level == "wrong")
     assert noted < len(events) - 1 and isinstance(events[-1], Finished)

@@ -206,7 +206,7 @@ def test_a_line_of_the_metrics_that_cannot_be_is_left_out_and_counted(root: Path
     assert not any(isinstance(event, Evaluated | Pinned) and event.step == 5 for event in events)
     assert [
         str(event.sentence) for event in events if isinstance(event, Noted) and event.level == "wrong"
-    ] == [f"One line of {root / 'spoilt' / 'metrics.jsonl'} cannot be read and is left out."]
+    ] == [f"One line of {root / 'spoilt' / 'metrics.jsonl'} cannot be read and is skipped."]
     assert {run.name: run.step for run in list_runs(root)}["sound"] == 4
     assert all(isinstance(record, dict) for record in read_metrics(root / "spoilt"))
 

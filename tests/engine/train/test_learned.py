@@ -25,7 +25,7 @@ from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
 
 NUM_ROWS, NUM_APART = 100, 20
-KEPT_APART = "Validation is kept apart: 20 rows, no text shared with training."
+KEPT_APART = "20 validation rows; no text is shared with training."
 
 
 def unlike_reviews() -> list[tuple[str, str]]:
@@ -79,7 +79,9 @@ def test_validation_texts_that_the_starting_model_has_learned_are_never_said_to_
     again = config_of(tmp_path, model=str(first), split_seed=7)
     _, said = learn(tmp_path / "again", again)
     told = next(one for one in said if "of the 20 validation texts" in one)
-    assert said[told] == "wrong" and told.endswith("With split seed 42, as in its training, they stay apart.")
+    assert said[told] == "wrong" and told.endswith(
+        "With split seed 42, as in its training, they stay held out."
+    )
     assert KEPT_APART not in said
     before = {str(one.sentence): one.level for one in result_of(known_before(again))}
     assert before.items() <= said.items() and told in before
@@ -98,7 +100,7 @@ def test_texts_are_known_again_in_another_file_and_after_a_training_on_another_t
     scored, said = measured(second, config_of(tmp_path), mixed)
     _, ones = measured(first, config_of(tmp_path), mixed)
     assert 30 < scored.num_seen < 60 and not scored.seen[60:].any()
-    sentence = f"The model has learned from {scored.num_seen} of these 75 texts"
+    sentence = f"The model was trained on {scored.num_seen} of these 75 texts"
     assert any(one.startswith(sentence) for one in said) and any(one.startswith(sentence) for one in ones)
 
 
@@ -130,7 +132,7 @@ def test_no_model_is_called_the_better_one_on_texts_that_one_of_them_has_learned
     compared = compare_scored(ours, theirs)
     assert compared.num_seen == (80, 0)
     assert str(compared.sentence("A", "B")).startswith(
-        "A has learned from 80 of these 100 texts, so they cannot"
+        "A was trained on 80 of these 100 texts, so they cannot"
     )
     assert "both" in str(compare_scored(ours, ours).sentence("A", "B"))
 
@@ -158,7 +160,7 @@ def test_questions_and_tagged_texts_are_known_again_too(tmp_path: Path, config_o
     model, _ = learn(tmp_path / "run", config)
     scored, told = measured(model, config, Path(config.data.data))
     num_apart = json.loads((model / "cloze.json").read_text())["chain"][-1]["validation_rows"]
-    assert any(one.startswith("The model has learned from") for one in told)
+    assert any(one.startswith("The model was trained on") for one in told)
     assert len(scored.each) - num_apart <= scored.num_seen < len(scored.each)
     other = with_values(config, {"model": str(model), "split_seed": 3})
     assert "wrong" in {one.level for one in result_of(known_before(other))}

@@ -187,7 +187,7 @@ def test_the_report_says_how_far_its_figures_can_be_trusted(done: tuple[Path, li
     said = "\n".join(table(report))
     assert f"95 % interval of the base's accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
     assert "without a masked-word head, so the loss before domain text" in said
-    assert "11 validation rows" in said and "chosen on these same rows" in said
+    assert "11 validation rows" in said and "also used to pick each run's checkpoint" in said
     assert "Number of seeds: 2. From 3 seeds on" in said
     assert [line.split()[0] for line in table(report)[:4]] == ["stage", *STAGES]
 
@@ -243,7 +243,7 @@ def test_a_test_set_is_what_stages_are_compared_on(tmp_path: Path) -> None:
     report = figures(tmp_path / "pipe")
     finished = read_metrics(tmp_path / "pipe" / "finetune-task-seed42")[-1]
     assert report["split"] == "test" and report["stages"][1]["values"] == [finished["metrics"]["accuracy"]]
-    assert "11 test rows" in report["notes"][0] and "looked at once" in report["notes"][1]
+    assert "11 test rows" in report["notes"][0] and "measured once" in report["notes"][1]
     said = [str(event.sentence) for event in events if isinstance(event, Noted)]
     assert len(said) == len(set(said))  # what holds for all runs is said once
 
@@ -318,7 +318,7 @@ def test_next_sentences_are_asked_for_where_documents_have_several(tmp_path: Pat
         ({"task_minutes": 1.0}, "task text: give task_minutes or task_steps, one of the two"),
         ({"domain_text": ""}, "no text. Give domain_text"),
         ({"domain_text": "", "domain_steps": 0, "task_steps": 0}, "no stage to compare with"),
-        ({"validation_share": 0.0}, "validation_share is 0, so nobody could tell what a stage gains"),
+        ({"validation_share": 0.0}, "validation_share is 0, so nobody could say what a stage gains"),
         ({"batch_tokens": 4096}, "one step takes 4096"),
         ({"domain_text": "absent.txt"}, r"There is no file or folder .*absent\.txt"),
         ({"max_length": 50}, "positions for 41 WordPieces"),
@@ -342,7 +342,7 @@ def test_other_settings_another_table_and_other_work_are_refused(tmp_path: Path)
     with pytest.raises(UserError, match=r"begun with other settings \(domain_steps, batch_size\)"):
         list(pipeline(with_values(config, {"domain_steps": 9, "batch_size": 7}), tmp_path / "pipe"))
     write_table(tmp_path / "reviews.csv", reviews(54))
-    with pytest.raises(UserError, match=r"reviews\.csv or a table beside it has changed"):
+    with pytest.raises(UserError, match=r"reviews\.csv or a table with it has changed"):
         list(resume(tmp_path / "pipe"))
     with pytest.raises(UserError, match="is not empty"):
         list(pipeline(config, tmp_path / "start"))

@@ -129,7 +129,7 @@ def test_one_document_is_refused_with_next_sentences_and_taken_without(tmp_path:
 
 def test_two_documents_of_which_one_is_kept_apart_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(SENTENCES * 100 + "\n" + SENTENCES)
-    refused(tmp_path, DataError, "and there is 1 beside what is kept apart")
+    refused(tmp_path, DataError, "and there is 1 besides what is held out")
     list(pretrain(text_config(tmp_path, validation_share=0.0, steps=1), tmp_path / "run"))
 
 

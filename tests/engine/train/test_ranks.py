@@ -175,7 +175,7 @@ def test_two_that_are_interrupted_keep_what_they_have_and_one_goes_on_with_it(tm
     said, _ = process.communicate(timeout=240)
     assert read_status(tmp_path / "run")["state"] == "stopped", said
     done = read_status(tmp_path / "run")["step"]
-    assert "Go on with" in said and "[rank1]" not in said
+    assert "Continue with" in said and "[rank1]" not in said
     again = resume(tmp_path / "run")
     up_to(again, done + 5)
     again.close()  # type: ignore[attr-defined]
@@ -273,7 +273,7 @@ text_feed.TextFeed.take = ending
     said, _ = process.communicate(timeout=100)
     status = read_status(tmp_path / "run")
     assert status["state"] == "failed" and status["reason"].startswith(reason), said
-    assert process.returncode and reason in said and "Go on with" in said
+    assert process.returncode and reason in said and "Continue with" in said
 
 
 def test_another_process_writes_down_why_it_failed_while_the_first_hangs(tmp_path: Path) -> None:

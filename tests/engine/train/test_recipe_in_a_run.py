@@ -60,5 +60,5 @@ def test_a_recipe_of_other_data_is_refused(tmp_path: Path, recipe: Path) -> None
 def test_rows_that_a_person_left_out_are_no_warning(tmp_path: Path, recipe: Path) -> None:
     steps = FineTuning(tiny_config(tmp_path, recipe=str(recipe))).prepare()
     said = {str(event.sentence): event.level for event in steps if isinstance(event, Noted)}
-    assert said["2 rows of reviews.csv are left out, as you chose."] == "fine"
+    assert said["2 rows of reviews.csv are excluded, as you chose."] == "fine"
     assert not any("recipe" in sentence or "cannot be used: 5" in sentence for sentence in said)

@@ -118,7 +118,7 @@ def test_a_command_whose_disk_is_full_says_how_to_go_on(
     assert main(command_of(config, tmp_path / "run")) == 2
     said = capsys.readouterr().err
     assert "The disk is full" in said and "Traceback" not in said
-    assert f"Go on with: python -m engine resume {tmp_path / 'run'}" in said
+    assert f"Continue with: python -m engine resume {tmp_path / 'run'}" in said
 
 
 @pytest.mark.skipif(os.name == "nt", reason="open files cannot be removed there")

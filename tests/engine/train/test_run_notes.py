@@ -106,19 +106,19 @@ def test_a_pair_with_its_sides_swapped_is_shared_too(tmp_path: Path) -> None:
 def test_parts_that_share_nothing_are_said_to_be_apart_because_it_was_counted(tmp_path: Path) -> None:
     write_table(tmp_path / "reviews.csv", [(f"good {n} film", ("bad", "good")[n % 2]) for n in range(40)])
     told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, test_share=0.2)))
-    assert "Validation is kept apart: 8 rows, no text shared with training." in told
-    assert "The test is kept apart: 8 rows, no text shared with training." in told
+    assert "8 validation rows; no text is shared with training." in told
+    assert "8 test rows; no text is shared with training." in told
     assert "No text of the 8 test rows stands in the validation data." in told
     told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, validation_share=0.025)))
-    assert "Validation is kept apart: one row, no text shared with training." in told
+    assert "One validation row; no text is shared with training." in told
 
 
 def test_without_validation_a_test_is_not_said_to_tell_nobody_how_good_the_result_is(tmp_path: Path) -> None:
     write_table(tmp_path / "reviews.csv", reviews(40))
     for share, is_told in ((0.0, True), (0.2, False)):
         told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, validation_share=0.0, test_share=share)))
-        sentence = one_of(told, "Nothing is kept apart for validation")
-        assert ("nobody can tell" in sentence) == is_told
+        sentence = one_of(told, "No rows are held out for validation")
+        assert ("nobody can say" in sentence) == is_told
         assert ("the last weights are the result" in sentence) != is_told
 
 

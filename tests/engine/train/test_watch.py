@@ -95,7 +95,7 @@ def test_a_sentence_that_cannot_be_asked_is_told_and_training_goes_on(tmp_path: 
     questions.ask("")
     events = list(pretrain(text_config(tmp_path, steps=3), tmp_path / "run", questions=questions))
     said = notes(events)
-    assert said.count("needs one gap") == 2 and said.count("this model reads at most 41") == 2
+    assert said.count("needs one mask") == 2 and said.count("this model reads at most 41") == 2
     assert isinstance(events[-1], Finished) and not [
         event for event in of(Pinned, events) if event.is_question
     ]

@@ -51,8 +51,8 @@ class PiecesStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate(
             "anatomy",
-            "What stands in the vocabulary is a piece; other words are cut into pieces, of which all but the "
-            "first begin with ##. [CLS] and [SEP] are added.",
+            "What stands in the vocabulary is a piece; other words are split into pieces, of which "
+            "all but the first begin with ##. [CLS] and [SEP] are added.",
         )
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
@@ -68,7 +68,7 @@ def _kind(piece: str, following: str) -> str:
     if piece in _SPECIALS:
         return _SPECIALS[piece]()
     if piece.startswith("##"):
-        return words.translate("anatomy", "goes on with the word before")
+        return words.translate("anatomy", "continues the word before")
     if following.startswith("##"):
         return words.translate("anatomy", "begins a word")
     return words.translate("anatomy", "a whole word")

@@ -151,7 +151,7 @@ class ResidualStep(AnatomyStep):
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         if (walk.layer, self.which) in anatomy.changes.no_residual:
-            return words.translate("anatomy", "What went in is left out: only what was found goes on.")
+            return words.translate("anatomy", "What went in is dropped: only what was found is passed on.")
         return self.added()
 
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
@@ -163,5 +163,5 @@ class ResidualStep(AnatomyStep):
         is_off = (rows.walk.layer, self.which) in rows.anatomy.changes.no_residual
         went_in, found, total = rows.vectors("", "" if is_off else "+", "=")
         if is_off:
-            went_in = replace(went_in, hint=words.translate("anatomy", "left out"), is_off=True)
+            went_in = replace(went_in, hint=words.translate("anatomy", "excluded"), is_off=True)
         return one_scale(went_in, found, total)

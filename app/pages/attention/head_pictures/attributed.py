@@ -26,7 +26,7 @@ class AttributionPicture(HeadPicture):
 
     @property
     def tip(self) -> str:
-        return self.tr("Which words an answer rests on, by its gradient")
+        return self.tr("Which words drive an answer, by its gradient")
 
     def title(self, chosen: AttentionChoice) -> str:
         return self.label

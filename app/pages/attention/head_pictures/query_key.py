@@ -30,7 +30,7 @@ class QueryKey(HeadPicture):
         self.stand(QueryKeyPlot(self.tr("Query and keys")))
         self.figure.key_chosen.connect(self.locked)
         self.anatomy_link = button(
-            self.tr("On to the values and what the head hands on"),
+            self.tr("Next: values and the head's output"),
             "link",
             name="attention_to_anatomy",
             tool_tip=self.tr(

@@ -120,7 +120,7 @@ class BlankKind(FamilyKind[BlankGuesses]):
             shown=translate("family", "Shown here"),
             scores=self.said(answer),
             note=bold_note(),
-            legend=(translate("family", "probability"), translate("family", "likeness")),
+            legend=(translate("family", "probability"), translate("family", "similarity")),
         )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from app import words
 from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer
 from app.words import tr_engine, translate
-from engine.family.card import ONE_TRAINING, p_words, starts
+from engine.evaluation.statistics import p_words
+from engine.family.card import ONE_TRAINING, starts
 from engine.family.questions.claims import Claims
 from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, Claim, JudgedClaim, judged_of
 
@@ -45,7 +46,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
 
     def offer(self, answer: Any, table: str) -> Offer:
         said = translate(
-            "family", "A table of two sentences and their likeness tells more of vectors of sentences."
+            "family", "A table of two sentences and their similarity shows more about vectors of sentences."
         )
         return Offer(said, translate("family", "Choose a table…"))
 
@@ -62,9 +63,9 @@ class ClaimsKind(FamilyKind[NewClaims]):
 
 def _said(told: JudgedClaim) -> str:
     verdicts = {
-        HOLDS: translate("family", "Holds"),
-        DOES_NOT: translate("family", "Expected, and does not hold"),
-        OPEN: translate("family", "Cannot be told"),
+        HOLDS: translate("family", "Confirmed"),
+        DOES_NOT: translate("family", "Not confirmed here"),
+        OPEN: translate("family", "Inconclusive"),
         NO_VERDICT: translate("family", "No verdict"),
     }
     said = translate(

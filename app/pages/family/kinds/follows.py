@@ -33,7 +33,7 @@ class FollowsKind(FamilyKind[Probabilities]):
 
     @property
     def tab(self) -> tuple[str, str]:
-        return translate("family", "Next sentence"), translate("family", "Follows")
+        return translate("family", "Next sentence"), translate("family", "Next sentence")
 
     @property
     def label(self) -> str:

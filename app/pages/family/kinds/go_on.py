@@ -20,7 +20,7 @@ class GoOnKind(FamilyKind[Written]):
 
     @property
     def tab(self) -> tuple[str, str]:
-        return translate("family", "Go on writing"), translate("family", "Go on")
+        return translate("family", "Continue a text"), translate("family", "Continue")
 
     @property
     def label(self) -> str:
@@ -36,4 +36,4 @@ class GoOnKind(FamilyKind[Written]):
         return MemberColumn(**head, text=text or translate("family", "(ends the sentence)"))
 
     def labels(self, answer: FamilyAnswer[Written]) -> FamilyLabels:
-        return FamilyLabels(says=(translate("family", "Goes on"), ""))
+        return FamilyLabels(says=(translate("family", "Continues"), ""))

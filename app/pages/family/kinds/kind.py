@@ -179,7 +179,7 @@ class FamilyKind(Generic[T]):
 
     def all_labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
         """Return the words at the left, also of what a member cannot do, and of scores it cannot have."""
-        cannot, unable = translate("family", "Cannot"), translate("family", "cannot")
+        cannot, unable = translate("family", "Cannot"), translate("family", "n/a")
         return replace(self.labels(answer), cannot=cannot, unable=unable)
 
     def said(self, answer: FamilyAnswer[T]) -> tuple[tuple[str, str], ...]:

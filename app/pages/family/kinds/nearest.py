@@ -34,7 +34,7 @@ class NearKind(FamilyKind[Near]):
         )
 
     def labels(self, answer: FamilyAnswer[Near]) -> FamilyLabels:
-        legend = ("", translate("family", "likeness"))
+        legend = ("", translate("family", "similarity"))
         return FamilyLabels(says=(self.says, bars()), legend=legend)
 
 

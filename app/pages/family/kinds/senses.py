@@ -92,13 +92,13 @@ class SensesKind(FamilyKind[SensesAnswer]):
         told = answer.value
         layers = max((len(one.likeness) for one in told.senses.values()), default=0)
         rows = (
-            (translate("family", "Alike, one sense"), ""),
-            (translate("family", "Alike, two senses"), ""),
+            (translate("family", "Similarity, one sense"), ""),
+            (translate("family", "Similarity, two senses"), ""),
             (translate("family", "Nearest has its sense"), "%"),
         )
         groups = sorted(set(told.groups)) if _is_apart(told) else []
         return FamilyLabels(
-            says=(translate("family", "Likeness"), translate("family", "of two sentences")),
+            says=(translate("family", "Similarity"), translate("family", "of two sentences")),
             planes=tuple(_layer(number) for number in range(layers)),
             groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
             scores=rows if _is_apart(told) else (),

@@ -45,7 +45,7 @@ class TaskKind(FamilyKind[SameTaskScores]):
         if not table:
             return Offer()
         said = translate(
-            "family", "Each member learns from four fifths of {name} and is asked about the rest."
+            "family", "Each member is trained on four fifths of {name} and is asked about the rest."
         ).format(name=table)
         if answer is None:  # it was stopped before there was an answer
             return Offer(said, translate("family", "Ask"))

@@ -46,12 +46,16 @@ class EndingScores(ConfusionScores):
         super().__init__(parent)
         self.set_title(self.tr("Scores"))
         self.confusion = named(ConfusionPlot(self.tr("Right and chosen endings")), "ending_confusion")
-        self.confusion.set_empty_text(self.tr("After each evaluation: which ending was taken for which."))
+        self.confusion.set_empty_text(self.tr("Confusion matrix after each evaluation."))
         self.labels = LabelView(PositionScores())
         self.add_choices(
             self.confusion,
             (
-                ("confusion", self.tr("Endings"), self.tr("Which ending was taken for which")),
+                (
+                    "confusion",
+                    self.tr("Endings"),
+                    self.tr("Confusion matrix: true endings against predicted ones"),
+                ),
                 ("labels", self.tr("By position"), self.tr("How often it is right, by where that stands")),
             ),
         )

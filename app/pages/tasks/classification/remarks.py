@@ -33,10 +33,10 @@ def on_predictions(event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
     ]
     if never and int((predicted > 0).sum()) == 1:
         text = translate(
-            "scores", "It always answers {name}. It has not learned to tell the labels apart yet."
+            "scores", "It always answers {name}. It has not learned to distinguish the labels yet."
         )
         if is_over:
-            text = translate("scores", "It always answers {name}: it does not tell the labels apart.")
+            text = translate("scores", "It always answers {name}: it does not distinguish the labels.")
         only = event.labels[int(predicted.argmax())]
         yield AdviceLine("look", text.format(name=shorten(only, 30)))
         return

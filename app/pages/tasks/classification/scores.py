@@ -168,7 +168,7 @@ class LabelScores(RowsModel):
     def _told(self, row: LabelRow) -> str:
         if row.is_mean:
             if row is self._means[0]:
-                return self.tr("Every label that occurs or is predicted counts alike, however rare it is.")
+                return self.tr("Every label that occurs or is predicted counts equally, however rare it is.")
             return self.tr("A label counts as often as it occurs.")
         if row.is_lost:
             text = self.tr("{name} is never predicted: its precision counts as 0, as in scikit-learn.")
@@ -296,12 +296,16 @@ class ScoresCard(ConfusionScores):
         super().__init__(parent)
         self._is_part = False
         self.confusion = named(ConfusionPlot(self.tr("Confusion")), "confusion_plot")
-        self.confusion.set_empty_text(self.tr("After each evaluation: which label was taken for which."))
+        self.confusion.set_empty_text(self.tr("Confusion matrix after each evaluation."))
         self.labels = LabelView()
         self.add_choices(
             self.confusion,
             (
-                ("confusion", self.tr("Confusion"), self.tr("Which label was taken for which")),
+                (
+                    "confusion",
+                    self.tr("Confusion"),
+                    self.tr("Confusion matrix: true labels against predicted ones"),
+                ),
                 ("labels", self.tr("By label"), self.tr("Precision, recall and F1 of each label")),
             ),
         )

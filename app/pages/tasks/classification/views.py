@@ -42,7 +42,7 @@ class ClassificationViews(RowViews):
         }
 
     def curve_words(self) -> str:
-        return self.tr("The share of right answers appears here, on training and validation rows.")
+        return self.tr("The share of correct answers appears here, on training and validation rows.")
 
     def score_words(self, event: Evaluated) -> str:
         return accuracy_words(event)

@@ -45,7 +45,11 @@ class QuestionScores(TaskScores):
             self.words,
             (
                 ("words", self.tr("By word"), self.tr("F1 and exact match of who, when, how many")),
-                ("mistakes", self.tr("Wrong answers"), self.tr("The surest wrong answers in their passages")),
+                (
+                    "mistakes",
+                    self.tr("Wrong answers"),
+                    self.tr("The most confident wrong answers in their passages"),
+                ),
             ),
         )
         self.figures = label("", wrap=True, name="question_figures")
@@ -65,8 +69,8 @@ class QuestionScores(TaskScores):
     def split_words(self) -> tuple[str, str, str]:
         return (
             self.tr("Questions"),
-            self.tr("Questions that chose the best checkpoint"),
-            self.tr("Questions that were looked at once, at the end"),
+            self.tr("Validation questions, also used to pick the checkpoint"),
+            self.tr("Test questions, measured once at the end"),
         )
 
     def set_door(self, is_door: bool) -> None:

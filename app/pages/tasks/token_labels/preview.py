@@ -98,8 +98,8 @@ class TokenPreview(TaskPreview):
         reasons = [words.say(reason).rstrip(".") + "." for reason in texts.format.reasons]
         repaired = words.counted(
             len(texts.repairs),
-            self.tr("1 tag is read otherwise than it is written."),
-            self.tr("{count} tags are read otherwise than they are written."),
+            self.tr("1 tag is read differently from how it is written."),
+            self.tr("{count} tags are read differently from how they are written."),
         )
         said = [reason[:1].upper() + reason[1:] for reason in reasons]
         if texts.repairs:

@@ -47,7 +47,9 @@ class TypeConfusion(ConfusionPlot):
         elif true == predicted:
             text = self.tr("{count} of {total} entities of type {true} got their type ({share}).")
         else:
-            text = self.tr("{count} of {total} entities of type {true} were taken for {predicted} ({share}).")
+            text = self.tr(
+                "{count} of {total} entities of type {true} were predicted as {predicted} ({share})."
+            )
         return text.format(**self.values_of(true, predicted))
 
 
@@ -73,15 +75,19 @@ class TokenScores(TaskScores):
         self.set_title(self.tr("Scores"))
         self._rows: list[WrongText] = []
         self._error_rows: list[tuple[tuple[str, ...], str, int]] = []  # mark, words, how many
-        self.confusion = named(TypeConfusion(self.tr("Confusion of types")), "type_confusion")
-        self.confusion.set_empty_text(self.tr("After each evaluation: which type is taken for which."))
+        self.confusion = named(TypeConfusion(self.tr("Confusion matrix of types")), "type_confusion")
+        self.confusion.set_empty_text(self.tr("Confusion matrix after each evaluation."))
         self.add_choices(
             self.confusion,
             (
                 ("texts", self.tr("Texts"), self.tr("Texts with what is wrong in them")),
                 ("types", self.tr("By type"), self.tr("Precision, recall and F1 of each type")),
                 ("errors", self.tr("Errors"), self.tr("How often what went wrong")),
-                ("confusion", self.tr("Confusion"), self.tr("Which type was taken for which")),
+                (
+                    "confusion",
+                    self.tr("Confusion"),
+                    self.tr("Confusion matrix: true types against predicted ones"),
+                ),
             ),
         )
         self.figures = label("", wrap=True, name="token_figures")
@@ -128,8 +134,8 @@ class TokenScores(TaskScores):
     def split_words(self) -> tuple[str, str, str]:
         return (
             self.tr("Texts"),
-            self.tr("Texts that chose the best checkpoint"),
-            self.tr("Texts that were looked at once, at the end"),
+            self.tr("Validation texts, also used to pick the checkpoint"),
+            self.tr("Test texts, measured once at the end"),
         )
 
     def set_door(self, is_door: bool) -> None:

@@ -68,7 +68,7 @@ class TokenViews(FileViews):
         shown = [words.shorten(name, 30) or self.tr("none") for name in names]
         if kind == TYPE:
             return self.tr("with {type}").format(type=shown[0])
-        return self.tr("{true} taken for {found}").format(true=shown[0], found=shown[-1])
+        return self.tr("{true} predicted as {found}").format(true=shown[0], found=shown[-1])
 
     def scores(self) -> TokenScores:
         return TokenScores()

@@ -27,10 +27,10 @@ from engine.train.tasks.rows.predict import RowModel
 
 
 class Choosing(OfRows):
-    """Which of 2 to 9 endings goes on with a text."""
+    """Which of 2 to 9 endings continues a text."""
 
     name = Choice.name
-    does = "chooses which of several endings goes on with a text"
+    does = "chooses which of several endings continues a text"
     reading = RightEnding()
     setup = ChoiceSetup
     has_temperature = True

@@ -33,7 +33,7 @@ from engine.train.tasks.questions.reading import (
 
 _KINDS = {"with_none": bool, "longest_answer": int}
 _UNUSED = ("truncation", "merge_labels", "whole_labels", "max_labels")
-_NO_LABELS = marked("engine", "questions have no labels, and no passage is cut")
+_NO_LABELS = marked("engine", "questions have no labels, and no passage is truncated")
 _LEAKS = marked(
     "engine",
     "{leaks:,} of {total:,} passages of the {part} data also stand in the training data, so the {part} score "
@@ -41,7 +41,7 @@ _LEAKS = marked(
 )
 _APART = marked(
     "engine",
-    "The {part} data are kept apart: {questions:,} questions about {total:,} passages, none of them "
+    "The {part} data are held out: {questions:,} questions about {total:,} passages, none of them "
     "in the training data.",
 )
 

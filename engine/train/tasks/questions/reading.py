@@ -27,7 +27,7 @@ _MOST_PLACES = 20  # named in one sentence
 _REPORTED = marked(
     "engine", "{count:,} of {total:,} rows of {name} cannot be learned from: {places}. The first: {first}"
 )
-_REPAIRED = marked("engine", "{count:,} answers of {name} were mended: {places}. The first: {first}")
+_REPAIRED = marked("engine", "{count:,} answers of {name} were fixed: {places}. The first: {first}")
 _MORE = marked("engine", "Of {count:,} more rows the same could be said: {places}.")
 
 

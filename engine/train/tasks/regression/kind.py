@@ -125,8 +125,8 @@ class Regressing(OfRows):
         model.take_unit(before)
         template = marked(
             "engine",
-            "The starting model has learned numbers of another kind (mean {before}); it goes on with those "
-            "of this table (mean {mean}).",
+            "The starting model has learned numbers of another kind (mean {before}); it continues "
+            "with those of this table (mean {mean}).",
         )
         values = {"before": figure(before.mean, before.sd), "mean": figure(unit.mean, unit.sd)}
         return [Sentence(template, values)]

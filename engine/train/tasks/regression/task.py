@@ -24,8 +24,8 @@ from engine.train.tasks.rows.reading import PREDICTION
 LABEL = "LABEL_0"  # as published models call their one output
 NO_SPREAD = marked(
     "engine",
-    "There is no spread: the model predicts {number} for every one of the {rows} {split} rows, so it "
-    "does not tell them apart, and a correlation cannot be computed.",
+    "There is no spread: the model predicts {number} for every one of the {rows} {split} rows, so "
+    "it does not distinguish them, and a correlation cannot be computed.",
 )
 LITTLE = 0.1  # of the spread of the true numbers: predictions that hardly differ
 _LITTLE_SPREAD = marked(

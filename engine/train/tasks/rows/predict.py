@@ -128,7 +128,7 @@ class RowModel(HeadedModel[SequenceClassifier]):
         if num_cut:
             template = marked(
                 "engine",
-                "Read to {length} WordPieces, as in training, and cut there: {count} of {total} texts.",
+                "Truncated at {length} WordPieces, as in training: {count} of {total} texts.",
             )
             values = {"count": num_cut, "total": len(found.examples), "length": self.max_length}
             yield Noted(sentence=Sentence(template, values))
@@ -312,8 +312,8 @@ def _about_pair(predictor: RowModel, roles: Roles) -> Iterator[Event]:
     if roles.text_pair and "roles" in predictor.info and not predictor.wants_pair:
         template = marked(
             "engine",
-            "The model was trained on single texts; the second text, column {column}, is read beside the "
-            "first, which it has not learned. Leave it out to use the model as it was trained.",
+            "The model was trained on single texts; the second text, column {column}, is read with "
+            "the first, which it has not learned. Omit it to use the model as it was trained.",
         )
         yield Noted(sentence=Sentence(template, {"column": roles.text_pair}))
 

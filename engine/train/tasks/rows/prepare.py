@@ -181,9 +181,9 @@ def _report(found: ExampleTable, table: Table) -> Iterator[Event]:
 
 def _left_out(count: int, name: str) -> Sentence:
     """Return what to tell of rows that a person has left out."""
-    template = marked("engine", "{count:,} rows of {name} are left out, as you chose.")
+    template = marked("engine", "{count:,} rows of {name} are excluded, as you chose.")
     if count == 1:
-        template = marked("engine", "One row of {name} is left out, as you chose.")
+        template = marked("engine", "One row of {name} is excluded, as you chose.")
     return Sentence(template, {"count": count, "name": name})
 
 

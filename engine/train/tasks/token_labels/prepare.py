@@ -31,7 +31,7 @@ _TEXTS_AT_ONCE = 4096
 _UNUSED = (
     "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
 )  # fmt: skip
-_READ_OTHERWISE = marked("engine", "words with tags are read in their own way, and none is cut off")
+_READ_OTHERWISE = marked("engine", "words with tags are read in their own way, and none is truncated")
 
 
 @dataclass(frozen=True)

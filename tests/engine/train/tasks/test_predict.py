@@ -144,7 +144,7 @@ def test_rows_and_columns_stay_and_answers_stand_beside_them(tmp_path: Path, mod
     assert list(found[1].values())[3:] == ["", "", "", ""]
     assert notes(events) == [
         "Line 3 has no text in column text.",
-        "Read to 41 WordPieces, as in training, and cut there: 1 of 3 texts.",
+        "Truncated at 41 WordPieces, as in training: 1 of 3 texts.",
     ]
     predictor = CLASSIFICATION.predictor(model)
     for number in (0, 2, 3):
@@ -328,7 +328,7 @@ def test_a_model_that_answers_one_label_only_is_told_by_evaluate_and_by_predict(
     _, said = measured_on(constant, data)
     assert said == [
         "The model answers good to every one of the 31 test rows, though they carry 2 labels: it does not "
-        "tell them apart."
+        "distinguish them."
     ]
     _, events = predict(constant, data)
     assert any("All 31 rows got the same answer, good" in note for note in notes(events))
@@ -375,7 +375,7 @@ def test_texts_that_are_not_read_to_their_end_are_counted(tmp_path: Path) -> Non
     trained = said_of(tmp_path / "model", max_length=7, roles={"text": "text"})
     data = write_table(tmp_path / "data.csv", [(LONG,), ("good",), (LONG,)], header="text")
     _, events = predict(trained, data)
-    assert notes(events) == ["Read to 7 WordPieces, as in training, and cut there: 2 of 3 texts."]
+    assert notes(events) == ["Truncated at 7 WordPieces, as in training: 2 of 3 texts."]
 
 
 def test_every_line_that_is_not_used_is_named_however_many_there_are(tmp_path: Path, model: Path) -> None:
