@@ -331,13 +331,17 @@ def _mask(
     if one.kind in (text_filter.MARK, text_filter.PLACE):
         return _some(len(each), _places_of(each, one))
     if one.kind == text_filter.OFF:
-        low, high = (float(value) for value in values[1:])
-        off = numbers_of(each.names, each.predicted) - numbers_of(each.names, each.true)
-        near = DIGITS * float(np.abs(off).max(initial=0.0))
-        inside: Mask = (off >= low - near) & (off <= high + near)
-        return inside if values[0] == text_filter.INSIDE else ~inside
+        return _off_by(each, *values)
     assert one.kind == text_filter.DIFFER
     return _differing(len(each), str(values[0]), both)
+
+
+def _off_by(each: ScoreRows, side: float | str, least: float | str, most: float | str) -> Mask:
+    """Return which numbers are predicted so far from the true ones, or on the other side of the bounds."""
+    off = numbers_of(each.names, each.predicted) - numbers_of(each.names, each.true)
+    near = DIGITS * float(np.abs(off).max(initial=0.0))
+    inside: Mask = (off >= float(least) - near) & (off <= float(most) + near)
+    return inside if side == text_filter.INSIDE else ~inside
 
 
 def _places_of(each: ScoreRows, one: Filter) -> Places:
