@@ -44,7 +44,7 @@ def step_words(step: RecipeStep) -> str:
     """Return what a click that adds a step says."""
     return {
         DROP: translate("findings", "Exclude"),
-        TOGETHER: translate("findings", "Keep duplicates in one split"),
+        TOGETHER: translate("findings", "Keep in one split"),
         MERGE: translate("findings", "Merge"),
     }[step.do]
 
