@@ -56,6 +56,7 @@ TEXTS = {"one": (SENTENCE, ""), "pair": PAIR, "chinese": CHINESE, "long": (TOO_L
 RAW = re.compile(r"Traceback|\w+(Error|Exception)\b|object at 0x|\bNone\b|\bnan\b|\{\w+\}|\bengine\.\w")
 ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
 ROOM = 8  # px around a button's words
+LAYOUT_ROUNDS = 3  # a card that is resized lays out what lies in it a moment later
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -156,7 +157,9 @@ def leave(window: MainWindow, name: str) -> QImage:
 
 
 def judge(window: MainWindow, name: str) -> None:
-    """Leave a picture, and refuse what cannot be read on it."""
+    """Leave a picture, and refuse what cannot be read on it, once all has its place."""
+    for _ in range(LAYOUT_ROUNDS):
+        QApplication.processEvents()
     leave(window, name)
     for fault in (cut, nameless, raw):
         assert not fault(window), name

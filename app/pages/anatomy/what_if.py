@@ -18,7 +18,7 @@ from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, 
 from engine.inspect.anatomy.vectors import Anatomy
 
 TENTHS = 10  # of the slider
-LEAST_END, MOST_END = 200, 330  # px
+LEAST_END, MOST_END = 176, 330  # px
 
 
 class WhatIfCard(Card):
@@ -79,14 +79,14 @@ class WhatIfCard(Card):
         title = label(self.tr("What if…?"), "card-title")
         self.told = named(ElidedLabel("", "muted"), "anatomy_changes")
         scale = label(self.tr("Head’s scale"), "muted")
-        first = row(self.head, *self.residuals.values(), STRETCH, gap=16)
+        first = row(self.head, *self.residuals.values(), STRETCH, gap=12)
         second = row(
             scale, (self.scale, 2), self.scale_words, (self.piece, 1), self.position, self.segment, gap=8
         )
         left = column(row(title, (self.told, 1), self.as_it_was, gap=10), first, second, gap=5)
         right = QWidget(minimumWidth=LEAST_END, maximumWidth=MOST_END)
         column(row(self.end_title, STRETCH, self.before_mark), self.end, STRETCH, gap=2, parent=right)
-        self.add_layout(row((left, 3), (right, 2), gap=24))
+        self.add_layout(row((left, 3), (right, 2), gap=20))
 
     def show_parts(self, walk: Walk, anatomy: Anatomy) -> None:
         """Show what can be otherwise where a walk stands."""
