@@ -126,9 +126,7 @@ def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
-    assert set(links(page, "nearly the same")) == {"Show rows", "Keep in one split"}, (
-        "none go by one click"
-    )
+    assert set(links(page, "nearly the same")) == {"Show rows", "Keep in one split"}, "none go by one click"
     links(page, "nearly the same")["Show rows"].click()
     alike, text, label, line, other, _label = hand.rows("found_view")[0]
     assert (alike, text, label, line, other) == ("100 %", rows[97][0], rows[97][1], "3", rows[1][0])
