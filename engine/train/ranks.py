@@ -191,8 +191,8 @@ class _Together(Ranks):
     def part(self) -> None:
         """Wait until all have ended.
 
-        WORKAROUND: gloo's threads may still hold a tensor of what was summed last; one that lets go of it while
-        Python ends its process aborts that. Nothing is held of what comes before a barrier.
+        WORKAROUND: gloo's threads may still hold a tensor of what was summed last; one that lets go of it
+        while Python ends its process aborts that. Nothing is held of what comes before a barrier.
         """
         if self._dist.is_initialized():
             with suppress(RuntimeError):  # another is gone: the work of this one is done all the same
