@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 from app import shipped, words
 from app.look.labels import PART, label, tip
 from app.look.layout import STRETCH, row
-from app.look.widgets import GAP, Page, button
+from app.look.widgets import GAP, Page, button, set_role
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
 from app.pages.run.state import RunPageState
@@ -30,7 +30,6 @@ from app.pages.welcome.found import (
 from app.pages.welcome.parts import CLAUSE, NEW_LINE, ListCard, ListEntry, Piece, WayCard
 from app.session import Session
 from app.shipped import sample_data_path
-from app.work.inspector import FIRST_TEXT
 from app.work.library import ModelEntry, entry_words
 from app.work.titles import model_title, shape_words
 from app.work.worker import Channel
@@ -82,15 +81,15 @@ class WelcomePage(Page):
         self.look_card = WayCard(
             "probe",
             self.tr("See how BERT works"),
-            self.tr("Hide a word and read its guesses; see which words it looks at."),
+            self.tr("Watch it read a sentence, or hide a word yourself and read its guesses."),
             self._pieces(
                 self.tr("The children ? playing in the garden. | The +bank by the -river was steep.")
             ),
         )
-        self.guess_button = self._way(
-            self.look_card, self.tr("Guess a hidden word"), "welcome_guess", "primary"
+        self.watch_button = self._way(
+            self.look_card, self.tr("Watch BERT read a sentence"), "welcome_watch", "primary"
         )
-        self.attention_button = self._way(self.look_card, self.tr("See its attention"), "welcome_attention")
+        self.guess_button = self._way(self.look_card, self.tr("Guess a hidden word"), "welcome_guess")
         self.choose_button = self._way(
             self.look_card, self.tr("Choose a model folder…"), "welcome_choose_model", "primary"
         )
@@ -183,7 +182,7 @@ class WelcomePage(Page):
         session = self.session
         self.tour_button.clicked.connect(self.tour_wanted)
         self.guess_button.clicked.connect(self._guess)
-        self.attention_button.clicked.connect(self._attend)
+        self.watch_button.clicked.connect(self._watch)
         self.choose_button.clicked.connect(self._choose_model)
         self.reviews_button.clicked.connect(self._try_reviews)
         self.open_button.clicked.connect(self.open_wanted)
@@ -222,6 +221,10 @@ class WelcomePage(Page):
         self._found = found
         self._show()
 
+    @property
+    def _first_lecture(self) -> shipped.ShippedLecture | None:
+        return next(iter(shipped.lectures()), None)
+
     def _subject(self) -> Path | None:
         """Return the model to look into: the starter, or else the newest that guesses, or can be opened."""
         library, starter = self.session.library, shipped.starter_model()
@@ -232,8 +235,12 @@ class WelcomePage(Page):
     def _show(self) -> None:
         subject = self._subject()
         missing = self.tr("The starter model is missing from this installation.")
-        for action in (self.guess_button, self.attention_button):
-            action.setVisible(subject is not None)
+        lecture, starter = self._first_lecture, shipped.starter_model()
+        self.watch_button.setVisible(lecture is not None and starter is not None)  # of which it tells
+        if lecture is not None:
+            self.watch_button.setToolTip(tip(words.tr_engine(lecture.words)))
+        set_role(self.guess_button, "" if self.watch_button.isVisibleTo(self) else "primary")
+        self.guess_button.setVisible(subject is not None)
         self.choose_button.setVisible(subject is None)
         remark = ""
         if subject is None:
@@ -368,10 +375,9 @@ class WelcomePage(Page):
         if subject is not None:
             self._look(subject, HIDDEN_WORD, "", "probe")
 
-    def _attend(self) -> None:
-        subject = self._subject()
-        if subject is not None:
-            self._look(subject, FIRST_TEXT, "", "attention")
+    def _watch(self) -> None:
+        if self._first_lecture is not None:
+            self.lecture_wanted.emit(self._first_lecture.path)
 
     def _choose_model(self) -> None:
         self.question.ask()

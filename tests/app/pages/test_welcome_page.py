@@ -116,16 +116,19 @@ def led_to(page: WelcomePage) -> list[str]:
     return [key for key, _state in page.led_to]  # type: ignore[attr-defined]
 
 
-def test_one_click_asks_the_starter_for_a_hidden_word_and_one_for_its_attention(
+def test_one_click_asks_the_starter_for_a_hidden_word_and_one_shows_how_it_reads(
     qtbot: QtBot, page: WelcomePage, assets: Path
 ) -> None:
     inspector = show(page).inspector
     click(qtbot, page, "welcome_guess")
     assert inspector.about is not None and inspector.about.folder == assets / "models" / "starter"
     assert inspector.text == HIDDEN_WORD and led_to(page) == ["probe"]
-    inspector.set_text("a film", "a play")
-    click(qtbot, page, "welcome_attention")
-    assert inspector.text_pair == "" and led_to(page)[-1] == "attention"
+    (assets / "lectures").mkdir()
+    (assets / "lectures" / "how-bert-reads.json").write_text("{}")
+    show(page)
+    with qtbot.waitSignal(page.lecture_wanted) as wanted:
+        click(qtbot, page, "welcome_watch")
+    assert wanted.args == [assets / "lectures" / "how-bert-reads.json"]
 
 
 @pytest.mark.slow
@@ -215,7 +218,7 @@ def test_keys_alone_lead_from_the_first_button_to_a_table_used_lately(
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         reached.append(QApplication.focusWidget().objectName())
         assert len(reached) < 12, reached
-    assert reached[:2] == ["welcome_guess", "welcome_attention"] and "welcome_own_text" in reached
+    assert reached[0] == "welcome_guess" and "welcome_own_text" in reached
     for _ in range(3):  # there are two rows, and no way out of them
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
     assert QApplication.focusWidget().objectName() == "welcome_table_1"
