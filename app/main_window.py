@@ -62,7 +62,7 @@ else:
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
-FRAME_MS = 400  # after which a window manager has put its frame around a new window
+FRAME_MS = 450  # after which a window manager has put its frame around a new window
 
 
 class MainWindow(QMainWindow):
@@ -79,6 +79,8 @@ class MainWindow(QMainWindow):
         self._closing: ClosingDialog | None = None
         self._measuring = Job(_measure_device, self, name="warm-up")
         self._run_asked = Channel(self, self.session.workers.quick)
+        self._framed = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self._framed.timeout.connect(self.fit_to_screen)
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
         if warm_up:
@@ -207,7 +209,7 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not event.spontaneous():
-            QTimer.singleShot(FRAME_MS, self, self.fit_to_screen)
+            self._framed.start()
 
     def fit_to_screen(self) -> None:
         """Shrink and move a window that opened too large for its screen, its title bar counted."""

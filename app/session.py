@@ -69,7 +69,7 @@ class Session(QObject):
 
     def wait_idle(self, timeout_s: float = 120) -> bool:
         """Spin until all that was asked has ended; False when the time is over."""
-        loop, clock, timer = QEventLoop(), QElapsedTimer(), QTimer(interval=10)
+        loop, clock, timer = QEventLoop(), QElapsedTimer(), QTimer(interval=2)
         timer.timeout.connect(loop.quit)
         timer.start()
         clock.start()

@@ -25,9 +25,11 @@ from app.look import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
+from app.work import job
 from app.work.job import Job
 from tests.app.hand import Hand, OpenWindow, Page, ShowPage
 
+job.INTERVAL_MS = 5  # what a training says is heard sooner than in the window: most tests wait for it
 PATIENCE_MS = 180_000  # ends at once where things go well; on a busy computer they take their time
 
 
@@ -65,7 +67,7 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
         left += [name for key, name in _windows().items() if key not in windows] + _running()
         if not left:
             return
-        time.sleep(0.01)
+        time.sleep(0.001)
     pytest.fail(f"left alive: {', '.join(left)}")
 
 
