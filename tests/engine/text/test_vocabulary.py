@@ -225,9 +225,12 @@ def test_ten_thousand_added_tokens_take_about_as_long_as_none(tmp_path: Path) ->
         flags = dict.fromkeys(("special", "normalized", "single_word", "lstrip", "rstrip"), False)
         entries = [{"id": len(base) + n, "content": content, **flags} for n, content in enumerate(added)]
         change(tmp_path / "tokenizer.json", added_tokens=entries)
-        began = time.process_time()
-        assert len(read_folder(tmp_path).added) == len(added)
-        seconds.append(time.process_time() - began)
+        rounds = []
+        for _ in range(3):  # in one of them all of a long session's garbage may be looked through
+            began = time.process_time()
+            assert len(read_folder(tmp_path).added) == len(added)
+            rounds.append(time.process_time() - began)
+        seconds.append(min(rounds))
     assert seconds[1] < 20 * seconds[0]  # as one set a token it was 500 times
 
 
