@@ -150,7 +150,8 @@ class MainWindow(QMainWindow):
 
     def _copy_command(self) -> None:
         """Put the command for what the page in view shows on the clipboard, where it has one now."""
-        copy = self.page(self.current_page).findChild(CopyCommandButton)
+        page = self.page_in_view
+        copy = None if page is None else page.findChild(CopyCommandButton)
         if copy is not None and copy.isVisible():
             copy.click()
 
@@ -253,6 +254,11 @@ class MainWindow(QMainWindow):
     def current_page(self) -> str:
         """The key of the page that is open."""
         return self._pages.current
+
+    @property
+    def page_in_view(self) -> QWidget | None:
+        """The page that is open; None while its modules are still to come."""
+        return self._pages.page_made(self.current_page)
 
     def page(self, key: str) -> QWidget:
         """Return a page by its key, one of `PAGES`."""

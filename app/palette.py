@@ -30,11 +30,9 @@ from app.pages.models.state import ModelsState
 from app.rail import LECTURES, RAIL_PAGES, title_of
 from app.session import Session
 from app.work.page_state import PageState
-from app.work.titles import run_title
 
 MOST_SHOWN, ROW, WIDTH, TOP = 10, 30, 680, 56  # lines, px
 SHARES = (0.46, 0.2, 0.34)  # of the width: name, kind, hint
-MOST_RUNS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,8 @@ class SearchedWindow(Protocol):
 
     @property
     def current_page(self) -> str: ...
-    def page(self, key: str) -> QWidget: ...
+    @property
+    def page_in_view(self) -> QWidget | None: ...
     def show_page(self, key: str, state: PageState | None = None) -> None: ...
     def keys_of(self, key: str) -> str: ...
     def open_file(self, path: Path | str) -> None: ...
@@ -204,8 +203,7 @@ def entries_of(window: SearchedWindow) -> list[PaletteEntry]:
 
 def _of_page(window: SearchedWindow) -> Iterable[PaletteEntry]:
     """The buttons in the header of the page in view: what it can do."""
-    page = window.page(window.current_page)
-    header = getattr(page, "header", None)
+    header = getattr(window.page_in_view, "header", None)
     title = title_of(RAIL_PAGES[window.current_page])
     for one in header.findChildren(QAbstractButton) if header is not None else ():
         name = one.text().replace("&", "").strip() or one.accessibleName()
@@ -234,9 +232,9 @@ def _pages(window: SearchedWindow) -> Iterable[PaletteEntry]:
 def _yours(window: SearchedWindow) -> Iterable[PaletteEntry]:
     """Runs, tables and models that are known."""
     session = window.session
-    for run in session.runs.found[:MOST_RUNS]:
+    for path, title in session.runs.titles.items():
         kind, hint = words.translate("palette", "run"), words.translate("palette", "show its curves")
-        yield PaletteEntry(run_title(run.path), kind, partial(window.open_run, run.path), hint)
+        yield PaletteEntry(title, kind, partial(window.open_run, path), hint)
     for name in session.settings.recent_files:
         kind, hint = words.translate("palette", "table"), words.translate("palette", "open")
         yield PaletteEntry(Path(name).name, kind, partial(window.open_file, name), hint)

@@ -37,6 +37,14 @@ class RailPage:
 LABEL = "label"  # no page of its own: the labels in doubt are looked through on the Data page
 LECTURES = "lectures"  # a menu
 START = RailPage("welcome", "start", marked("rail", "Start"))
+LEARN = marked("rail", "Learn")  # the heading that the lectures stand under
+LOOK_INSIDE = (
+    RailPage("tokenizer", "tokenizer", marked("rail", "Tokenizer")),
+    RailPage("probe", "masked-words", marked("rail", "Masked words")),
+    RailPage("attention", "attention", marked("rail", "Attention")),
+    RailPage("embeddings", "embeddings", marked("rail", "Embeddings")),
+    RailPage("anatomy", "step-by-step", marked("rail", "Step by step")),
+)
 GROUPS = (
     (
         marked("rail", "Your model"),
@@ -48,17 +56,8 @@ GROUPS = (
             RailPage("predict", "predict", marked("rail", "Predict"), 5),
         ),
     ),
-    (
-        marked("rail", "Look inside"),
-        (
-            RailPage("tokenizer", "tokenizer", marked("rail", "Tokenizer")),
-            RailPage("probe", "masked-words", marked("rail", "Masked words")),
-            RailPage("attention", "attention", marked("rail", "Attention")),
-            RailPage("embeddings", "embeddings", marked("rail", "Embeddings")),
-            RailPage("anatomy", "step-by-step", marked("rail", "Step by step")),
-        ),
-    ),
-    (marked("rail", "Learn"), (RailPage("family", "family", marked("rail", "BERT’s family")),)),
+    (marked("rail", "Look inside"), LOOK_INSIDE),
+    (LEARN, (RailPage("family", "family", marked("rail", "BERT’s family")),)),
     (
         marked("rail", "Library"),
         (
@@ -69,11 +68,9 @@ GROUPS = (
     ),
 )
 RAIL_PAGES = {page.key: page for page in (START, *(page for _heading, pages in GROUPS for page in pages))}
-NAMES = {page.name: page.key for page in RAIL_PAGES.values()} | {
-    "lectures": LECTURES
-}  # what a page is called in a command -> its key
-LOOKING = tuple(page.key for page in GROUPS[1][1])  # what looks into a model
-LEARN = 2  # the group that the lectures stand in
+# what a page is called in a command -> its key
+NAMES = {page.name: page.key for page in RAIL_PAGES.values()} | {"lectures": LECTURES}
+LOOKING = tuple(page.key for page in LOOK_INSIDE)
 
 
 def title_of(page: RailPage) -> str:
@@ -98,10 +95,10 @@ class Rail(QFrame):
         self._buttons: dict[str, QToolButton] = {}
         self._states: dict[str, QLabel] = {}
         parts = [head, self._entry(START)]
-        for place, (heading, pages) in enumerate(GROUPS):
+        for heading, pages in GROUPS:
             caption = label(translate("rail", heading).upper(), "caption")
             caption.setContentsMargins(10, 6, 0, 0)
-            parts += [caption, *([lectures] if place == LEARN else []), *map(self._entry, pages)]
+            parts += [caption, *([lectures] if heading == LEARN else []), *map(self._entry, pages)]
         inner = QWidget()
         column(*parts, STRETCH, foot, gap=0, margins=(8, 10, 8, 6), parent=inner)
         self._pane = ScrollView(inner)

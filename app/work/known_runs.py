@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -9,8 +10,12 @@ from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
 from app.work.library import LibraryContents, ModelLibrary, look
+from app.work.titles import run_title
 from app.work.worker import Channel, Workers
+from engine.events import Beat, Steps
 from engine.train.run.runs import RunState, default_root
+
+MOST_TITLES = 200  # runs
 
 
 class KnownRuns(QObject):
@@ -24,7 +29,7 @@ class KnownRuns(QObject):
     ) -> None:
         super().__init__(parent)
         self._settings, self._library, self._workers = settings, library, workers
-        self.found: tuple[RunState, ...] = ()  # as they were when they were looked for last
+        self.titles: dict[Path, str] = {}  # what the newest runs are called, as they were looked for last
         self.crashed: tuple[RunState, ...] = ()
         self._dismissed: set[Path] = set()
         self._asked = Channel(self, workers.quick)
@@ -47,13 +52,13 @@ class KnownRuns(QObject):
     def find(self) -> None:
         """Look, on a worker, for runs and models: what there is, and which runs were cut off."""
         known = {entry.path: entry for entry in self._library.entries}
-        work = partial(look, self.root, self._library.recent, known)
+        work = partial(_look, partial(look, self.root, self._library.recent, known))
         self._asked.ask(self.root, work, heard=self._take, again=True)
         self.looking.emit()
 
-    def _take(self, found: LibraryContents) -> None:
+    def _take(self, looked: tuple[LibraryContents, dict[Path, str]]) -> None:
+        found, self.titles = looked
         self._library.set_found(found.entries)
-        self.found = tuple(found.runs)
         cut_off = (run for run in found.runs if run.state == "crashed")
         self._set_crashed(tuple(run for run in cut_off if run.path not in self._dismissed))
         if found.problem is not None:
@@ -68,3 +73,13 @@ class KnownRuns(QObject):
         if left != self.crashed:
             self.crashed = left
             self.crashed_changed.emit()
+
+
+def _look(looking: Callable[[], Steps[LibraryContents]]) -> Steps[tuple[LibraryContents, dict[Path, str]]]:
+    """Return what there is, and what the newest runs are called: their files are read for it."""
+    found = yield from looking()
+    titles = dict[Path, str]()
+    for run in found.runs[:MOST_TITLES]:
+        titles[run.path] = run_title(run.path)
+        yield Beat()
+    return found, titles
