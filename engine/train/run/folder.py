@@ -24,7 +24,6 @@ from engine.train.run.records import record_of
 from engine.train.run.runs import (
     CHECKPOINTS,
     CONFIG,
-    HISTORY,
     LOCK,
     METRICS,
     MOST_STATUS,
@@ -73,8 +72,10 @@ class Run:
     @contextmanager
     def _held(self) -> Iterator[Run]:
         with locked(self.path / LOCK):
-            for folder in (self.path, self.path / CHECKPOINTS, self.path / HISTORY):
-                sweep_partials(folder)
+            sweep_partials(self.path)
+            for place in self.path.iterdir():
+                if place.is_dir() and not place.is_symlink():
+                    sweep_partials(place)
             try:
                 yield self
             finally:

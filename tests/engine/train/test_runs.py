@@ -187,6 +187,18 @@ def test_a_run_killed_before_its_settings_were_written_is_started_again_in_its_f
     assert read_status(run_dir)["state"] == "finished"
 
 
+def test_what_a_killed_process_left_half_written_in_any_folder_of_a_run_goes_when_it_is_held_again(
+    tmp_path: Path,
+) -> None:
+    with Run.create(tmp_path / "run", tiny_config(tmp_path)):
+        pass
+    for folder in ("answers", "checkpoints", "history"):
+        (tmp_path / "run" / folder).mkdir(exist_ok=True)
+        (tmp_path / "run" / folder / ".validation.safetensors.123.partial").write_bytes(b"half")
+    with Run.reopen(tmp_path / "run"):
+        assert not list((tmp_path / "run").rglob("*.partial"))
+
+
 @pytest.mark.slow
 def test_a_run_killed_before_its_setup_was_kept_starts_over_by_itself(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
