@@ -1,4 +1,4 @@
-"""The window: a rail of pages, one page at a time, a status bar that always tells what is open and what runs.
+"""The window: a rail of pages, one page at a time, above it what is in hand, below it what runs.
 
 Closing while a model trains asks first, and never leaves before the engine has saved.
 """
@@ -31,14 +31,15 @@ from app.look.copy_command import COPY_KEYS, CopyCommandButton
 from app.look.error_dialog import show_error
 from app.look.labels import label
 from app.look.layout import column, row
-from app.look.widgets import GAP, PAGE_MARGIN, set_role
+from app.look.widgets import PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.pages.run.state import RunPageState
 from app.places import Places
-from app.rail import LABEL, LECTURES, LOOKING, RAIL_PAGES, START, Rail, title_of
+from app.rail import LABEL, LECTURES, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
+from app.thread_bar import ThreadBar
 from app.work.job import Job
 from app.work.later import later
 from app.work.page_state import PageState
@@ -60,6 +61,8 @@ else:
     describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
 
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
+TEXT_KEYS = "Ctrl+T"
+BANNER_GAP = 6  # px below the bar
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 450  # after which a window manager has put its frame around a new window
@@ -113,7 +116,9 @@ class MainWindow(QMainWindow):
         set_role(centre, "page")
         self.banner = Banner(name="crash_banner")
         self._banner_row = row(self.banner, margins=(PAGE_MARGIN, 0, PAGE_MARGIN, 0))
-        self.stage = column(self._banner_row, (self._pages, 1), gap=0)
+        self.bar = ThreadBar(self.session)
+        self.bar.palette_wanted.connect(self.open_palette)
+        self.stage = column(self.bar, self._banner_row, (self._pages, 1), gap=0)
         row(self.rail, (self.stage, 1), gap=0, parent=centre)
         self.setCentralWidget(centre)
         self.status = StatusBar(self.session)
@@ -128,6 +133,7 @@ class MainWindow(QMainWindow):
             (self.tr("Take the tour"), QKeySequence(), self.start_tour),
             (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),
             (self.tr("Close the window"), QKeySequence(standard.Quit), self.close),
+            (self.tr("Edit the text"), QKeySequence(TEXT_KEYS), self.bar.edit_text),
             ("", QKeySequence("Ctrl+P"), self.open_palette),
             ("", QKeySequence(COPY_KEYS), self._copy_command),
         ):
@@ -192,6 +198,8 @@ class MainWindow(QMainWindow):
         return self._pages.is_ready and not self._measuring.is_running
 
     def _connect_page(self, key: str, page: Any) -> None:
+        if key == self.current_page:
+            self.bar.show_page(key, page)
         if key == "welcome":
             page.tour_wanted.connect(self.start_tour)
             page.open_wanted.connect(self._choose_file)
@@ -242,8 +250,9 @@ class MainWindow(QMainWindow):
         return self._pages
 
     def set_bare(self, bare: bool) -> None:
-        """Show the open page alone, without rail and status bar, or all of the window again."""
+        """Show the open page alone, without rail and bars, or all of the window again."""
         self._places.is_held = bare
+        self.bar.setVisible(not bare)
         self.rail.setVisible(not bare)
         self.status.setVisible(not bare)
         self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
@@ -276,7 +285,7 @@ class MainWindow(QMainWindow):
 
     def _show_place(self, key: str) -> None:
         self.rail.set_current(key)
-        self.status.set_looking(key in LOOKING)
+        self.bar.show_page(key, self._pages.page_made(key))
 
     def reopen(self) -> None:
         """Open the table and choose the model that were there when the last window closed."""
@@ -362,7 +371,7 @@ class MainWindow(QMainWindow):
 
     def _offer_crashed(self) -> None:
         runs = () if self.session.training.is_running else self.session.runs.crashed
-        self._banner_row.setContentsMargins(PAGE_MARGIN, GAP if runs else 0, PAGE_MARGIN, 0)
+        self._banner_row.setContentsMargins(PAGE_MARGIN, BANNER_GAP if runs else 0, PAGE_MARGIN, 0)
         if not runs:
             self.banner.hide()
             return

@@ -34,6 +34,7 @@ QLabel[role="refusal"] { color: @wrong; }
 QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; padding: 4px 8px;
   font-size: 12px; }
 QLabel[role="mono"] { font-family: "$mono"; }
+QLabel[role="accent"] { color: @accent; }
 QLabel[role="fine"] { color: @fine; }
 QLabel[role="look"] { color: @look; }
 QLabel[role="wrong"] { color: @wrong; }
@@ -41,6 +42,7 @@ QLabel[role="wrong"] { color: @wrong; }
 QFrame[role="card"] { background: @card; border: 1px solid @line; border-radius: 8px; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @line; }
 QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
+QFrame[role="thread-bar"] { background: @page; border: 0; border-bottom: 1px solid @line; }
 QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
 QAbstractScrollArea::corner { background: transparent; border: 0; }
 QScrollArea, QScrollArea > QWidget > QWidget[role="clear"] { background: transparent; border: 0; }
@@ -60,6 +62,12 @@ QPushButton[role="link"] { background: transparent; border: 1px solid transparen
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid @focus; padding: 0 2px; border-radius: 4px; }
 QPushButton[role="link"]:disabled { color: @muted; }
+QPushButton[role="thread"] { background: transparent; border: 1px solid transparent; padding: 0; }
+QPushButton[role="thread"]:hover { background: @hover; }
+QPushButton[role="thread"]:focus { border: 2px solid @focus; }
+QPushButton[role="search"] { background: @field; padding: 0; }
+QPushButton[role="search"]:hover { border-color: @muted; }
+QPushButton[role="search"]:focus { border: 2px solid @focus; padding: 0; }
 QPushButton::menu-indicator { image: url(icons:chevron-down.svg); width: 14px; height: 14px;
   subcontrol-origin: padding; subcontrol-position: center right; right: 6px; }
 
@@ -74,6 +82,8 @@ QToolButton[role="nav"] { color: @text; padding: 5px 9px; text-align: left; }
 QToolButton[role="nav"]:hover { background: @line; }
 QToolButton[role="nav"]:checked { background: @card; color: @accent; font-weight: 600; }
 QToolButton[role="nav"]:focus { padding: 4px 8px; }
+QToolButton[role="thread"] { padding: 0; }
+QToolButton[role="thread"]:focus { padding: 0; }
 QToolButton[role="toggle"] { border: 1px solid @line; }
 QToolButton[role="toggle"]:checked { background: @accent_soft; color: @text; }
 QToolButton[role="toggle"]:focus { border: 2px solid @focus; }

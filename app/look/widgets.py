@@ -212,7 +212,7 @@ class Page(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.header = PageHeader(title, sentence)
         self.body = column(gap=GAP)
-        around = (PAGE_MARGIN, 16, PAGE_MARGIN, 16)
+        around = (PAGE_MARGIN, 16, PAGE_MARGIN, 12)
         column(self.header, (self.body, 1), gap=GAP, margins=around, parent=self)
         self.is_bare = False
 

@@ -129,6 +129,9 @@ class FineTunePage(TrainingPage):
     def _show_comparison(self, folder: Path | None = None) -> None:
         self.show_state(replace(self.state, comparison=folder))
 
+    def data_name(self, config: FineTuneConfig) -> str:
+        return Path(config.data.data).name
+
     def command(self, config: FineTuneConfig) -> str:
         return finetune_command(config, new_run_dir(self.session.runs.root, Path(config.data.data).stem))
 

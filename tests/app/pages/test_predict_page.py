@@ -58,6 +58,7 @@ def page(show_page: ShowPage[PredictPage]) -> PredictPage:
 @pytest.fixture
 def asking(page: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
     """The page with a model that answers."""
+    page._session.inspector.set_text("")
     page.set_model(trained(tmp_path / "model"))
     qtbot.waitUntil(lambda: "3 labels" in page.model_card.words.text())
     return page
@@ -152,7 +153,7 @@ def test_who_is_led_to_the_page_types_into_the_text_box_and_who_walks_the_rail_s
         led.setFocus()
         pages.setCurrentWidget(asking)
         qtbot.waitUntil(box.hasFocus)
-        asking.model_card.box.setFocus()
+        asking.file_card.findChild(QWidget, "out_path").setFocus()
     pages.setCurrentWidget(other)
     rail.setFocus()
     pages.setCurrentWidget(asking)
