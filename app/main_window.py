@@ -171,6 +171,8 @@ class MainWindow(QMainWindow):
         session.data.opened.connect(self._show_title)
         session.data.roles_changed.connect(self._show_steps)
         session.training.changed.connect(self._show_steps)
+        for changed in (session.data.mends.changed, session.inspector.model_changed, session.library.changed):
+            changed.connect(self._show_steps)
         session.workers.problem.connect(self.show_problem)
         session.queue.refused.connect(self.show_problem)
         session.training.failed.connect(self._training_failed)
@@ -337,6 +339,11 @@ class MainWindow(QMainWindow):
         table, training = self.session.data.table, self.session.training
         one, many = self.tr("{count} row"), self.tr("{count} rows")
         self.rail.set_state("data", "" if table is None else words.counted(table.num_rows, one, many))
+        changed = self.session.data.mends.num_relabelled
+        said = self.tr("{count} changed").format(count=words.number(changed))
+        self.rail.set_state(LABEL, said if changed else "")
+        score = self.session.library.score_of(self.session.inspector.folder)
+        self.rail.set_state("evaluate", "" if score is None else words.share(score))
         step = training.state.step if training.is_running else None
         for key in ("finetune", "pretrain"):
             is_here = step is not None and training_page(training.config) == key

@@ -101,6 +101,7 @@ class Rail(QFrame):
             caption = label(translate("rail", heading).upper(), "caption")
             caption.setContentsMargins(10, 6, 0, 0)
             parts += [caption, *([lectures] if heading == LEARN else []), *map(self._entry, pages)]
+        self._in_order = [part for part in parts if isinstance(part, QToolButton)]
         inner = QWidget()
         column(*parts, STRETCH, foot, gap=0, margins=(8, 10, 8, 6), parent=inner)
         self._pane = ScrollView(inner)
@@ -148,7 +149,7 @@ class Rail(QFrame):
             self._buttons[key].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        entries = list(self._buttons.values())
+        entries = self._in_order
         here = next((i for i, entry in enumerate(entries) if entry.hasFocus()), -1)
         move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         if here >= 0 and move:

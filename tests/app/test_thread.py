@@ -1,0 +1,256 @@
+"""The bar names what the page in view shows, whatever was done before: never something else."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app.main_window import MainWindow
+from app.pages.anatomy.state import AnatomyState
+from app.pages.attention.page import AttentionPage
+from app.pages.attention.state import AttentionState
+from app.pages.evaluate.page import EvaluatePage
+from app.pages.evaluate.state import EvaluateState
+from app.pages.inside.page import LookingPage
+from app.pages.predict.page import PredictPage
+from app.pages.predict.state import PredictState
+from app.pages.probe.state import ProbeState
+from app.pages.run.state import RunPageState
+from app.rail import DATA, MODEL, RAIL_PAGES, TEXT
+from app.settings import AppSettings
+from app.work.titles import model_title
+from engine.errors import UserError
+from engine.model.weights import save_model
+from engine.train.finetune import fine_tune
+from engine.train.run.kept import of_one_run, run_of
+from engine.train.run.runs import MODEL as RESULT
+from engine.train.run.runs import read_config
+from tests.app.hand import OpenWindow
+from tests.engine.tiny_runs import reviews, tiny_config, write_table
+from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
+
+WALK = 60  # steps
+VISITED = ("welcome", "data", "finetune", "evaluate", "predict", "tokenizer", "probe", "attention", "anatomy")
+SAID = ("good film", "bad play !", "look at the good film", "a bad , bad play")
+
+
+def shown_by(window: MainWindow) -> dict[str, str]:
+    """Return what the page in view shows, from its state and not from what it tells the bar."""
+    key, session = window.current_page, window.session
+    page: Any = window.page_in_view
+    try:
+        state = page.state
+    except (AttributeError, UserError):
+        state = None
+    inspector, table = session.inspector, session.data.path
+    said = {
+        MODEL: model_title(inspector.folder) if inspector.folder is not None else "none yet",
+        DATA: table.name if table is not None else "none yet",
+        TEXT: "  +  ".join(text for text in (inspector.text, inspector.text_pair) if text),
+    }
+    model = getattr(state, "vocabulary", None) or getattr(state, "model", None)
+    if model is not None:
+        said[MODEL] = model_title(model)
+    other = getattr(state, "beside", None) or getattr(state, "second", None)
+    if other is not None:
+        said[MODEL] += f" vs {model_title(other)}"
+    if key == "finetune" and state.run is not None:
+        said[DATA] = Path(read_config(state.run).data.data).name
+    if key == "evaluate":
+        said[DATA] = rows_of(page, state)
+    if key == "predict":
+        said[DATA] = state.file.path.name if state.file is not None else "none yet"
+        said[TEXT] = "  +  ".join(state.texts)
+    if isinstance(state, ProbeState | AttentionState | AnatomyState):
+        said[TEXT] = "  +  ".join(text for text in (state.text, state.text_pair) if text)
+    return {one: said[one] for one in RAIL_PAGES[key].uses}
+
+
+def models_on_screen(window: MainWindow) -> list[Path]:
+    """Return the models that what is on screen was computed with."""
+    page: Any = window.page_in_view
+    found: list[Path] = []
+    if isinstance(page, LookingPage) and page.work.parentWidget().isVisible() and page._shown is not None:
+        found.append(page._shown.folder)
+    if isinstance(page, AttentionPage) and page.maps is not None:
+        figure = page.picture.current_figure()
+        found += (
+            [page.maps.folder] if figure is not None and figure.isVisible() and not figure.is_empty else []
+        )
+    if isinstance(page, EvaluatePage) and page.opened is not None:
+        found.append(page.opened.model)
+    if isinstance(page, PredictPage) and not page.text_card.bars.is_empty and page._shown.folder is not None:
+        found.append(page._shown.folder)
+    return found
+
+
+def rows_of(page: Any, state: EvaluateState) -> str:
+    """Return what the Evaluate page is scored on."""
+    if state.texts.data:
+        return Path(state.texts.data).name
+    if page.opened is None:
+        return "none yet"
+    return f"{page.opened.file.name} · {state.texts.part} rows"
+
+
+class Walker:
+    """Somebody who does one thing after another in a window, and restarts it now and then."""
+
+    def __init__(
+        self,
+        settings: AppSettings,
+        open_window: OpenWindow,
+        classifiers: list[Path],
+        guessers: list[Path],
+        tables: list[Path],
+        seed: int,
+    ) -> None:
+        self._settings, self._open, self._random = settings, open_window, random.Random(seed)
+        self.classifiers, self.models, self.tables = classifiers, [*classifiers, *guessers], tables
+        for path in self.models:
+            settings.add_recent_model(path)
+        self.window = open_window(settings)
+        self.did = "started"
+
+    def step(self) -> None:
+        """Do one of many things, and wait until it is done."""
+        call = self._random.choice(
+            (self.turn, self.turn, self.turn, self.take_model, self.take_table, self.type_text, self.link,
+             self.go_back, self.go_forward, self.compare, self.restart, self.offer, self.take_offer)
+        )  # fmt: skip
+        self.did = call.__name__
+        call()
+        held = self.window.session.inspector.folder  # before anything has been opened or computed
+        shown = models_on_screen(self.window)
+        assert all(held is not None and of_one_run(one, held) for one in shown), (
+            self.did,
+            self.window.current_page,
+            held,
+            shown,
+        )
+        self.rest()
+
+    def rest(self) -> None:
+        for _ in range(3):
+            QApplication.processEvents()
+            assert self.window.session.wait_idle()
+
+    def turn(self) -> None:
+        self.window.show_page(self._random.choice(VISITED))
+
+    def take_model(self) -> None:
+        """Choose from the bar's menu, where the page has a model."""
+        if MODEL in self.window.bar.uses:
+            self.window.bar.open_models()
+            self._choose("thread_models")
+
+    def take_table(self) -> None:
+        if DATA in self.window.bar.uses:
+            self.window.session.settings.add_recent_file(self._random.choice(self.tables))
+            self.window.bar.open_tables()
+            self._choose("thread_tables")
+
+    def _choose(self, name: str) -> None:
+        menu = self.window.findChild(QMenu, name)
+        assert menu is not None
+        actions = [one for one in menu.actions() if one.isCheckable()]
+        if actions:
+            self._random.choice(actions).trigger()
+        menu.close()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    def type_text(self) -> None:
+        self.window.bar.edit_text()
+        editor = self.window.bar.editor
+        if editor is not None and TEXT in self.window.bar.uses:
+            editor.text.setPlainText(self._random.choice(SAID))
+            editor.pair.setPlainText(self._random.choice(("", "", *SAID)))
+            editor.close()
+            QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    def link(self) -> None:
+        """Follow a link that brings its own model and text."""
+        model, other = self._random.choice(self.models), self._random.choice(self.models)
+        told, said = self._random.choice(self.classifiers), self._random.choice(SAID)
+        key, state = self._random.choice(
+            (
+                ("attention", AttentionState(model=model, text=said)),
+                ("probe", ProbeState(model=model, beside=other, text=said)),
+                ("anatomy", AnatomyState(model=model, text=said)),
+                ("evaluate", EvaluateState(told)),
+                ("finetune", RunPageState(run_of(told))),
+                ("evaluate", EvaluateState(told, beside=self.classifiers[0])),
+                ("predict", PredictState(told, (said,))),
+            )
+        )
+        self.window.session.show_page(key, state)
+
+    def go_back(self) -> None:
+        self.window._places.go_back()
+
+    def go_forward(self) -> None:
+        self.window._places.go_forward()
+
+    def compare(self) -> None:
+        """Ask a second model, or no longer, where the page can."""
+        page: Any = self.window.page_in_view
+        other = self._random.choice((None, *self.models))
+        if self.window.current_page == "probe":
+            page.draft.set_beside(other)
+        elif self.window.current_page == "tokenizer":
+            page.bar.choose_second(other)
+
+    def offer(self) -> None:
+        """Let a training end."""
+        self.window.session.training.left.emit(self._random.choice(self.models))
+
+    def take_offer(self) -> None:
+        if self.window.bar.newer.isVisible():
+            self.window.bar.newer.click()
+
+    def restart(self) -> None:
+        self.window.close()
+        self.rest()
+        self.window = self._open(self._settings)
+        self.window.reopen()  # as at every start
+
+
+def made_classifiers(folder: Path) -> list[Path]:
+    """Return two classifiers with their runs."""
+    runs, found = folder / "runs", []
+    for name in ("first", "second"):
+        data = write_table(folder / f"{name}.csv", reviews(40))
+        start = model_folder(folder / "start")
+        config = tiny_config(folder, data=str(data), model=str(start), validation_share=0.3, num_epochs=1)
+        list(fine_tune(config, runs / name))
+        found.append(runs / name / RESULT)
+    return found
+
+
+def made_guessers(folder: Path) -> list[Path]:
+    """Return two models that guess words."""
+    for name in ("guesser", "other"):
+        save_model(folder / name, tiny_pretraining(), tiny_wordpiece(), {})
+    return [folder / "guesser", folder / "other"]
+
+
+def made_tables(folder: Path) -> list[Path]:
+    return [write_table(folder / f"table-{seed}.csv", reviews(30, seed)) for seed in range(2)]
+
+
+@pytest.mark.slow
+def test_the_bar_never_names_anything_but_what_the_page_shows(
+    settings: AppSettings, open_window: OpenWindow, tmp_path: Path, no_models_ship: None
+) -> None:
+    models = made_classifiers(tmp_path), made_guessers(tmp_path)
+    walker = Walker(settings, open_window, *models, made_tables(tmp_path), seed=7)
+    done: list[str] = []
+    for _ in range(WALK):
+        walker.step()
+        done.append(f"{walker.did} -> {walker.window.current_page}")
+        assert walker.window.bar.shown() == shown_by(walker.window), done[-8:]
