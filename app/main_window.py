@@ -84,6 +84,7 @@ class MainWindow(QMainWindow):
         self._run_asked = Channel(self, self.session.workers.quick)
         self._framed = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._framed.timeout.connect(self.fit_to_screen)
+        self._in_hand: tuple[Path | None, str, str] | None = None  # before a lecture
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
         if warm_up:
@@ -255,9 +256,21 @@ class MainWindow(QMainWindow):
         """Show the open page alone, without rail and bars, or all of the window again."""
         self._places.is_held = bare
         self.bar.setVisible(not bare)
+        self._hold_again(bare)
         self.rail.setVisible(not bare)
         self.status.setVisible(not bare)
         self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
+
+    def _hold_again(self, bare: bool) -> None:
+        """Have the model and the text in hand again that were there before a lecture brought its own."""
+        inspector = self.session.inspector
+        if bare:
+            self._in_hand = self._in_hand or (inspector.folder, inspector.text, inspector.text_pair)
+        elif self._in_hand is not None:
+            (folder, *texts), self._in_hand = self._in_hand, None
+            inspector.set_text(*texts)
+            if folder is not None and folder != inspector.folder:
+                inspector.hold(folder)
 
     # ---- pages
 

@@ -9,10 +9,9 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QWidget
 
 from app import words
-from app.look.inputs import ToolButton
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import button, set_role
@@ -72,17 +71,12 @@ class TextEditor(QFrame):
             link.clicked.connect(partial(self._take, *one))
             parts.addWidget(link)
 
-    def _samples(self) -> QToolButton:
-        made = ToolButton()
-        made.setText(self.tr("Samples"))
-        made.setObjectName("editor_samples")
-        made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    def _samples(self) -> QPushButton:
+        made = button(self.tr("Samples…"), "link", name="editor_samples")
         menu = QMenu(made)
         menu.setToolTipsVisible(True)
         sample_menu.fill(menu, self._take, with_pair=self._with_pair)
-        made.setMenu(menu)
-        set_role(made, "corner")
+        made.clicked.connect(lambda: menu.popup(made.mapToGlobal(QPoint(0, made.height()))))
         return made
 
     def open_below(self, anchor: QWidget) -> None:

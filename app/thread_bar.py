@@ -244,7 +244,7 @@ class ThreadBar(QFrame):
             words.shorten(said, LONGEST) or self.tr("none yet"),
             said if shown.data is not None else str(data.path or ""),
         )
-        texts = [inspector.text, inspector.text_pair if shown.with_pair else ""]
+        texts = [inspector.text if shown.has_text else "", inspector.text_pair if shown.with_pair else ""]
         lines = [words.shorten(text, LONGEST) for text in texts if text.strip()]
         self.buttons[TEXT].show_value(
             "  +  ".join(lines) or self.tr("none yet"),

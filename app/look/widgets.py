@@ -198,6 +198,10 @@ class PageHeader(QWidget):
         """Replace the sentence under the title."""
         self.sentence_label.setText(text)
 
+    def add_fact(self, fact: QWidget) -> None:
+        """Add what is known of all that is shown, left of the actions."""
+        self._actions.insertWidget(1, fact, 0, Qt.AlignmentFlag.AlignVCenter)
+
     def add_action(self, action: QWidget) -> None:
         """Add a button, or a row of them, at the right."""
         self._actions.addWidget(action, 0, Qt.AlignmentFlag.AlignVCenter)

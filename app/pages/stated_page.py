@@ -34,7 +34,7 @@ class InBar:
     model: what is shown in place of the model in hand, "": that one. other: what is compared with it.
     wanted: what a model must answer to be offered, see `ModelEntry.fits`. data: what the rows are called that
     are shown, None: the open table. choices: other rows of the page. take_file: has the page show a file that
-    was chosen in the menu, after it was opened. with_pair: whether the second text is shown.
+    was chosen in the menu, after it was opened. has_text, with_pair: whether the text and its pair are shown.
     """
 
     model: str = ""
@@ -43,6 +43,7 @@ class InBar:
     data: str | None = None
     choices: tuple[RowsChoice, ...] = ()
     take_file: Callable[[Path], object] | None = None
+    has_text: bool = True
     with_pair: bool = True
 
 

@@ -26,6 +26,7 @@ HELD, TEXT, PAIR = "looking/model", "looking/text", "looking/text_pair"  # what 
 RECENT = "looking/recent_texts"
 LONGEST_KEPT = 20_000  # characters
 MOST_RECENT, LONGEST_RECENT = 10, 2_000  # texts; characters of one that is remembered
+NEVER = "\0"  # no text is that
 STOOD_S = 3.0  # a text that stood so long is worth remembering
 
 Texts = tuple[str, str]  # a text and its pair, "" for none
@@ -55,6 +56,7 @@ class Inspector(QObject):
         self.refusal: BaseException | None = None
         self.text = settings.value(TEXT, FIRST_TEXT)[:LONGEST_KEPT]
         self.text_pair = settings.value(PAIR, "")[:LONGEST_KEPT]
+        self.is_given = settings.value(TEXT, NEVER) != NEVER  # whether anybody chose or typed a text
         self._since = time.monotonic()  # that this text has stood
 
     # ---- the model
@@ -129,7 +131,7 @@ class Inspector(QObject):
         """Look at this text, or pair, from now on, on whatever page is open."""
         if (text, text_pair) != (self.text, self.text_pair):
             self._remember_text()
-            self.text, self.text_pair = text, text_pair
+            self.text, self.text_pair, self.is_given = text, text_pair, True
             self._settings.set_value(TEXT, text[:LONGEST_KEPT])
             self._settings.set_value(PAIR, text_pair[:LONGEST_KEPT])
             self.text_changed.emit()

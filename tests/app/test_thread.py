@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.main_window import MainWindow
 from app.pages.anatomy.state import AnatomyState
@@ -26,6 +26,7 @@ from app.settings import AppSettings
 from app.work.titles import model_title
 from engine.errors import UserError
 from engine.model.weights import save_model
+from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
 from engine.train.run.kept import of_one_run, run_of
 from engine.train.run.runs import MODEL as RESULT
@@ -60,12 +61,12 @@ def shown_by(window: MainWindow) -> dict[str, str]:
     if other is not None:
         said[MODEL] += f" vs {model_title(other)}"
     if key == "finetune" and state.run is not None:
-        said[DATA] = Path(read_config(state.run).data.data).name
+        said[DATA] = Path(cast(FineTuneConfig, read_config(state.run)).data.data).name
     if key == "evaluate":
         said[DATA] = rows_of(page, state)
     if key == "predict":
         said[DATA] = state.file.path.name if state.file is not None else "none yet"
-        said[TEXT] = "  +  ".join(state.texts)
+        said[TEXT] = "  +  ".join(text for text in state.texts if text) or "none yet"
     if isinstance(state, ProbeState | AttentionState | AnatomyState):
         said[TEXT] = "  +  ".join(text for text in (state.text, state.text_pair) if text)
     return {one: said[one] for one in RAIL_PAGES[key].uses}
@@ -75,7 +76,11 @@ def models_on_screen(window: MainWindow) -> list[Path]:
     """Return the models that what is on screen was computed with."""
     page: Any = window.page_in_view
     found: list[Path] = []
-    if isinstance(page, LookingPage) and page.work.parentWidget().isVisible() and page._shown is not None:
+    if (
+        isinstance(page, LookingPage)
+        and cast(QWidget, page.work.parentWidget()).isVisible()
+        and page._shown is not None
+    ):
         found.append(page._shown.folder)
     if isinstance(page, AttentionPage) and page.maps is not None:
         figure = page.picture.current_figure()

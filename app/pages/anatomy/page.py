@@ -30,7 +30,6 @@ from app.pages.anatomy.sums import StepSum
 from app.pages.anatomy.what_if import WhatIfCard, changes_words
 from app.pages.inside.model_bar import model_caption
 from app.pages.inside.page import LookingPage
-from app.pages.inside.texts import TextPair
 from app.plots.before_now import AnswerBeforeNow
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.figure import Figure
@@ -89,9 +88,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
             self.header.add_action(action)
 
     def _make_cards(self) -> None:
-        self.texts = TextPair(self.session, name="anatomy")
         self.count = label("", "muted", name="anatomy_count")
-        self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.header.add_fact(self.count)
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
         self.picture = named(Card(), "anatomy_picture")
         self.rows = named(VectorRows(self.tr("Step")), "anatomy_rows")
@@ -124,7 +122,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         inner = QWidget()
         both = row((self.picture, 1), self.happens, gap=GAP)
         column(strip, (both, 1), self.what_if, gap=GAP, parent=inner)
-        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
         self.work.addWidget(ScrollView(inner), 1)  # a low window scrolls
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -199,6 +196,9 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model."""
         self._about = about
+
+    def forget(self) -> None:
+        self._show_nothing(self.tr("Computing…"))
 
     def text_ready(self) -> None:
         """Look at the shared text."""

@@ -53,7 +53,6 @@ from engine.inspect.loaded_model import ModelSummary
 from engine.model.model_name import ModelName
 from engine.questions.attention import AttentionQuestion
 from engine.questions.fields import head_names
-from engine.train.run.kept import of_one_run
 
 COMMAND_FILE = "attention.npz"
 PATIENCE_MS = 300
@@ -109,7 +108,8 @@ class AttentionPage(LookingPage[AttentionState]):
             name="attention_count",
             tool_tip=self.tr("[CLS] and [SEP] count too. Next to it: the memory for all heads."),
         )
-        for action in (self.count, self.copy_button, self.save_button, self.compare_button):
+        self.header.add_fact(self.count)
+        for action in (self.copy_button, self.save_button, self.compare_button):
             self.header.add_action(action)
 
     def _make_cards(self) -> None:
@@ -176,12 +176,13 @@ class AttentionPage(LookingPage[AttentionState]):
         super().set_bare(bare)
         self.heads.set_keyless(bare)
 
+    def forget(self) -> None:
+        self.picture.show_nothing(self.tr("Looking…"))
+        self.heads.mosaic.clear()
+
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model; what is chosen stays where it has the same heads."""
         self._about = about
-        if self.maps is not None and not of_one_run(self.maps.folder, about.folder):
-            self.picture.show_nothing(self.tr("Looking…"))  # what is shown is of the model before
-            self.heads.mosaic.clear()
         config = about.config
         shape = config.num_hidden_layers, config.num_attention_heads
         self.chosen = self.chosen.fitted(shape)

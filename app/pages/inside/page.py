@@ -63,6 +63,9 @@ class LookingPage(KeptPage[State]):
     def text_ready(self) -> None:
         """Look at the shared text; called after `model_ready` too."""
 
+    def forget(self) -> None:
+        """Show nothing that was found of the model before; called before `model_ready`."""
+
     def refuse(self, error: BaseException | str) -> None:
         """Say above the work why a question has no answer."""
         self.banner.show_text("look", error if isinstance(error, str) else words.say_error(error))
@@ -155,7 +158,9 @@ class LookingPage(KeptPage[State]):
         if not self.isVisible() or inspector.about is None or lacking:
             return
         if inspector.about is not self._shown:
-            self._shown, self._studied = inspector.about, None
+            before, self._shown, self._studied = self._shown, inspector.about, None
+            if before is not None and not of_one_run(before.folder, inspector.about.folder):
+                self.forget()
             self.accept()
             self.model_ready(inspector.about)
         if (inspector.text, inspector.text_pair) != self._studied:

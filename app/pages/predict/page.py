@@ -36,7 +36,7 @@ from app.pages.tasks.views import FileViews
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import sample_data_path
-from app.work.inspector import FIRST_TEXT, LONGEST_KEPT
+from app.work.inspector import LONGEST_KEPT
 from app.work.library import FILES
 from app.work.titles import model_title
 from app.work.worker import Channel
@@ -140,6 +140,7 @@ class PredictPage(StatedPage[PredictState]):
             wanted=FILES,
             data="" if file is None else file.name,
             take_file=self.open_file,
+            has_text=self._inspector.is_given,
             with_pair=len(self._shown.ask_card.texts()) > 1,
         )
 
@@ -212,10 +213,6 @@ class PredictPage(StatedPage[PredictState]):
         focused = QApplication.focusWidget()
         if self.isVisible() and (focused is None or self.isAncestorOf(focused)):
             self.text_card.text_box.setFocus(Qt.FocusReason.OtherFocusReason)
-            if (
-                self.text_card.text_box.toPlainText() == FIRST_TEXT
-            ):  # nobody typed it: the first key replaces it
-                self.text_card.text_box.selectAll()
 
     def _take_first(self) -> None:
         """Ask the last model that was trained, or used, where none is in hand."""

@@ -161,13 +161,16 @@ class TaskAnswers(QWidget):
     # ---- the text of the window
 
     def texts_in_hand(self) -> tuple[str, ...]:
-        """Return as much of the window's text as this task reads: a second one where it reads two."""
-        both = (self._inspector.text, self._inspector.text_pair)
+        """Return as much of the window's text as this task reads: a second one where it reads two; nothing
+        while it is the one that all pages begin with, for here a person types her own.
+        """
+        inspector = self._inspector
+        both = (inspector.text, inspector.text_pair) if inspector.is_given else ("", "")
         return both[: len(self.ask_card.texts())]
 
     def take_text(self) -> None:
         """Have the window's text typed, and ask it."""
-        if self.ask_card.texts() != self.texts_in_hand():
+        if self._inspector.is_given and self.ask_card.texts() != self.texts_in_hand():
             self.ask_card.set_texts(self._inspector.text, self._inspector.text_pair)
             self.ask()
 

@@ -58,7 +58,6 @@ def page(show_page: ShowPage[PredictPage]) -> PredictPage:
 @pytest.fixture
 def asking(page: PredictPage, tmp_path: Path, qtbot: QtBot) -> PredictPage:
     """The page with a model that answers."""
-    page._session.inspector.set_text("")
     page.set_model(trained(tmp_path / "model"))
     qtbot.waitUntil(lambda: "3 labels" in page.model_card.words.text())
     return page
