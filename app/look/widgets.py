@@ -200,6 +200,7 @@ class PageHeader(QWidget):
 
     def add_fact(self, fact: QWidget) -> None:
         """Add what is known of all that is shown, left of the actions."""
+        fact.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._actions.insertWidget(1, fact, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def add_action(self, action: QWidget) -> None:

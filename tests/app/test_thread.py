@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.anatomy.state import AnatomyState
@@ -259,3 +260,69 @@ def test_the_bar_never_names_anything_but_what_the_page_shows(
         walker.step()
         done.append(f"{walker.did} -> {walker.window.current_page}")
         assert walker.window.bar.shown() == shown_by(walker.window), done[-8:]
+
+
+@pytest.fixture
+def guessers(settings: AppSettings, tmp_path: Path, no_models_ship: None) -> list[Path]:
+    """Two models that this computer knows, the first used last."""
+    models = made_guessers(tmp_path)
+    for path in reversed(models):
+        settings.add_recent_model(path)
+    return models
+
+
+def test_a_model_that_a_training_has_left_is_offered_and_one_click_puts_it_in_hand(
+    settings: AppSettings, open_window: OpenWindow, guessers: list[Path]
+) -> None:
+    window = open_window(settings)
+    window.show_page("attention")
+    assert window.session.wait_idle()
+    window.session.training.left.emit(guessers[1])
+    assert window.bar.shown()[MODEL] == "guesser" and window.bar.newer.isVisible()
+    window.bar.newer.click()
+    assert window.bar.shown()[MODEL] == "other" and not window.bar.newer.isVisible()
+
+
+def test_the_model_in_hand_is_there_again_after_a_restart_and_is_opened_where_it_is_looked_into(
+    settings: AppSettings, open_window: OpenWindow, guessers: list[Path]
+) -> None:
+    window = open_window(settings)
+    window.session.inspector.hold(guessers[1])
+    window.close()
+    again = open_window(settings)
+    inspector = again.session.inspector
+    assert again.bar.shown()[MODEL] == "other" and inspector.about is None and not inspector.is_opening
+    again.show_page("probe")
+    assert again.session.wait_idle() and inspector.about is not None and inspector.folder == guessers[1]
+
+
+def test_a_folder_that_cannot_be_opened_is_named_and_marked(
+    settings: AppSettings, open_window: OpenWindow, guessers: list[Path], tmp_path: Path
+) -> None:
+    window = open_window(settings)
+    window.session.inspector.hold(tmp_path / "gone")
+    window.show_page("attention")
+    assert window.session.wait_idle()
+    button = window.bar.buttons[MODEL]
+    assert window.bar.shown()[MODEL] == "gone" and button.mark.isVisible()
+    assert "gone" in button.toolTip() and "no folder" in button.toolTip()
+
+
+def test_what_is_typed_in_the_bar_is_the_text_of_every_page_and_a_lecture_gives_it_back(
+    settings: AppSettings, open_window: OpenWindow, guessers: list[Path], qtbot: QtBot
+) -> None:
+    window = open_window(settings)
+    window.show_page("probe")
+    assert window.session.wait_idle()
+    window.bar.edit_text()
+    editor = window.bar.editor
+    assert editor is not None and editor.text.textCursor().hasSelection()
+    qtbot.keyClicks(editor.text, "good film")
+    qtbot.keyClick(editor.text, Qt.Key.Key_Return)
+    assert window.session.inspector.text == "good film" and window.bar.shown()[TEXT] == "good film"
+    window.set_bare(True)
+    window.session.inspector.choose(guessers[1])
+    window.session.inspector.set_text("bad play", "look !")
+    assert window.session.wait_idle() and not window.bar.isVisible()
+    window.set_bare(False)
+    assert window.bar.shown() == {MODEL: "guesser", TEXT: "good film"}

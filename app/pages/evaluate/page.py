@@ -50,7 +50,7 @@ from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
-PART_WIDTH, NARROW_PART_WIDTH = 272, 220
+PART_WIDTH, NARROW_PART_WIDTH = 330, 290
 NARROW = 940  # px of the page; below, its cards are narrower
 LOW = 700  # px of the page, below which a comparison takes the room of a sentence
 LEAST_TOP, USUAL_TOP = 190, 268  # px of the cards above the list
