@@ -190,6 +190,7 @@ class PoolingsCard(Card):
         )
         self.said = label("", wrap=True, name="embeddings_verdict")
         self.more = label("", "muted", wrap=True)
+        self.words = holder(column(self.said, self.more))  # what the page says of the picture
         self.own_button = button(self.tr("On these texts"), name="embeddings_measure_own")
         self.bundled_button = button(self.tr("On bundled sentences"), name="embeddings_measure_bundled")
         self._lay_out()
@@ -202,7 +203,7 @@ class PoolingsCard(Card):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(holder(column(self.plot, self.said, self.more, STRETCH)))
+        scroll.setWidget(holder(column(self.plot, STRETCH)))
         self.body.addLayout(row(self.own_button, self.bundled_button, STRETCH))
         self.add(scroll, 1)
 
