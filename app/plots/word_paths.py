@@ -30,7 +30,8 @@ RADIUS = 5.5
 LABEL_GAP = 12.0
 LINE = 16.0
 MARGIN = 0.07  # of the width, around all
-MOST_PATHS = 60  # uses; of more only the points are drawn
+MOST_PATHS = 60  # uses; of more only the points are drawn, smaller, and none is named
+CROWDED = 3.6  # px
 MOST_NOTED = 3  # sentences that are named in the picture
 WIDEST = 250.0  # px of a sentence
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))  # of a point, to write at
@@ -234,9 +235,10 @@ class WordPathsPlot(PointedFigure):
             self._paint_paths(painter, points)
         self._paint_start(painter, points)
         ends = [self._pixel(end) for end in self._ends()]
+        radius = RADIUS if len(self._uses) <= MOST_PATHS else CROWDED
         if self._position > 0 or self._starts > 1:
             for place, end in enumerate(ends):
-                marks.paint_one(painter, end, self._number(place), RADIUS, is_shade=False)
+                marks.paint_one(painter, end, self._number(place), radius, is_shade=False)
         now = -1 if self._saving else self.current
         for place, ink in ((self._chosen, "text"), (now, "focus")):
             if place >= 0 and not (place == now == self._chosen and ink == "focus"):
@@ -274,7 +276,8 @@ class WordPathsPlot(PointedFigure):
             self._paint_named(painter, ends[self._chosen], self._chosen, "", taken)
         if self._position or self._starts == 1:
             self._paint_begin(painter, begin, taken)
-        noted = [place for place in self._notes if place != self._chosen]
+        is_few = len(self._uses) <= MOST_PATHS
+        noted = [place for place in self._notes if place != self._chosen and is_few]
         for place in noted[:MOST_NOTED]:
             self._paint_named(painter, ends[place], place, self._notes[place], taken)
 

@@ -91,7 +91,7 @@ class SimilarityCard(Card):
 
 
 class LayersCard(Card):
-    """How alike uses of one sense, or texts of one class, are at each layer; and those of two."""
+    """How similar uses of one meaning, or texts of one class, are at each layer; and those of two."""
 
     layer_chosen = Signal(int)
 
@@ -113,7 +113,7 @@ class LayersCard(Card):
         lines = []
         if names:
             within, between = (
-                (self.tr("one sense"), self.tr("two senses"))
+                (self.tr("same meaning"), self.tr("other meaning"))
                 if is_word
                 else (self.tr("one class"), self.tr("two classes"))
             )
@@ -151,14 +151,13 @@ class LayersCard(Card):
         }
         if is_word:
             text = self.tr(
-                "“{word}” moves with its context: at layer {layer} the similarity of two uses of "
-                "one sense is {within}, of two different senses {between}; at the embeddings the "
-                "gap is only {start}. At layer {layer}, the nearest use to a use has the same "
-                "sense for {right} of them."
+                "“{word}” moves with its context. At layer {layer} the similarity of two uses is {within} "
+                "within one meaning and {between} across; at the embeddings the gap is only {start}. The "
+                "nearest use there has the same meaning for {right} of them."
             )
             none = self.tr(
-                "Not seen here: no layer separates two senses of “{word}” clearly more than the "
-                "embeddings do (a gap of {start} there, at most {gap}, at layer {layer})."
+                "No layer separates two meanings of “{word}” clearly more than the embeddings do. The gap is "
+                "{start} there, and at most {gap}, at layer {layer}."
             )
         else:
             text = self.tr(

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app import words
@@ -18,9 +17,10 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row, stacked
 from app.look.pending import ProgressLine
-from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import GAP, PAGE_MARGIN, SETTINGS_WIDTH, Card, button, holder, named, set_role
+from app.look.widgets import GAP, SETTINGS_WIDTH, Card, button, holder, named
 from app.pages.embeddings import requests
+from app.pages.embeddings.commands import command_of
+from app.pages.embeddings.questions import QuestionBar
 from app.pages.embeddings.requests import WORD, TextSource, Vectors
 from app.pages.embeddings.sentences import SentencesCard, sentence_lines
 from app.pages.embeddings.settings import PCA, MapSettings, VectorsCard
@@ -44,20 +44,10 @@ from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.contexts import typed_lines
-from engine.inspect.embeddings.vectors import LAYERED, kinds_of
+from engine.inspect.embeddings.vectors import kinds_of
 from engine.inspect.loaded_model import ModelSummary
-from engine.model.model_name import ModelName
-from engine.questions.embed import EmbeddingQuestion
-from engine.questions.how_read import ReadSettings
-from engine.questions.meanings import MeaningsQuestion
-from engine.questions.word_in_context import WordInContextQuestion
 
-COMMAND_FILE = "embeddings.npz"
-WORD_FILE = "word.npz"
-NARROW = 700  # px; below, the button of the header is short of room
 REST_MS = 700  # after the last key, before a word is followed through what was typed
-CHIP_GAP, CHIP_ROOM = 5, 20  # px between two questions, and around the words of one
-LONGEST_CHIP = 16  # characters of a word
 
 
 class EmbeddingsPage(LookingPage[EmbeddingsState]):
@@ -77,6 +67,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
         self._about: ModelSummary | None = None
         self._is_stale = False
+        self._meant: TextSource | None = None  # whose vectors are on their way
         self._coming: tuple[TextSource, EmbeddingsState] | None = None  # of the vectors that are on their way
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._make_parts()
@@ -90,11 +81,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.map_settings = MapSettings()
         self.views = Views(self.session, self.vectors_card, self.map_settings)
         self.sentences = SentencesCard()
-        self.chips = SegmentedButtons("embeddings_question", self._questions(), gap=CHIP_GAP)
-        for chip in self.chips.buttons.values():
-            set_role(chip, "question")
-        self.own_button = button(self.tr("Ask your own…"), "link", name="embeddings_own", call=self.ask_own)
-        self.own_button.setToolTip(self.tr("Follow another word through sentences of your own"))
+        self.questions = QuestionBar()
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
         self.stop_button = button(self.tr("Stop"), "link", name="embeddings_stop", call=self._stop)
         self.change_button = button(self.tr("Change"), "link", name="embeddings_change", call=self._turn)
@@ -103,41 +90,11 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.copy_button = named(CopyCommandButton(), "copy_embeddings_command")
         self.header.add_action(self.copy_button)
 
-    def _questions(self) -> list[tuple[str, str, str]]:
-        """Return each question with what its view shows."""
-        return [
-            (
-                WORD_QUESTION,
-                self._word_question(""),
-                self.tr("See how a word's vector moves with its context"),
-            ),
-            (
-                TEXTS_QUESTION,
-                self.tr("Which of my texts are similar?"),
-                self.tr("Every text as a point, with its nearest neighbours"),
-            ),
-            (
-                CLS_QUESTION,
-                self.tr("Is [CLS] a good sentence vector?"),
-                self.tr("Measure whether raw [CLS] is a poor sentence vector"),
-            ),
-            (
-                TUNED_QUESTION,
-                self.tr("Did fine-tuning move them?"),
-                self.tr("The same texts by two models, such as before and after fine-tuning"),
-            ),
-        ]
-
-    def _word_question(self, word: str) -> str:
-        if not word:
-            return self.tr("Does a word have two meanings?")
-        return self.tr("Does “{word}” have two meanings?").format(word=words.shorten(word, LONGEST_CHIP))
-
     def _lay_out(self) -> None:
         self.right = stacked(self._answer_side(), self._settings_side())
         side = holder(column((self.right, 1), self._made_card(), gap=GAP))
         side.setFixedWidth(SETTINGS_WIDTH)
-        self.work.addLayout(row(self.chips, STRETCH, self.own_button, gap=12))
+        self.work.addWidget(self.questions)
         self.work.addLayout(row((self.views, 1), side, gap=GAP), 1)
 
     def _answer_side(self) -> QWidget:
@@ -167,15 +124,11 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         scroll.setWidget(holder(settings))
         return holder(column((scroll, 1), self.compute_button))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.copy_button.set_short(event.size().width() < NARROW)
-        self._name_chips()
-
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.compute_button.clicked.connect(self.compute)
-        self.chips.chosen.connect(self.ask)
+        self.questions.chosen.connect(self.ask)
+        self.questions.own_wanted.connect(self.ask_own)
         self.source_card.changed.connect(self._source_changed)
         self.source_card.entered.connect(self.compute)
         self.source_card.table_wanted.connect(self._open_table)
@@ -225,7 +178,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         """Follow the word that was followed before, or one of two meanings, through its sentences."""
         self.views.show_view("paths")
         if self.vectors is not None and self.vectors.spans:
-            self.source_card.choose_kind(WORD)
+            self._stay(self.vectors)
             return
         if not self.source_card.has_word:
             self.source_card.show_senses()
@@ -263,7 +216,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
     def _ask_for_texts(self) -> None:
         """Have vectors of whole texts: those there are, of the open table, or of bundled sentences."""
         if self.vectors is not None and not self.vectors.spans:
-            self.source_card.choose_kind(self.vectors.source.kind)
+            self._stay(self.vectors)
             return
         if self.session.data.table is not None:
             self.source_card.choose_kind(TABLE)
@@ -273,6 +226,16 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             self.compute()
         else:
             self.source_card.show_topics()
+
+    def _stay(self, vectors: Vectors) -> None:
+        """Keep the vectors there are; those of another kind that are on their way are not wanted any more."""
+        kind = vectors.source.kind
+        if self._meant is not None and self._meant.kind != kind:
+            self._vectors_asked.drop()
+            self._meant = None
+        self.source_card.choose_kind(kind)
+        self.vectors_card.set_word(kind == WORD)
+        self.views.refresh()
 
     def ask_own(self) -> None:
         """Have a word and its sentences typed."""
@@ -301,39 +264,14 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
     def _show_question(self) -> None:
         """Press the chip of the question, and show the parts that go with it."""
         question = self.views.question
-        self.chips.set_current(question)
-        self._name_chips()
+        vectors, senses = self.vectors, self.source_card.senses
+        word = vectors.source.word if vectors is not None and vectors.spans else self.source_card.word.text()
+        self.questions.set_word(word or (senses.word if senses else ""))
+        self.questions.set_current(question)
         self.sentences.setVisible(question == WORD_QUESTION)
         self.filler.setVisible(question != WORD_QUESTION)
         self._show_method()
         self._offer_command()
-
-    def _name_chips(self) -> None:
-        """Put the questions on their chips, shorter ones where there is no room."""
-        vectors, senses = self.vectors, self.source_card.senses
-        word = vectors.source.word if vectors is not None and vectors.spans else self.source_card.word.text()
-        asked = {key: text for key, text, _tip in self._questions()}
-        asked[WORD_QUESTION] = self._word_question(word or (senses.word if senses else ""))
-        room = self.width() - 2 * PAGE_MARGIN - self.own_button.sizeHint().width() - CHIP_GAP
-        for shown in (asked, self._short_questions()):
-            widths = {
-                key: chip.fontMetrics().horizontalAdvance(shown[key]) + CHIP_ROOM
-                for key, chip in self.chips.buttons.items()
-            }
-            if sum(widths.values()) + CHIP_GAP * len(widths) <= room:
-                break
-        for key, chip in self.chips.buttons.items():
-            chip.setText(shown[key])
-            chip.setMinimumWidth(widths[key])
-            chip.setAccessibleName(asked[key])
-
-    def _short_questions(self) -> dict[str, str]:
-        return {
-            WORD_QUESTION: self.tr("Two meanings?"),
-            TEXTS_QUESTION: self.tr("Similar texts?"),
-            CLS_QUESTION: self.tr("Is [CLS] good?"),
-            TUNED_QUESTION: self.tr("Fine-tuned?"),
-        }
 
     def _show_method(self) -> None:
         """Say in a line how the picture was made."""
@@ -392,15 +330,23 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if folder is None or pooling is None or self._about is None:
             return
         self.accept()
-        group = self.tr("sense") if source.kind == WORD else self.tr("group")
-        self._vectors_asked.ask(
+        group = self.tr("meaning") if source.kind == WORD else self.tr("group")
+        is_new = self._vectors_asked.ask(
             (folder, self._about.fingerprint, source, pooling),
             partial(requests.find_vectors, self.inspector.open_models, folder, source, pooling, group),
             heard=self._take_vectors,
             refused=self.refuse,
             progress=self._show_progress,
-            ended=self._show_state,
+            ended=self._ended,
         )
+        if is_new:
+            self._meant = source
+        self._show_state()
+
+    def _ended(self) -> None:
+        """Wait no longer for vectors: they are there, were refused, or are not wanted any more."""
+        if not self._vectors_asked.is_asking:
+            self._meant = None
         self._show_state()
 
     @property
@@ -410,11 +356,12 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     def _stop(self) -> None:
         self._vectors_asked.drop()
+        self._meant = None
         self.views.stop()
         self._show_state()
 
     def _take_vectors(self, vectors: Vectors) -> None:
-        before, self.vectors, self._is_stale = self.vectors, vectors, False
+        before, self.vectors, self._is_stale, self._meant = self.vectors, vectors, False, None
         if self._about is not None:
             self.vectors_card.set_about(self._about, vectors.kinds)
         self.vectors_card.set_word(bool(vectors.spans))
@@ -511,10 +458,10 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         pooling = self.vectors_card.pooling()
         if self.vectors is None or pooling is None:
             return
-        if self.vectors.has(pooling):
+        if self._meant is None and self.vectors.has(pooling):
             self.views.refresh()
         else:  # vectors of so many texts are kept for one pooling only
-            self._compute(self.vectors.source)
+            self._compute(self._meant if self._meant is not None else self.vectors.source)
 
     def _compare_bundled(self) -> None:
         topics = self.source_card.topics
@@ -543,54 +490,19 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.copy_button.offer(lacking, said)
 
     def copy_command(self) -> None:
-        """Put the command that writes these vectors to a file on the clipboard."""
-        vectors, pooling = self.vectors, self.vectors_card.pooling()
-        if vectors is not None and vectors.source.kind == WORD:
-            self.copy_button.copy(self._word_command(vectors))
-            return
-        if vectors is None or vectors.source.table is None or pooling is None:
-            return
-        source, table = vectors.source, vectors.source.table
-        asked = EmbeddingQuestion(
-            ModelName(vectors.folder),
-            table.path,
-            source.column,
-            label=self.map_settings.column,
-            pooling=pooling.kind,
-            layer=pooling.layer if pooling.kind in LAYERED else -1,
-            max_length=source.max_length,
-            out=Path(COMMAND_FILE),
-            how=ReadSettings.of(source.overrides or {}),
-        )
-        self.copy_button.copy(asked.command())
+        """Put the command for what is shown on the clipboard."""
+        vectors, pooling, column = self.vectors, self.vectors_card.pooling(), self.map_settings.column
+        if vectors is not None and pooling is not None:
+            said = command_of(vectors, pooling, column, with_meanings=self._compares_meanings)
+            self.copy_button.copy(said)
 
     @property
     def _compares_meanings(self) -> bool:
         """Whether a word's meanings are on screen."""
         found = self.views.paths_card.found
-        is_seen = self.views.currentWidget() is self.views.paths_card
-        return (
-            is_seen and found is not None and found.vectors is self.vectors and bool(found.meanings.partings)
-        )
-
-    def _word_command(self, vectors: Vectors) -> str:
-        source, table = vectors.source, vectors.source.table
-        if self._compares_meanings:
-            return self._meanings_command(vectors)
-        asked = WordInContextQuestion(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
-        if table is None or source.lines:
-            return replace(asked, sentences=tuple(text for _group, text in source.lines)).command()
-        how = ReadSettings.of(source.overrides or {})
-        return replace(asked, data=table.path, text=source.column, how=how).command()
-
-    def _meanings_command(self, vectors: Vectors) -> str:
-        source, table = vectors.source, vectors.source.table
-        asked = MeaningsQuestion(ModelName(vectors.folder), source.word)
-        if table is None or source.lines:
-            lines = (f"{group} | {text}" if group else text for group, text in source.lines)
-            return replace(asked, sentences=tuple(lines)).command()
-        how, label = ReadSettings.of(source.overrides or {}), self.map_settings.column
-        return replace(asked, data=table.path, text=source.column, label=label, how=how).command()
+        if found is None or self.views.currentWidget() is not self.views.paths_card:
+            return False
+        return found.vectors is self.vectors and bool(found.meanings.partings)
 
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and self.bar.hear(event):

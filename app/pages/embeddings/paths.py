@@ -173,8 +173,9 @@ class PathsCard(Card):
         else:
             self.set_title(self.tr("“{word}” in the word table").format(word=word))
         share = float(meanings.shares[layer])
-        hint = self.tr("two directions, {share} of the variance")
-        self.set_hint("" if np.isnan(share) else hint.format(share=words.share(share, 0)))
+        hint = self.tr("{share} of the variance")
+        more = self.tr("How much of what differs at this layer the two directions of the map show")
+        self.set_hint("" if np.isnan(share) else hint.format(share=words.share(share, 0)), more)
         self.plot.set_notes({place: self.note(place, layer) for place in self.misfits(layer)})
 
     def misfits(self, layer: int) -> list[int]:

@@ -54,7 +54,7 @@ class SourceCard(Card):
         """Offer the examples that a model can read."""
         self._senses, self._topics = senses_for(about.wordpiece), topics_for(about.wordpiece)
         self.length.setMaximum(about.max_length)
-        named = self.tr("Example: “{word}” in two senses").format(word=self._senses.word)
+        named = self.tr("Example: “{word}” with two meanings").format(word=self._senses.word)
         self.senses_button.setText(named)
         if not self.word.text():
             self.word.setPlaceholderText(self.tr("such as {word}").format(word=self._senses.word))
@@ -185,7 +185,7 @@ class SourceCard(Card):
             "embeddings_typed", self.tr("One sentence a line.\ngroup | sentence colours it.")
         )
         self.contexts = self._edit(
-            "embeddings_contexts", self.tr("One sentence a line.\nsense | sentence colours it.")
+            "embeddings_contexts", self.tr("One sentence a line.\nmeaning | sentence colours it.")
         )
         self.word = named(LineEdit(), "embeddings_word", self.tr("The word"))
         self.word.setClearButtonEnabled(False)

@@ -168,8 +168,7 @@ def _maps(steps: Floats, numbers: Indices) -> tuple[Floats, Floats]:
     apart -= apart.mean(1, keepdims=True)
     found, after = np.zeros((len(steps), *apart.shape[:2], 2)), None
     for layer in range(len(steps) - 1, 0, -1):
-        axes = np.linalg.svd(apart[layer], full_matrices=False)[2][:2]
-        points = apart @ axes.T
+        points = apart @ _axes(apart[layer]).T
         points = np.pad(points, ((0, 0), (0, 0), (0, 2 - points.shape[-1])))
         after = points[layer] @ _upright(points[layer], numbers) if after is None else after
         left, _sizes, right = np.linalg.svd(points[layer].T @ after)  # Procrustes
@@ -180,6 +179,16 @@ def _maps(steps: Floats, numbers: Indices) -> tuple[Floats, Floats]:
     held = (np.einsum("ssed->sed", found) ** 2).sum((1, 2))
     shares = np.where(total > SAME, held / np.maximum(total, 1e-30), np.nan)
     return found.astype(np.float32), shares.astype(np.float32)
+
+
+def _axes(apart: np.ndarray) -> np.ndarray:
+    """Return (up to 2, D), the principal axes of vectors (E, D) about their mean; of the smaller product."""
+    count = min(2, *apart.shape)
+    if len(apart) >= apart.shape[1]:
+        found: np.ndarray = np.linalg.eigh(apart.T @ apart)[1][:, ::-1][:, :count].T
+        return found
+    along = apart.T @ np.linalg.eigh(apart @ apart.T)[1][:, ::-1][:, :count]
+    return (along / np.maximum(np.linalg.norm(along, axis=0), 1e-12)).T
 
 
 def _upright(points: np.ndarray, numbers: Indices) -> np.ndarray:

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.copy_command import CopyCommandButton
-from app.pages.embeddings.page import COMMAND_FILE, WORD_FILE, EmbeddingsPage
+from app.pages.embeddings.commands import COMMAND_FILE, WORD_FILE
+from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.probe.page import LAYERS, NEXT, SURPRISE, TEMPLATES, ProbePage
 from app.pages.tokenizer.page import TokenizerPage
 from app.session import Session

@@ -63,7 +63,10 @@ def test_the_page_opens_with_a_question_that_is_answered(
     page.inspector.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
     found, shown = page.views.paths_card.found, page.views.paths_card.plot.numbers()
-    assert page.chips.current == "word" and "“bank”" in page.chips.buttons["word"].accessibleName()
+    assert (
+        page.questions.chips.current == "word"
+        and "“bank”" in page.questions.chips.buttons["word"].accessibleName()
+    )
     assert len(shown) == 13 and [row[2] for row in shown[1:]] == ["money"] * 6 + ["river"] * 6
     assert "of 12 have a nearest neighbour" in page.views.answer.verdict.text()
     assert "by chance 5.5" in page.views.answer.verdict.text()
@@ -77,7 +80,7 @@ def test_without_a_table_the_texts_are_bundled_ones(
 ) -> None:
     page.inspector.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: page.vectors is not None)
-    press(page, page.chips.buttons["texts"], qtbot)
+    press(page, page.questions.chips.buttons["texts"], qtbot)
     qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
     assert "of 36 have a nearest text" in page.views.answer.verdict.text()
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
@@ -254,7 +257,7 @@ def test_similarity_and_layers_follow_the_classes(ready: EmbeddingsPage, qtbot: 
 
 
 @pytest.mark.slow
-def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+def test_a_word_in_typed_contexts_is_compared_by_meaning(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     card = ready.source_card
     card.kind_box.setCurrentIndex(2)
     card.kind_box.activated.emit(2)
@@ -264,7 +267,7 @@ def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qt
     press(ready, ready.compute_button, qtbot)
     qtbot.waitUntil(lambda: not ready.views.layers_card.plot.is_empty)
     names = [line.name for line in ready.views.layers_card.plot.lines]
-    assert names == ["one sense", "two senses", "any two words"]
+    assert names == ["same meaning", "other meaning", "any two words"]
     assert (
         "“film” in 3 places" in ready.status.text() and "Sentences without “film”: 2" in ready.status.text()
     )
@@ -275,20 +278,33 @@ def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qt
 
 @pytest.mark.slow
 def test_each_question_is_answered_at_one_click(ready: EmbeddingsPage, qtbot: QtBot) -> None:
-    press(ready, ready.chips.buttons["cls"], qtbot)
+    press(ready, ready.questions.chips.buttons["cls"], qtbot)
     poolings = ready.views.poolings_card
     assert {row.name for row in poolings.plot.rows} >= {"[CLS]", "Mean of all pieces"}
     assert "%" in poolings.said.text() and "bundled sentences" in poolings.hint_label.text()
     assert poolings.said.isVisible()
-    press(ready, ready.chips.buttons["texts"], qtbot)
-    press(ready, ready.chips.buttons["cls"], qtbot)  # now on the rows of the table
+    press(ready, ready.questions.chips.buttons["texts"], qtbot)
+    press(ready, ready.questions.chips.buttons["cls"], qtbot)  # now on the rows of the table
     qtbot.waitUntil(lambda: "films.csv" in poolings.hint_label.text())
-    press(ready, ready.chips.buttons["tuned"], qtbot)
+    press(ready, ready.questions.chips.buttons["tuned"], qtbot)
     assert ready.views.currentWidget() is ready.views.pair_card
     assert "Choose a second model" in ready.views.pair_card.said.text()
-    press(ready, ready.chips.buttons["word"], qtbot)
+    press(ready, ready.questions.chips.buttons["word"], qtbot)
     qtbot.waitUntil(lambda: ready.source_card.word.text() == "bank")
     assert ready.views.currentWidget() is ready.views.paths_card
+
+
+@pytest.mark.slow
+def test_the_question_that_is_asked_last_is_answered(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    for question in ("word", "texts", "word"):
+        ready.ask(question)
+    ready.views.paths_card.layer_chosen.emit(1)  # while the texts may still be on their way
+    qtbot.waitUntil(lambda: ready.session.wait_idle())
+    assert ready.questions.chips.current == "word" and ready.vectors is not None and ready.vectors.spans
+    ready.ask("texts")
+    ready.vectors_card.set_layer(0)
+    qtbot.waitUntil(lambda: ready.session.wait_idle())
+    assert ready.questions.chips.current == "texts" and not ready.vectors.spans
 
 
 @pytest.mark.slow
