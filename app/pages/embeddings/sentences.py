@@ -133,6 +133,11 @@ class SentenceDelegate(QStyledItemDelegate):
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         return LineEdit(parent, placeholderText=self.tr("meaning | sentence"))
 
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        room, height = option.rect, editor.sizeHint().height()
+        top = max(0, min(room.center().y() - height // 2, option.widget.height() - height - 4))
+        editor.setGeometry(room.left(), top, room.width(), height)
+
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         assert isinstance(editor, QLineEdit)
         editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
