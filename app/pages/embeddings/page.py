@@ -145,7 +145,8 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.sentences.edited.connect(self._edit_sentence)
         self.sentences.edit_wanted.connect(partial(self._open, self.source_card.contexts))
         paths = self.views.paths_card.plot
-        self.sentences.chosen.connect(paths.set_chosen)
+        self.sentences.chosen.connect(self._choose_use)
+        self.views.map_card.asked.connect(self.sentences.choose_use)
         self.sentences.pointed.connect(paths.point_to)
         paths.chosen.connect(self.sentences.choose_use)
         paths.hovered.connect(self._light)
@@ -290,6 +291,12 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.method.setText(", ".join([*parts, self.tr("cosine")]))
 
     # ---- sentences of a word
+
+    def _choose_use(self, use: int) -> None:
+        """Choose on the picture the use whose row was chosen."""
+        self.views.paths_card.plot.set_chosen(use)
+        if self.views.currentWidget() is self.views.map_card and use >= 0:
+            self.views.choose_place(use)
 
     def _light(self, use: int) -> None:
         """Light the row of the use under the pointer, else of the one that is chosen."""

@@ -187,8 +187,9 @@ def _axes(apart: np.ndarray) -> np.ndarray:
     if len(apart) >= apart.shape[1]:
         found: np.ndarray = np.linalg.eigh(apart.T @ apart)[1][:, ::-1][:, :count].T
         return found
-    along = apart.T @ np.linalg.eigh(apart @ apart.T)[1][:, ::-1][:, :count]
-    return (along / np.maximum(np.linalg.norm(along, axis=0), 1e-12)).T
+    along: np.ndarray = apart.T @ np.linalg.eigh(apart @ apart.T)[1][:, ::-1][:, :count]
+    scaled: np.ndarray = along / np.maximum(np.linalg.norm(along, axis=0), 1e-12)
+    return scaled.T
 
 
 def _upright(points: np.ndarray, numbers: Indices) -> np.ndarray:

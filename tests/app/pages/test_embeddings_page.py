@@ -158,6 +158,10 @@ def test_a_row_and_its_point_are_lit_together(page: EmbeddingsPage, tmp_path: Pa
     assert plot.chosen_use == 2
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.position_of(7).toPoint())
     assert view.currentIndex().row() == plot.chosen_use >= 0
+    page.views.show_view("map")
+    at = view.visualRect(page.sentences.model.index(3)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    qtbot.waitUntil(lambda: page.views.map_card.chosen_place == 3)
 
 
 @pytest.mark.slow
