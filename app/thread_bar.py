@@ -157,6 +157,7 @@ class ThreadBar(QFrame):
         self._session, self._inspector = session, session.inspector
         self._page: StatedPage | None = None  # type: ignore[type-arg]  # of whatever state
         self._key = ""
+        self._in_order: tuple[str, ...] = ()
         self._is_opening = False  # a table that was chosen here
         self.buttons = {
             key: ThreadButton(f"thread_{key}", caption, WIDEST[key], self)
@@ -209,17 +210,19 @@ class ThreadBar(QFrame):
         self._page = page if isinstance(page, StatedPage) else None
         if self._page is not None:
             self._page.in_bar_changed.connect(self.refresh)
-        if key != self._key:
-            self._key = key
-            self._put_in_order()
+        self._key = key
         self.refresh()
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """What the page in view uses of the thread, in the order of its work."""
-        return RAIL_PAGES[self._key].uses if self._key else ()
+        """What the page in view uses of the thread, in the order of its work; rows where it shows any."""
+        uses = RAIL_PAGES[self._key].uses if self._key else ()
+        return (*uses, DATA) if self.in_bar.data and DATA not in uses else uses
 
     def _put_in_order(self) -> None:
+        if self._in_order == self.uses:
+            return
+        self._in_order = self.uses
         for one in self.buttons.values():
             self._places.removeWidget(one)
             one.setVisible(False)
@@ -236,6 +239,7 @@ class ThreadBar(QFrame):
     def refresh(self) -> None:
         """Name what the page in view shows now."""
         shown = self.in_bar
+        self._put_in_order()
         self._show_model(shown)
         data, inspector = self._session.data, self._inspector
         name = data.path.name if data.path is not None else ""

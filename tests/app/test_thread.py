@@ -15,6 +15,8 @@ from app.main_window import MainWindow
 from app.pages.anatomy.state import AnatomyState
 from app.pages.attention.page import AttentionPage
 from app.pages.attention.state import AttentionState
+from app.pages.embeddings.questions import TEXTS_QUESTION, TUNED_QUESTION, WORD_QUESTION
+from app.pages.embeddings.state import EmbeddingsState
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.state import EvaluateState
 from app.pages.inside.page import LookingPage
@@ -37,7 +39,11 @@ from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
 WALK = 60  # steps
-VISITED = ("welcome", "data", "finetune", "evaluate", "predict", "tokenizer", "probe", "attention", "anatomy")
+VISITED = (
+    "welcome", "data", "finetune", "evaluate", "predict", "tokenizer", "probe", "attention", "embeddings",
+    "anatomy",
+)  # fmt: skip
+OTHERS = ("beside", "second", "other")  # what states call a second model
 SAID = ("good film", "bad play !", "look at the good film", "a bad , bad play")
 
 
@@ -58,7 +64,7 @@ def shown_by(window: MainWindow) -> dict[str, str]:
     model = getattr(state, "vocabulary", None) or getattr(state, "model", None)
     if model is not None:
         said[MODEL] = model_title(model)
-    other = getattr(state, "beside", None) or getattr(state, "second", None)
+    other = next((each for each in (getattr(state, name, None) for name in OTHERS) if each is not None), None)
     if other is not None:
         said[MODEL] += f" vs {model_title(other)}"
     if key == "finetune" and state.run is not None:
@@ -70,7 +76,10 @@ def shown_by(window: MainWindow) -> dict[str, str]:
         said[TEXT] = "  +  ".join(text for text in state.texts if text) or "none yet"
     if isinstance(state, ProbeState | AttentionState | AnatomyState):
         said[TEXT] = "  +  ".join(text for text in (state.text, state.text_pair) if text)
-    return {one: said[one] for one in RAIL_PAGES[key].uses}
+    uses = RAIL_PAGES[key].uses
+    if isinstance(state, EmbeddingsState) and page.vectors.source.table is not None:
+        uses, said[DATA] = (*uses, DATA), page.vectors.source.table.path.name
+    return {one: said[one] for one in uses}
 
 
 def models_on_screen(window: MainWindow) -> list[Path]:
@@ -210,6 +219,8 @@ class Walker:
             page.draft.set_beside(other)
         elif self.window.current_page == "tokenizer":
             page.bar.choose_second(other)
+        elif self.window.current_page == "embeddings":
+            page.ask(self._random.choice((WORD_QUESTION, TEXTS_QUESTION, TUNED_QUESTION)))
 
     def offer(self) -> None:
         """Let a training end."""

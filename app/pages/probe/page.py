@@ -153,6 +153,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.beside_changed.connect(self._show_beside)
         self.draft.beside_changed.connect(self.in_bar_changed)
         self.tabs.currentChanged.connect(self._choose_tab)
+        self.tabs.currentChanged.connect(self.in_bar_changed)
         self.top.chosen.connect(self.choose_top)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
@@ -300,7 +301,11 @@ class ProbePage(LookingPage[ProbeState]):
 
     @property
     def in_bar(self) -> InBar:
-        return InBar(other="" if self.draft.beside is None else model_title(self.draft.beside))
+        table = self.session.data.table if self.tabs.currentIndex() == OVER_TABLE else None
+        return InBar(
+            other="" if self.draft.beside is None else model_title(self.draft.beside),
+            data=None if table is None else table.path.name,
+        )
 
     def take_state(self, state: ProbeState) -> None:
         draft = self.draft
