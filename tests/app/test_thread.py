@@ -59,7 +59,7 @@ def shown_by(window: MainWindow) -> dict[str, str]:
     said = {
         MODEL: model_title(inspector.folder) if inspector.folder is not None else "none yet",
         DATA: table.name if table is not None else "none yet",
-        TEXT: "  +  ".join(text for text in (inspector.text, inspector.text_pair) if text),
+        TEXT: "  +  ".join(text for text in (inspector.text, inspector.text_pair) if text) or "none yet",
     }
     model = getattr(state, "vocabulary", None) or getattr(state, "model", None)
     if model is not None:
@@ -75,7 +75,7 @@ def shown_by(window: MainWindow) -> dict[str, str]:
         said[DATA] = state.file.path.name if state.file is not None else "none yet"
         said[TEXT] = "  +  ".join(text for text in state.texts if text) or "none yet"
     if isinstance(state, ProbeState | AttentionState | AnatomyState):
-        said[TEXT] = "  +  ".join(text for text in (state.text, state.text_pair) if text)
+        said[TEXT] = "  +  ".join(text for text in (state.text, state.text_pair) if text) or "none yet"
     uses = RAIL_PAGES[key].uses
     if isinstance(state, EmbeddingsState) and page.vectors.source.table is not None:
         uses, said[DATA] = (*uses, DATA), page.vectors.source.table.path.name

@@ -163,7 +163,7 @@ class PredictPage(StatedPage[PredictState]):
         return self._folder is None or self._described is not None or self.model_card.is_refused
 
     def take_state(self, state: PredictState) -> None:
-        if state.texts:
+        if any(state.texts):
             self.model_card.pairs.setChecked(len(state.texts) > 1)
             self._inspector.set_text(
                 *state.texts, *(() if len(state.texts) > 1 else [self._inspector.text_pair])

@@ -80,6 +80,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.banner.hide()
         self.view_choice.set_current(VIEWS[view])
         self.views.setCurrentIndex(view)
+        self.in_bar_changed.emit()
         self._offer_command()
 
     def _offer_command(self) -> None:
@@ -172,10 +173,12 @@ class TokenizerPage(KeptPage[TokenizerState]):
     @property
     def in_bar(self) -> InBar:
         first, second = self.bar.first, self.bar.second
+        table = self.session.data.table if self.views.currentWidget() is self.table_view else None
         is_in_hand = first is None or first.path == self.session.inspector.folder
         return InBar(
             model="" if is_in_hand or first is None else name_of_vocabulary(first.path),
             other="" if second is None else name_of_vocabulary(second.path),
+            data=None if table is None else table.path.name,
         )
 
     def open_state(self, state: TokenizerState) -> None:
