@@ -5,10 +5,17 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from engine.errors import Sentence
-from engine.family.questions.question import FamilyQuestion, Rows, about_document, one_text
+from engine.family.questions.question import (
+    FamilyQuestion,
+    Rows,
+    about_document,
+    bert_arguments,
+    one_text,
+)
 
 if TYPE_CHECKING:
     from engine.family.ask import Family, FilledBlank
@@ -28,23 +35,31 @@ class BlankGuesses:
 
 @dataclass(frozen=True)
 class FillBlank(FamilyQuestion[BlankGuesses]):
-    """A text with one [MASK]. right: the word that belongs there, "" for none. count: guesses of each."""
+    """A text with one [MASK]. right: the word that belongs there, "" for none. count: guesses of each. bert:
+    the folder of a BERT that answers in the place of the family's.
+    """
 
     text: str
     right: str = ""
     count: int = 5
+    bert: Path | None = None
 
     @classmethod
     def given_by(cls, options: Namespace) -> Self:
-        return cls(options.family, one_text(options), options.answer, max(1, options.count))
+        return cls(options.family, one_text(options), options.answer, max(1, options.count), options.bert)
 
     def found(self, family: Family) -> BlankGuesses:
         from engine.family.limits import limits
         from engine.family.members import MASK
 
-        filled = family.fill(self.text, self.count, self.right)
+        filled, shown = family.fill(self.text, self.count, self.right), limits(family, self.text)
+        if self.bert is not None and "bert" in filled:
+            p = family.in_practice(self.bert).blank(self.text, family.wordpiece.tokens)
+            right = family.word(self.right) if self.right else None
+            filled["bert"] = family.filled("bert", p, self.count, right)
+            shown.pop("bert", None)  # of the family's own
         ids = family.words(self.text)
-        return BlankGuesses(filled, tuple(map(family.token, ids)), ids.index(MASK), limits(family, self.text))
+        return BlankGuesses(filled, tuple(map(family.token, ids)), ids.index(MASK), shown)
 
     def document(self, family: Family, found: BlankGuesses) -> Any:
         document: dict[str, Any] = {
@@ -66,4 +81,4 @@ class FillBlank(FamilyQuestion[BlankGuesses]):
         return rows
 
     def arguments(self) -> list[str]:
-        return [self.text, *(["--answer", self.right] if self.right else [])]
+        return [self.text, *(["--answer", self.right] if self.right else []), *bert_arguments(self.bert)]
