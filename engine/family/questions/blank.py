@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class BlankGuesses:
     """What the members say of a blank. words: of the text, the blank among them at `place`. limits: an
-    example at which a member fails.
+    example at which a member fails. own: what the family's BERT says where another answers for it.
+    num_words: among which they choose.
     """
 
     filled: Mapping[str, FilledBlank]
     words: tuple[str, ...]
     place: int
     limits: Mapping[str, Sentence]
+    own: FilledBlank | None = None
+    num_words: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,17 @@ class FillBlank(FamilyQuestion[BlankGuesses]):
 
     def found(self, family: Family) -> BlankGuesses:
         from engine.family.limits import limits
-        from engine.family.members import MASK
+        from engine.family.members import MASK, NUM_SPECIALS
 
         filled, shown = family.fill(self.text, self.count, self.right), limits(family, self.text)
-        if self.bert is not None and "bert" in filled:
+        own = None if self.bert is None else filled.get("bert")
+        if self.bert is not None and own is not None:
             p = family.in_practice(self.bert).blank(self.text, family.wordpiece.tokens)
             right = family.word(self.right) if self.right else None
             filled["bert"] = family.filled("bert", p, self.count, right)
             shown.pop("bert", None)  # of the family's own
-        ids = family.words(self.text)
-        return BlankGuesses(filled, tuple(map(family.token, ids)), ids.index(MASK), shown)
+        ids, count = family.words(self.text), family.wordpiece.vocab_size - NUM_SPECIALS
+        return BlankGuesses(filled, tuple(map(family.token, ids)), ids.index(MASK), shown, own, count)
 
     def document(self, family: Family, found: BlankGuesses) -> Any:
         document: dict[str, Any] = {

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SensesAnswer:
     """What the members make of a word. texts: its sentences; groups: which sense each is of. apart: None
-    where a member has one vector, or there is one sense.
+    where a member has one vector, or there is one sense. own: of the family's BERT where another answers.
     """
 
     texts: tuple[str, ...]
     groups: tuple[int, ...]
     senses: Mapping[str, MemberSenses]
     apart: Mapping[str, SenseSeparation | None]
+    own: SenseSeparation | None = None
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,11 @@ class WordSenses(FamilyQuestion[SensesAnswer]):
         kept = [one for one in self.grouped if self.is_strict or number in family.words(one[0])]
         texts, groups = tuple(text for text, _ in kept), tuple(group for _, group in kept)
         found = senses(family, self.word, texts)
+        own = told_apart(found["bert"], groups) if self.bert is not None and "bert" in found else None
         if self.bert is not None and "bert" in found:
             found["bert"] = practice_senses(family.in_practice(self.bert), self.word, texts)
         return SensesAnswer(
-            texts, groups, found, {name: told_apart(one, groups) for name, one in found.items()}
+            texts, groups, found, {name: told_apart(one, groups) for name, one in found.items()}, own
         )
 
     def documents(self, found: SensesAnswer) -> Mapping[str, Any]:
