@@ -23,6 +23,7 @@ from app.plots.strokes import CENTER, level_line, paint_edge, upright_line, writ
 
 DOT, CAP, ARROW = 4.0, 4.0, 7.0  # px
 SCALE_WIDTH, SCALE_SHARE, CHIP_PAD = 170.0, 0.22, 8.0  # px, of all of the width, and px
+ROOMY, ROOMY_SCALE = 1250.0, 380.0  # px of the picture with room to spare, and of the scale there
 DIGITS = 3
 STEPS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)  # ends that a scale may have
 LEAST_MEASURE, LEAST_INTERVAL = 900.0, 780.0  # px of the picture, without which a column is left out
@@ -146,7 +147,8 @@ class ClaimRowsPlot(ColumnsFigure):
         end, chips = self.end, self.widest((row.verdict for row in rows), bold=True, size=12)
         ends = self.widest((row.interval for row in rows), size=12)
         measure = min(self.widest(row.measure for row in rows) + 4, self.canvas().width() / 6)
-        wide = min(SCALE_WIDTH, self.canvas().width() * SCALE_SHARE)
+        room = self.canvas().width()
+        wide = min(SCALE_WIDTH if room < ROOMY else ROOMY_SCALE, room * SCALE_SHARE)
         return (
             Column(self.tr("Claim"), of("said"), saved="claim", also={"said": of("whole")}, least=80),
             Column(

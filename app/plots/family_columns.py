@@ -43,7 +43,8 @@ NARROW_VALUE = 44  # px of the value there
 CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 26, 41, 46, 25, 26, 27
 TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
 MOST_PLANE = 140.0  # px of one that stands beside another
-SMALL, SMALLER = 12, 11  # px of fonts
+SMALL, SMALLER, ROOMY_SMALL = 12, 11, 16  # px of fonts
+ROOMY, ROOMY_ENTRY = 320, 37  # px of a column that has room to spare, and of a word with its bar there
 TOP = 6
 WRAPPED = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
 _write = partial(write, cut=CUT_RIGHT)
@@ -142,7 +143,14 @@ class FamilyColumns(PointedFigure):
     @property
     def entry(self) -> int:
         """px of a word with its bar."""
-        return NARROW_ENTRY if self.is_narrow else ENTRY
+        if self.is_narrow:
+            return NARROW_ENTRY
+        return ENTRY if self.small == SMALL else ROOMY_ENTRY
+
+    @property
+    def small(self) -> int:
+        """px of the font in a column: larger where columns are wide, as on a large screen."""
+        return SMALL if self.column_width < ROOMY else ROOMY_SMALL
 
     @property
     def column_width(self) -> float:
@@ -157,8 +165,8 @@ class FamilyColumns(PointedFigure):
         rows.add("caption", CAPTION)
         rows.add("head", HEAD)
         if self.labels.seen[0]:
-            lines = [place_words(column.words, inner, SMALL)[1] for column in self.columns]
-            rows.add("seen", max(lines, default=0.0) + 30 if self.shows_words else SEEN)
+            lines = [place_words(column.words, inner, self.small)[1] for column in self.columns]
+            rows.add("seen", max(lines, default=0.0) + 18 + self.small if self.shows_words else SEEN)
         says = TOP + self.num_entries * self.entry if self.num_entries else 0.0
         texts = [self._height(column.text, inner) for column in self.columns if column.text]
         if self.labels.says[0] and not self.is_abreast:
@@ -168,7 +176,7 @@ class FamilyColumns(PointedFigure):
         for number in range(0 if self.is_abreast else len(self.labels.planes)):
             rows.add(f"plane{number}", PLANE)
         if self.labels.rank:
-            rows.add("rank", RANK)
+            rows.add("rank", RANK + self.small - SMALL)
         for name, said, each in (
             ("why", self.labels.why, [column.why for column in self.columns]),
             ("cannot", self.labels.cannot, [column.cannot for column in self.columns]),
@@ -196,10 +204,10 @@ class FamilyColumns(PointedFigure):
 
     def _heights_at_left(self, said: str, below: str) -> tuple[float, float]:
         """Return how high the words of a score are, the larger ones and those below them, in full."""
-        return self._height(said, self.left - 8), self._height(below, self.left - 8, SMALLER)
+        return self._height(said, self.left - 8, SMALL), self._height(below, self.left - 8, SMALLER)
 
-    def _height(self, text: str, width: float, size: int = SMALL) -> float:
-        metrics = QFontMetricsF(theme.ui_font(size))
+    def _height(self, text: str, width: float, size: int = 0) -> float:
+        metrics = QFontMetricsF(theme.ui_font(size or self.small))
         room = QRectF(0, 0, max(40.0, width), 10_000)
         return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height() if text else 0.0
 
@@ -407,9 +415,9 @@ class FamilyColumns(PointedFigure):
             plane = self._plane_room(layer, number)
             over = QRectF(plane.left(), plane.top() - 19, plane.width(), 18)
             value = self._value(column, entry)
-            _write(painter, over, value, "text", size=SMALL, bold=True, side=RIGHT)
-            name = over.adjusted(0, 0, -30, 0)
-            _write(painter, name, entry.word, "muted", size=SMALL)
+            _write(painter, over, value, "text", size=self.small, bold=True, side=RIGHT)
+            name = over.adjusted(0, 0, -2.5 * self.small, 0)
+            _write(painter, name, entry.word, "muted", size=self.small if plane.width() > 100 else SMALLER)
         if column.cannot and len(column.planes) < len(self.labels.planes):
             free = self._plane_room(len(column.planes), number)
             right = self.left_of(number) + self.column_width - self.pad
@@ -432,17 +440,17 @@ class FamilyColumns(PointedFigure):
 
     def _paint_head(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         top = self._rows.tops["head"]
-        size, small = (11, 10) if self.is_narrow else (14, SMALL)
+        size, small = (11, 10) if self.is_narrow else (self.small + 2, SMALL)
         _write(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=size, bold=True)
         _write(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=small)
         if "seen" not in self._rows.tops:
             return
         top = self._rows.tops["seen"]
         if self.shows_words:
-            rooms, high = place_words(column.words, width, SMALL)
-            paint_words(painter, column.words, rooms, QPointF(x, top + 4), SMALL)
+            rooms, high = place_words(column.words, width, self.small)
+            paint_words(painter, column.words, rooms, QPointF(x, top + 4), self.small)
             below = QRectF(x, top + high + 7, width, 18)
-            _write(painter, below, column.seen, size=SMALL, bold=True)
+            _write(painter, below, column.seen, size=self.small, bold=True)
             return
         self._paint_blocks(painter, column, x, top + 6, width)
         room = QRectF(x, top + 26, width + self.pad - 2, 18)
@@ -488,39 +496,40 @@ class FamilyColumns(PointedFigure):
         for row, entry in enumerate(column.entries):
             place = self.rect_of((row, number))
             value = self._value(column, entry)
-            font = theme.ui_font(SMALL, entry.is_answer)
+            font = theme.ui_font(self.small, entry.is_answer)
             value_width = QFontMetricsF(font).horizontalAdvance(value) + 2
             begin = x
             if entry.is_answer:
                 theme.icon("check", "fine").paint(painter, QRectF(x - 2, place.top() + 2, 14, 14).toRect())
                 begin += 14
             beside = 0.0 if self.is_narrow else value_width + 4
-            line = QRectF(begin, place.top(), x + width - begin - beside, 18)
-            _write(painter, line, entry.word, "text", size=SMALL, bold=entry.is_answer)
+            line = QRectF(begin, place.top(), x + width - begin - beside, self.small + 6)
+            _write(painter, line, entry.word, "text", size=self.small, bold=entry.is_answer)
             below = 13 if self.is_narrow else 0
-            right = QRectF(x + width - value_width, place.top() + below, value_width, 18)
+            right = QRectF(x + width - value_width, place.top() + below, value_width, self.small + 6)
             color = "text" if entry.is_answer else "muted"
-            _write(painter, right, value, color, size=SMALL, bold=entry.is_answer, side=RIGHT)
+            _write(painter, right, value, color, size=self.small, bold=entry.is_answer, side=RIGHT)
             long = width - NARROW_VALUE if self.is_narrow else width
-            track = QRectF(x, place.top() + 19, long, 5)
-            paint_chip(painter, track, colors.line, radius=2.5)
+            bar = 5.0 if self.small == SMALL else 8.0
+            track = QRectF(x, place.top() + self.small + 7, long, bar)
+            paint_chip(painter, track, colors.line, radius=bar / 2)
             share = min(1.0, max(0.0, entry.value))
             _paint_bar(painter, track, share, "fine" if entry.is_answer else "accent", column.is_likeness)
 
     def _wrapped(
-        self, painter: QPainter, room: QRectF, text: str, color: str = "text", size: int = SMALL
+        self, painter: QPainter, room: QRectF, text: str, color: str = "text", size: int = 0
     ) -> None:
-        write(painter, room, text, color, size=size, side=WRAPPED)
+        write(painter, room, text, color, size=size or self.small, side=WRAPPED)
 
     def _paint_rest(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         tops, heights = self._rows.tops, self._rows.heights
         if "rank" in tops:
             room = QRectF(x, tops["rank"], width, heights["rank"])
             ink = "fine" if column.is_first else "text"
-            _write(painter, room, column.rank, ink, size=SMALL, bold=True)
+            _write(painter, room, column.rank, ink, size=self.small, bold=True)
             if column.rank and self.shows_words:
-                wide = QFontMetricsF(theme.ui_font(SMALL, bold=True)).horizontalAdvance(column.rank) + 6
-                _write(painter, room.adjusted(wide, 0, 0, 0), column.rank_of, "muted", size=SMALL)
+                wide = QFontMetricsF(theme.ui_font(self.small, bold=True)).horizontalAdvance(column.rank) + 6
+                _write(painter, room.adjusted(wide, 0, 0, 0), column.rank_of, "muted", size=self.small)
         for name, text in (("why", column.why), ("cannot", column.cannot), ("shown", column.shown)):
             if name in tops:
                 ink = "muted" if name == "why" else "text"
@@ -582,7 +591,7 @@ class FamilyColumns(PointedFigure):
             top = tops[f"score{number}"]
             if self._is_tall(said, below):
                 high, rest = self._heights_at_left(said, below)
-                self._wrapped(painter, QRectF(shift, top + 4, self.left - 8, high), said)
+                self._wrapped(painter, QRectF(shift, top + 4, self.left - 8, high), said, size=SMALL)
                 room = QRectF(shift, top + 4 + high, self.left - 8, rest)
                 self._wrapped(painter, room, below, "muted", SMALLER)
                 continue
@@ -608,7 +617,8 @@ def _paint_bar(painter: QPainter, track: QRectF, share: float, ink: str, is_holl
     color = theme.current().color(ink)
     painter.setBrush(theme.current().color("card") if is_hollow else color)
     painter.setPen(QPen(color, 1.2) if is_hollow else Qt.PenStyle.NoPen)
-    painter.drawRoundedRect(track.adjusted(0.6, 0, 0, 0) if is_hollow else track, 2.5, 2.5)
+    round_by = track.height() / 2
+    painter.drawRoundedRect(track.adjusted(0.6, 0, 0, 0) if is_hollow else track, round_by, round_by)
     painter.restore()
     if is_hollow and share > 0:  # the edge at which a hollow one ends
         painter.setPen(QPen(color, 1.2))

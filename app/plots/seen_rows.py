@@ -17,9 +17,10 @@ from app.plots.seen_words import CHIP, paint_words, place_words
 from app.plots.strokes import level_line, write
 
 NAME = 150.0  # px
-TALL, LOW, MOST = 88, 42, 128  # px of a row where few, or all, are shown, and at most
+TALL, LOW, MOST = 88, 42, 200  # px of a row where few, or all, are shown, and at most
 LEAST_SAID = 260.0  # px of what is said beside the words
-LARGE, SMALL = 17, 13  # px of fonts
+SMALL, LARGE, HUGE = 13, 17, 24  # px of fonts
+ROOMY = 1250.0  # px of the picture where the words are huge
 FEW = 5
 
 
@@ -80,7 +81,9 @@ class SeenRows(RowsFigure):
 
     @property
     def _font(self) -> int:
-        return LARGE if len(self.rows) <= FEW else SMALL
+        if len(self.rows) > FEW:
+            return SMALL
+        return LARGE if self.canvas().width() < ROOMY else HUGE
 
     def place(self) -> None:
         """Make every row as high as the words need that take most lines."""

@@ -56,7 +56,7 @@ def _says(about: About) -> str:
         LEFT: translate("family", "It reads from the left and stops at the blank."),
         NEAR: translate("family", "It reads the words around the blank as a bag."),
         ALL: translate("family", "It reads all words as a bag."),
-        SIDES: translate("family", "It reads left and right separately and joins them at the end."),
+        SIDES: translate("family", "It reads each side by itself and joins them at the end."),
         BOTH: translate("family", "It reads both sides together, each word in its place."),
     }
     return said[about.sees]
