@@ -10,13 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea
 
 from app import words
 from app.look import theme
 from app.look.columns import CUT_RIGHT, RIGHT
+from app.plots.family_left import (
+    RANK,
+    RIM,
+    SCORE,
+    SMALL,
+    SMALLER,
+    TOP,
+    WRAPPED,
+    LeftWords,
+    tall_heights,
+    wrapped_height,
+)
 from app.plots.figure import Numbers
 from app.plots.member_column import (
     BLANK,
@@ -29,7 +41,7 @@ from app.plots.member_column import (
 )
 from app.plots.pointed import ARROWS, PointedFigure, cell_after, place_after
 from app.plots.seen_words import paint_words, place_words
-from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
+from app.plots.sense_planes import dot_at, paint_plane, scale_of
 from app.plots.strokes import paint_chip, paint_edge, write
 
 LEFT = 148  # px of the words at the left
@@ -40,13 +52,11 @@ FEW_WIDE = 150  # px of a column in which the words themselves are drawn, not bl
 ABREAST = 160  # px of a column in which its planes stand beside one another, not under one another
 NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
 NARROW_VALUE = 44  # px of the value there
-CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 26, 41, 46, 25, 26, 27
+CAPTION, HEAD, SEEN, ENTRY = 26, 41, 46, 25
 TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
 MOST_PLANE = 140.0  # px of one that stands beside another
-SMALL, SMALLER, ROOMY_SMALL = 12, 11, 16  # px of fonts
+ROOMY_SMALL = 16  # px of a font
 ROOMY, ROOMY_ENTRY = 320, 37  # px of a column that has room to spare, and of a word with its bar there
-TOP = 6
-WRAPPED = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
 _write = partial(write, cut=CUT_RIGHT)
 
 
@@ -189,27 +199,16 @@ class FamilyColumns(PointedFigure):
                 column.scores[number].interval for column in self.columns if number < len(column.scores)
             )
             least = float(TWO_LINES if has_interval else SCORE)
-            if self._is_tall(said, below):
-                least = max(least, sum(self._heights_at_left(said, below)) + 8)
+            if (tall := tall_heights(said, below, self.left - RIM)) is not None:
+                least = max(least, sum(tall) + 8)
             rows.add(f"score{number}", least)
         self._rows = rows
         self.setMinimumSize(NARROW_LEFT + NARROW * len(self.columns), int(rows.height) + 4)
         self.updateGeometry()
         self.update()
 
-    def _is_tall(self, said: str, below: str) -> bool:
-        """Whether the two do not fit beside each other."""
-        wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-        return wide + QFontMetricsF(theme.ui_font(SMALLER)).horizontalAdvance(below) > self.left - 8
-
-    def _heights_at_left(self, said: str, below: str) -> tuple[float, float]:
-        """Return how high the words of a score are, the larger ones and those below them, in full."""
-        return self._height(said, self.left - 8, SMALL), self._height(below, self.left - 8, SMALLER)
-
-    def _height(self, text: str, width: float, size: int = 0) -> float:
-        metrics = QFontMetricsF(theme.ui_font(size or self.small))
-        room = QRectF(0, 0, max(40.0, width), 10_000)
-        return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height() if text else 0.0
+    def _height(self, text: str, width: float) -> float:
+        return wrapped_height(text, width, self.small)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -407,7 +406,7 @@ class FamilyColumns(PointedFigure):
             self._paint_rest(painter, column, x, width)
         if self.current is not None and not self._saving:
             paint_edge(painter, self.rect_of(self.current).adjusted(1, 1, -1, -1), width=1.5, radius=4)
-        self._paint_left(painter)
+        self._left_words().paint(painter)
 
     def _paint_over_planes(self, painter: QPainter, number: int, column: MemberColumn) -> None:
         """Paint what each plane is, with its similarity; in the room of planes that are lacking, why."""
@@ -548,66 +547,11 @@ class FamilyColumns(PointedFigure):
             size = 10 if self.is_narrow else SMALLER
             _write(painter, below, cell.interval, "muted", size=size, side=RIGHT)
 
-    def _paint_left(self, painter: QPainter) -> None:
-        colors, tops, shift = theme.current(), self._rows.tops, self._shift
-        if shift:
-            painter.fillRect(QRectF(shift, 0, self.left - 1, self.height()), colors.color("card"))
-        painter.setPen(QPen(colors.color("line"), 1))
-        for name, top in tops.items():
-            if name not in ("caption", "head", "seen"):
-                painter.drawLine(QPointF(shift, top), QPointF(self.width(), top))
-        for name, (said, below) in (("seen", self.labels.seen), ("says", self.labels.says)):
-            if name in tops and said:
-                top = tops[name] + (0 if name == "seen" else TOP)
-                _write(painter, QRectF(shift, top + 2, self.left - 8, 18), said, "text", bold=True)
-                _write(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=SMALL)
-        if self.labels.note:
-            room = QRectF(shift, tops["head"] + 21, self.left - 6, 18)
-            _write(painter, room, self.labels.note, "muted", size=10 if self.is_narrow else 11)
-        for number, said in enumerate(self.labels.legend):
-            if said and not self.is_abreast:
-                self._paint_legend(painter, number, said)
-        labels = self.labels
-        said_rows = (
-            ("rank", labels.rank),
-            ("why", labels.why),
-            ("cannot", labels.cannot),
-            ("shown", labels.shown),
+    def _left_words(self) -> LeftWords:
+        size = QSizeF(self.size())
+        return LeftWords(
+            self.labels, self._rows.tops, self._shift, self.left - RIM, size, self.is_narrow, self.is_abreast
         )
-        for name, said in said_rows:
-            if name in tops:
-                _write(painter, QRectF(shift, tops[name], self.left - 8, RANK), said, "text", bold=True)
-        for number, said in enumerate(labels.planes):
-            if self.is_abreast and number:
-                break
-            top = tops["planes" if self.is_abreast else f"plane{number}"] + TOP
-            said = labels.says[0] if self.is_abreast else said
-            _write(painter, QRectF(shift, top, self.left - 8, 18), said, "text", bold=not number)
-            for group, name in enumerate(labels.groups if not number else ()):
-                paint_mark(painter, QPointF(shift + 6, top + 28 + 17 * group), group)
-                room = QRectF(shift + 16, top + 20 + 17 * group, self.left - 24, 17)
-                _write(painter, room, name, "muted", size=SMALL)
-        for number, (said, below) in enumerate(self.labels.scores):
-            top = tops[f"score{number}"]
-            if self._is_tall(said, below):
-                high, rest = self._heights_at_left(said, below)
-                self._wrapped(painter, QRectF(shift, top + 4, self.left - 8, high), said, size=SMALL)
-                room = QRectF(shift, top + 4 + high, self.left - 8, rest)
-                self._wrapped(painter, room, below, "muted", SMALLER)
-                continue
-            _write(painter, QRectF(shift, top, self.left - 8, SCORE), said, "text", size=SMALL)
-            wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-            beside = QRectF(shift + wide, top, max(0.0, self.left - 8 - wide), SCORE)
-            _write(painter, beside, below, "muted", size=SMALLER)
-
-    def _paint_legend(self, painter: QPainter, number: int, said: str) -> None:
-        colors = theme.current()
-        top = self._rows.tops["says"] + TOP + 42 + 20 * number
-        bar, ink = QRectF(self._shift, top + 5, 18, 6), colors.color("accent")
-        painter.setPen(QPen(ink, 1.2) if number else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("card") if number else ink)
-        painter.drawRoundedRect(bar, 3, 3)
-        _write(painter, QRectF(self._shift + 25, top - 1, self.left - 33, 18), said, "muted", size=SMALL)
 
 
 def _paint_bar(painter: QPainter, track: QRectF, share: float, ink: str, is_hollow: bool) -> None:

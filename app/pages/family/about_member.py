@@ -27,7 +27,7 @@ def about_member(answer: FamilyAnswer[Any], said: str, practice: PracticeModel |
     if isinstance(answer.value, BlankGuesses) and name in answer.value.limits:
         shown = translate("family", "Shown here: {example}")
         found.append(shown.format(example=words.say(answer.value.limits[name])))
-    if practice is not None and name == "bert" and getattr(answer.question, "bert", None) is not None:
+    if practice is not None and name == "bert" and answer.bert is not None:
         found.append(in_practice(practice, answer.report))
     elif reached is not None:
         size = translate("family", "{weights} weights; read {words} words in {seconds} s.")

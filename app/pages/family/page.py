@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -23,17 +23,14 @@ from app.look.files import ask_files
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import column, row, stacked
-from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import GAP, Card, EmptyState, button, holder, named
 from app.pages.family import fairness
-from app.pages.family.about_member import about_member
 from app.pages.family.action import Action
+from app.pages.family.beneath import Beneath, BeneathRoom
 from app.pages.family.draft import FamilyDraft
 from app.pages.family.kinds.kind import (
     ANSWER,
-    CLAIMS,
     FIRST,
-    SCORES,
     SECOND,
     SENTENCES,
     FamilyAnswer,
@@ -42,13 +39,12 @@ from app.pages.family.kinds.kind import (
 )
 from app.pages.family.kinds.kind import GAP as BLANK
 from app.pages.family.kinds.known import KIND_OF, SCENES
-from app.pages.family.more_members import MoreMembers
-from app.pages.family.note import NoteCard
 from app.pages.family.pictures import Pictures
 from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, known
 from app.pages.family.state import FamilyState
 from app.pages.family.tabs import SceneTabs
 from app.pages.family.train_dialog import TrainDialog
+from app.pages.family.training_switch import PRACTICE, TrainingSwitch
 from app.pages.inside.kept_page import KeptPage
 from app.plots.figure import Figure
 from app.session import Session
@@ -60,8 +56,6 @@ from engine.family.questions.question import FamilyQuestion
 from engine.settings.family import FamilyConfig
 
 PAUSE_MS = 350  # of typing, after which a question is asked
-GIVEN, PRACTICE = "given", "practice"  # minutes: the same for all, or what BERT has in practice
-FAIR = "?"  # in the place of a member: whether the figures are fair
 LOW, WIDE = 660, 900  # px of the page, below which it is low, or not wide
 NARROW_BOX = 190  # px
 GAP_SHOWN = "▁▁▁"  # the blank, where the sentence is large
@@ -86,7 +80,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self._done: FamilyAnswer[Any] | None = None  # what took long, kept
         self._entries: dict[Path, FamilyEntry] = {}
         self._practice: fairness.PracticeModel | None = None
-        self._member = ""  # of which is told, as its column calls it; FAIR: of what is fair
         self._is_low = False
         self._found = Channel(self, session.workers.files)
         self._asked = Channel(self, session.workers.models)
@@ -107,14 +100,7 @@ class FamilyPage(KeptPage[FamilyState]):
         for action in (self.copy_button, self.save_button, self.train_button):
             self.header.add_action(action)
         self.tabs = SceneTabs()
-        self.training = SegmentedButtons(
-            "family_training",
-            [
-                (GIVEN, "", self.tr("Every member was given the same minutes on the same text")),
-                (PRACTICE, self.tr("as trained in practice"), ""),
-            ],
-            height=30,
-        )
+        self.training = TrainingSwitch()
         self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
@@ -140,7 +126,8 @@ class FamilyPage(KeptPage[FamilyState]):
         self.banner = Banner(name="family_banner")
         self.pictures = Pictures()
         self.columns = self.pictures.columns
-        self.more, self.note = MoreMembers(), NoteCard()
+        self.beneath = Beneath()
+        self.more, self.note = self.beneath.more, self.beneath.note
         self.progress = label("", "muted", name="family_progress")
         self.empty = named(EmptyState("", self.tr("Train a family…")), "family_empty")
 
@@ -156,9 +143,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.card.add(self.sentences)
         self.card.add(self.banner)
         self.card.add(self.pictures, 1)
-        self.training.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.head = row((self.tabs, 1, Qt.AlignmentFlag.AlignLeft), self.training, gap=GAP)
-        self.beneath = holder(row((self.more, 5), (self.note, 4), gap=GAP))
         work = QWidget()
         column(asked, self.head, (self.card, 1), self.beneath, gap=GAP, parent=work)
         self.views = stacked(self.empty, work)
@@ -179,8 +164,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.pictures.member_chosen.connect(self._tell_of)
         self.pictures.all_turned.connect(lambda is_all: self._choose_members(None if is_all else ()))
         self.more.chosen.connect(self._choose_members)
-        self.more.fair_wanted.connect(partial(self._tell_of, FAIR))
-        self.note.closed.connect(partial(self._tell_of, ""))
+        self.beneath.told_of.connect(self._tell_of)
         self.action.wanted.connect(self._act)
         self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
@@ -203,7 +187,7 @@ class FamilyPage(KeptPage[FamilyState]):
             self._show_beneath()
         self.box.setFixedWidth(BOX if room >= WIDE else NARROW_BOX)
         self.sentences.setFixedHeight(56 if is_low else 92)
-        self._name_training(is_short=room < WIDE)
+        self.training.name(self._minutes, is_short=room < WIDE)
         beside = self.training.sizeHint().width() + GAP if self.training.isVisibleTo(self) else 0
         fits = self.tabs.fit(room - beside)
         if not fits:
@@ -211,15 +195,13 @@ class FamilyPage(KeptPage[FamilyState]):
         self.head.setDirection(ways.LeftToRight if fits else ways.TopToBottom)
         self.pictures.learning.fit(self.height())
 
-    def _name_training(self, *, is_short: bool) -> None:
-        entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
-        minutes = words.decimal(entry.minutes, 1).removesuffix(".0") if entry is not None else ""
+    @property
+    def _minutes(self) -> str:
+        """The minutes that each member was given, "" while that is not known."""
         if self.answered is not None:
-            minutes = fairness.minutes_of(self.answered.report)
-        given = self.tr("{minutes} min each") if is_short else self.tr("{minutes} minutes each")
-        self.training.buttons[GIVEN].setText(given.format(minutes=minutes))
-        practice = self.tr("in practice") if is_short else self.tr("as trained in practice")
-        self.training.buttons[PRACTICE].setText(practice)
+            return fairness.minutes_of(self.answered.report)
+        entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
+        return "" if entry is None else fairness.minutes_of({"minutes": entry.minutes})
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
@@ -329,7 +311,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.copy_button.setVisible(kind.has_command)
         self.question_label.setText(kind.label)
         self.pictures.show_kind(self.draft)
-        self._member = ""
+        self.beneath.member = ""
         self._forget()
 
     # who answers
@@ -359,54 +341,19 @@ class FamilyPage(KeptPage[FamilyState]):
             self._show_answer(self.answered)
 
     def _tell_of(self, member: str) -> None:
-        """Tell in words of a member, as its column calls it; "": of none."""
-        self._member = member
+        """Tell in words of a member, as its column calls it, or of what is fair; "": of none."""
+        self.beneath.member = member
         self._show_beneath()
 
     def _show_beneath(self) -> None:
         """Show who else there is, and what has to be known of the figures above."""
-        kind, answered = self.kind, self.answered
-        scene = kind in SCENES and answered is not None
-        self.training.setVisible(scene and kind.has_figures)
-        has_more = scene and kind.picks_members and not self.is_bare
-        is_table = kind.figure == SCORES and not self.draft.members
-        has_note = scene and kind.figure != CLAIMS and not is_table and not self.is_bare
-        is_note = has_note and (bool(self._member) or not self._is_low or not has_more)
-        self.more.setVisible(has_more and not (self._is_low and is_note))
-        self.more.set_low(self._is_low)
-        fair, how = self.tr("Is that fair?"), self.tr("How to read it")
-        self.more.fair_button.setText(fair if kind.has_figures else how)
-        self.note.setVisible(is_note)
-        self.beneath.setVisible(is_note or has_more)
-        why = self._why_not()
-        self.training.buttons[PRACTICE].setEnabled(not why)
-        said = self.tr("BERT is the starter model, which was trained for longer")
-        self.training.buttons[PRACTICE].setToolTip(tip(why or said))
-        self.training.set_current(PRACTICE if self.draft.practice and not why else GIVEN)
-        if answered is None:
-            return
-        reached = {name: kind.reached(answered, name) for name in answered.names}
-        self.more.show_members(answered.names, self.draft.shown_of(answered.names), reached)
-        if is_note:
-            self._show_note(answered, why)
+        kind, why = self.kind, self._why_not()
+        is_scene = kind in SCENES and self.answered is not None
+        self.training.setVisible(is_scene and kind.has_figures)
+        self.training.show_training(is_practice=self.draft.practice, why_not=why)
+        room = BeneathRoom(self._is_low, self.is_bare)
+        self.beneath.show_answer(self.draft, self.answered, self._practice, why, room)
         self._fit()
-
-    def _show_note(self, answered: FamilyAnswer[Any], why: str) -> None:
-        report, kind = answered.report, self.kind
-        fair, can_close = self.tr("Is that fair?"), self._member == FAIR and self._is_low
-        if self._member and self._member != FAIR:
-            said = about_member(answered, self._member, self._practice)
-            self.note.show_note(self._member, said, can_close=True)
-        elif not kind.has_figures:
-            self.note.show_note(self.tr("How to read it"), kind.reading(), can_close=can_close)
-        elif self._practice is not None and getattr(answered.question, "bert", None) is not None:
-            more = kind.otherwise(answered, fairness.minutes_of(report))
-            said = [fairness.in_practice(self._practice, report), more]
-            self.note.show_note(fair, said, can_close=can_close)
-        elif kind.can_practice:
-            self.note.show_note(fair, [fairness.as_given(report), why], can_close=can_close)
-        else:
-            self.note.show_note(fair, [fairness.of_held_out(report)])
 
     def _show_typed(self) -> None:
         typed = self.draft.typed
@@ -569,7 +516,7 @@ class FamilyPage(KeptPage[FamilyState]):
             (self.tr("Trained on"), ", ".join(map(str, report.get("text", ())))),
             (self.tr("Minutes each"), fairness.minutes_of(report)),
         ]
-        if getattr(question, "bert", None) is not None:
+        if answered.bert is not None:
             lines.append((self.tr("BERT"), self.tr("the starter model")))
         asked = zip(
             (self.tr("Question"), self.tr("Answer")), self.kind.caption(self.draft.typed), strict=True

@@ -68,6 +68,12 @@ class FamilyAnswer(Generic[T]):
     value: T
     is_whole: bool = True
 
+    @property
+    def bert(self) -> Path | None:
+        """The BERT that answered in the place of the family's, None: their own."""
+        found: Path | None = getattr(self.question, "bert", None)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -194,7 +200,7 @@ class FamilyKind(Generic[T]):
 
     def columns(self, answer: FamilyAnswer[T], names: Sequence[str] = ()) -> tuple[MemberColumn, ...]:
         """Return a column for each of some members, the oldest first. Args: names: (), all of the family."""
-        lines, is_other = self.lines(answer), getattr(answer.question, "bert", None) is not None
+        lines, is_other = self.lines(answer), answer.bert is not None
         heads = {name: _head(ABOUT[name], lines, is_other) for name in names or answer.names}
         return tuple(self.column(answer, ABOUT[name], head) for name, head in heads.items())
 
