@@ -47,7 +47,7 @@ from app.plots.strokes import paint_chip, paint_edge, write
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
 PAD = 9
-NARROW_LEFT, NARROW, NARROW_PAD = 116, 75, 5  # where there is less room: a small window, or a lecture
+NARROW_LEFT, NARROW, NARROW_PAD = 116, 73, 5  # where there is less room: a small window, or a lecture
 FEW_WIDE = 150  # px of a column in which the words themselves are drawn, not blocks for them
 ABREAST = 160  # px of a column in which its planes stand beside one another, not under one another
 NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
@@ -533,19 +533,20 @@ class FamilyColumns(PointedFigure):
             if name in tops:
                 ink = "muted" if name == "why" else "text"
                 self._wrapped(painter, QRectF(x, tops[name] + TOP, width, heights[name]), text, ink)
+        small, value_size = (10, SMALL) if self.is_narrow else (SMALL, theme.UI_SIZE)
         for number, cell in enumerate(column.scores[: len(self.labels.scores)]):
             room = QRectF(x, tops[f"score{number}"], width, heights[f"score{number}"])
             if not cell.text:
                 _write(painter, room, self.labels.unable, "muted", size=SMALL, side=RIGHT)
                 continue
             if not cell.interval:
-                _write(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, side=RIGHT)
+                _write(painter, room, cell.text, "text", size=small, bold=cell.is_best, side=RIGHT)
                 continue
             value = QRectF(x, room.top() + 2, width, 18)
-            _write(painter, value, cell.text, "text", bold=cell.is_best, side=RIGHT)
+            _write(painter, value, cell.text, "text", size=value_size, bold=cell.is_best, side=RIGHT)
             below = QRectF(x - self.pad, room.top() + 18, width + self.pad, 15)
-            size = 10 if self.is_narrow else SMALLER
-            _write(painter, below, cell.interval, "muted", size=size, side=RIGHT)
+            interval, size = (cell.short or cell.interval, 10) if self.is_narrow else (cell.interval, SMALLER)
+            _write(painter, below, interval, "muted", size=size, side=RIGHT)
 
     def _left_words(self) -> LeftWords:
         size = QSizeF(self.size())

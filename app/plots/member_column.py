@@ -28,11 +28,14 @@ class SeenWord:
 
 @dataclass(frozen=True, slots=True)
 class MemberScore:
-    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
+    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it.
+    short: the interval in fewer letters, where room is short.
+    """
 
     text: str
     interval: str = ""
     is_best: bool = False
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from app.plots.seen_words import CHIP, paint_words, place_words
 from app.plots.strokes import level_line, write
 
 NAME = 150.0  # px
-TALL, LOW, MOST = 88, 42, 200  # px of a row where few, or all, are shown, and at most
-LEAST_SAID = 260.0  # px of what is said beside the words
+TALL, LOW, MOST = 88, 41, 200  # px of a row where few, or all, are shown, and at most
+LEAST_SAID, LEAST_MORE = 140.0, 250.0  # px of what is said beside the words, in short and in full
 SMALL, LARGE, HUGE = 13, 17, 24  # px of fonts
 ROOMY = 1250.0  # px of the picture where the words are huge
 FEW = 5
@@ -130,5 +130,7 @@ class SeenRows(RowsFigure):
             said = QRectF(NAME + self._beside, top, room.width() - NAME - self._beside, high)
         metrics = QFontMetricsF(theme.ui_font(SMALL, bold=True))
         write(painter, said, row.seen, size=SMALL, bold=True)
+        if self._beside and said.width() < LEAST_MORE:
+            return
         rest = said.adjusted(metrics.horizontalAdvance(row.seen) + 10, 0, -4, 0)
         write(painter, rest, row.says, "muted", size=SMALL, cut=CUT_RIGHT)

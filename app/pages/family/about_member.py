@@ -8,6 +8,7 @@ from app import words
 from app.pages.family.fairness import PracticeModel, in_practice
 from app.pages.family.kinds.kind import FamilyAnswer
 from app.words import tr_engine, translate
+from engine.family.card import INFORMED
 from engine.family.members import ABOUT
 from engine.family.questions.blank import BlankGuesses
 
@@ -29,7 +30,9 @@ def about_member(answer: FamilyAnswer[Any], said: str, practice: PracticeModel |
         found.append(shown.format(example=words.say(answer.value.limits[name])))
     if practice is not None and name == "bert" and answer.bert is not None:
         found.append(in_practice(practice, answer.report))
-    elif reached is not None:
+    elif name == "bert" and answer.report.get("informed_start"):
+        found.append(tr_engine(INFORMED))
+    if reached is not None and (name != "bert" or answer.bert is None):
         size = translate("family", "{weights} weights; read {words} words in {seconds} s.")
         found.append(
             size.format(

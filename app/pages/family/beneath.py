@@ -90,7 +90,8 @@ class Beneath(QWidget):
             more = kind.otherwise(answered, fairness.minutes_of(report))
             said = [fairness.in_practice(practice, report), more]
         elif kind.can_practice:
-            said = [fairness.as_given(report), why_not]
+            other = fairness.would_be(practice) if practice is not None and not why_not else why_not
+            said = [fairness.as_given(report), other]
         else:
             said = [fairness.of_held_out(report)]
         self.note.show_note(title, said, can_close=can_close)

@@ -82,6 +82,15 @@ def in_practice(model: PracticeModel, report: Report) -> str:
     )
 
 
+def would_be(model: PracticeModel) -> str:
+    """Return what changes where the BERT answers that was trained longer."""
+    found = model.training
+    if found is None:
+        return ""
+    said = translate("family", "In practice it reads far more: the starter model, {pieces} M WordPieces.")
+    return said.format(pieces=words.decimal(found.pieces / MILLION, 0))
+
+
 def of_held_out(report: Report) -> str:
     """Return why scores and claims are of the minutes alone."""
     said = translate(
