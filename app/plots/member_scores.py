@@ -187,7 +187,8 @@ class MemberScoresPlot(ColumnsFigure):
             x = scale.x_of(scale.chance, room)
             painter.setPen(QPen(color_of("look"), 1.4, Qt.PenStyle.DashLine))
             upright_line(painter, x, self.head - 10, bottom)
-            side = QRectF(max(left, x - 90), 0, 180, self.head - 26)
+            wide = self.widest([self.chance_words], size=AXIS_SIZE) + 4
+            side = QRectF(max(left, min(x - wide / 2, right - wide)), 0, wide, self.head - 26)
             write(painter, side, self.chance_words, "look", size=AXIS_SIZE, side=CENTER)
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:

@@ -70,8 +70,8 @@ def in_practice(model: PracticeModel, report: Report) -> str:
         )
     said = translate(
         "family",
-        "BERT here is the starter model: {pieces} M WordPieces in {duration}{base}. All others were given "
-        "{minutes} minutes.",
+        "BERT here is the starter model: it read {pieces} M WordPieces in {duration}{base}. All others "
+        "were given {minutes} minutes.",
     )
     base = translate("family", ", begun from {name}").format(name=found.base) if found.base else ""
     return said.format(

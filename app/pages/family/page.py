@@ -72,7 +72,7 @@ class FamilyPage(KeptPage[FamilyState]):
         super().__init__(parent)
         self.setObjectName("family_page")
         self.header.title_label.setText(self.tr("BERT’s family"))
-        self.header.set_sentence(self.tr("One question to generations of models, all trained on one text."))
+        self.header.set_sentence(self.tr("One question to several generations of language models."))
         self.session, self._opened = session, OpenFamilies()
         self.draft = FamilyDraft()
         self.answered: FamilyAnswer[Any] | None = None  # what is shown

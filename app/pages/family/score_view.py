@@ -15,7 +15,7 @@ from app.pages.family.kinds.results import Report, ResultsKind, fact_heads, in_u
 from app.pages.family.scores import said
 from app.plots.member_scores import MemberScoresPlot
 from app.words import translate
-from engine.family.card import PERCENT, RANKS, CardLine
+from engine.family.card import ON_BLANKS, PERCENT, RANKS, CardLine
 
 BOX = 330  # px
 
@@ -64,6 +64,8 @@ class ScoreView(QWidget):
         line = self._lines[place]
         chance = None if line.chance is None else in_units(line, line.chance)
         template = translate("family", "by chance {share}")
+        if line.name == ON_BLANKS[0]:
+            template = translate("family", "always the commonest word: {share}")
         chance_words = "" if chance is None else template.format(share=_in_words(line, chance))
         self.plot.unable = translate("family", "n/a")
         self.plot.show_scores(
@@ -78,9 +80,9 @@ class ScoreView(QWidget):
     def _sentence(self, line: CardLine) -> str:
         many = said(line)[1] if line.source else _of_how_many(line)
         better = translate("family", "less is better") if line.is_less_better else ""
-        bold = translate("family", "bold: best or tied with it")
-        if not any(line.is_best(name) for name in line.scores):
-            bold = translate("family", "no member is clearly above chance and the others")
+        bold = translate("family", "bold: best or tied with it") if len(line.scores) > 1 else ""
+        if bold and not any(line.is_best(name) for name in line.scores):
+            bold = translate("family", "no member is clearly above chance")
         return " · ".join(part for part in (many, better, bold) if part)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class BlankGuesses:
     """What the members say of a blank. words: of the text, the blank among them at `place`. limits: an
     example at which a member fails. own: what the family's BERT says where another answers for it.
-    num_words: among which they choose.
+    num_words: among which they choose. written: the words as the text has them, where some are unknown.
     """
 
     filled: Mapping[str, FilledBlank]
@@ -34,6 +34,7 @@ class BlankGuesses:
     limits: Mapping[str, Sentence]
     own: FilledBlank | None = None
     num_words: int = 0
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,11 @@ class FillBlank(FamilyQuestion[BlankGuesses]):
             right = family.word(self.right) if self.right else None
             filled["bert"] = family.filled("bert", p, self.count, right)
             shown.pop("bert", None)  # of the family's own
+        written = tuple(self.text[a:b] for a, b in family.wordpiece.encode(self.text).offsets[1:-1])
         ids, count = family.words(self.text), family.wordpiece.vocab_size - NUM_SPECIALS
-        return BlankGuesses(filled, tuple(map(family.token, ids)), ids.index(MASK), shown, own, count)
+        return BlankGuesses(
+            filled, tuple(map(family.token, ids)), ids.index(MASK), shown, own, count, written
+        )
 
     def document(self, family: Family, found: BlankGuesses) -> Any:
         document: dict[str, Any] = {

@@ -58,3 +58,16 @@ def test_how_much_a_model_was_trained_is_the_sum_of_its_stages(tmp_path: Path) -
     found = training_of(json.loads(json.dumps({"chain": stages})))
     assert found is not None and (found.pieces, found.seconds, found.base) == (25, 3.5, "base")
     assert training_of({"task": "pretraining"}) is None
+
+
+@pytest.mark.slow
+@is_here
+def test_a_word_that_the_family_does_not_know_is_read_by_the_other_bert() -> None:
+    folder, starter = shipped_family(), starter_model()
+    assert folder is not None and starter is not None
+    family = Family.open(folder)
+    asked = [f"It cost two million {word} and a [MASK]." for word in ("pounds", "elephants")]
+    found = [result_of(FillBlank(folder, text, bert=starter).answer(family)) for text in asked]
+    assert "[UNK]" in found[0].words and "pounds" in found[0].written
+    assert found[0].filled["ngram"] == found[1].filled["ngram"]  # to the family it is the same text
+    assert found[0].filled["bert"] != found[1].filled["bert"]

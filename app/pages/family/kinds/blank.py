@@ -105,7 +105,7 @@ class BlankKind(FamilyKind[BlankGuesses]):
         return MemberColumn(
             **head,
             seen=tr_engine(about.seen),
-            words=seen_words(about, found.words, found.place),
+            words=seen_words(about, _read_by(answer, about), found.place),
             entries=tuple(
                 WordEntry(one.word, one.value, bool(right) and one.word == right) for one in filled.guesses
             ),
@@ -152,6 +152,15 @@ def seen_words(about: About, tokens: tuple[str, ...], place: int) -> tuple[SeenW
         SeenWord("" if number == place else token, BLANK if number == place else _seen(about, number, place))
         for number, token in enumerate(tokens)
     )
+
+
+def _read_by(answer: FamilyAnswer[BlankGuesses], about: About) -> tuple[str, ...]:
+    """Return the words as a member reads them: another BERT knows words that the family does not."""
+    found = answer.value
+    if about.name != "bert" or answer.bert is None:
+        return found.words
+    pairs = zip(found.words, found.written, strict=True)
+    return tuple(written.lower() if word == "[UNK]" else word for word, written in pairs)
 
 
 def _why(about: About, tokens: tuple[str, ...], place: int) -> str:
