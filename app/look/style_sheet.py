@@ -58,6 +58,7 @@ QPushButton[role="primary"]:disabled { background: @line; color: @muted; border-
 QPushButton[role="member"] { background: @page; padding: 4px 8px; text-align: left; }
 QPushButton[role="member"]:checked { background: @accent_soft; }
 QPushButton[role="member"]:hover { background: @hover; }
+QPushButton[role="member"]:focus { border: 2px solid @focus; padding: 3px 7px; }
 QPushButton[role="link"] { background: transparent; border: 1px solid transparent; color: @accent;
   padding: 1px 3px; text-align: left; }
 QPushButton[role="link"]:hover { text-decoration: underline; }

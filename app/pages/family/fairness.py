@@ -25,7 +25,7 @@ class PracticeModel:
 
 def minutes_of(report: Report) -> str:
     """Return the minutes that each member was given."""
-    return words.decimal(report.get("minutes", 0.0), 1).removesuffix(".0")
+    return f"{report.get('minutes', 0.0):.3g}"
 
 
 def why_not(model: PracticeModel | None, *, is_chinese: bool, has_bert: bool, can: bool) -> str:
