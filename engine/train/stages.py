@@ -48,6 +48,19 @@ class Stage:
     pretraining: PretrainConfig | None = None
 
 
+@dataclass(frozen=True)
+class TaskTexts:
+    """What the tables of a pipeline hold.
+
+    hashes: of the tables. texts: those of the training rows, each once, where they are the task's text; else
+    none. held_out: those of the validation and test rows.
+    """
+
+    hashes: tuple[str, ...]
+    texts: tuple[str, ...]
+    held_out: frozenset[str]
+
+
 def stages_of(folder: Path, config: PipelineConfig) -> list[Stage]:
     """Return the stages that the settings ask for, in order; the base first."""
     asked, model = config.stages, config.stages.model
@@ -108,6 +121,7 @@ def fine_tuning(config: PipelineConfig, model: str, seed: int) -> FineTuneConfig
     return FineTuneConfig(
         data=config.data,
         model=ModelConfig(model=model),
+        adapt=config.adapt,
         training=replace(config.training, seed=seed),
         device=config.device,
     )
@@ -202,28 +216,37 @@ def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
     )
 
 
-def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
-    """Return the tables' hashes, and the task's text: the texts of the rows to train on, each but once.
+def read_tables(config: PipelineConfig) -> Steps[TaskTexts]:
+    """Return the tables' hashes, and which texts are trained on and which held out.
 
-    The text is empty where none is asked for or another is named.
     Raises: DataError, ConfigError if the table cannot be used or has too little text.
     """
     data = config.data
     table = yield from opening_table(data, data.data, "data")
-    found = yield from finding_examples(table, roles_of(data, table), LabelSettings.of(data))
-    hashes = [table.sha256, *(_sha256(Path(path)) for path in data.apart.values())]
-    if not reads_rows(config):
-        return hashes, []
+    roles = roles_of(data, table)
+    found = yield from finding_examples(table, roles, LabelSettings.of(data))
+    hashes = (table.sha256, *(_sha256(Path(path)) for path in data.apart.values()))
     strata = found.examples.labels.astype(np.int64)
     together = None if table.together is None else table.together[found.examples.rows]
-    texts = dict.fromkeys(
-        line
-        for example in found.examples.take(split_of(data, strata, together)[0])
-        for text in (example.text, example.text_pair or "")
-        if (line := " ".join(text.split()))  # a line is a document
+    parts = [found.examples.take(part) for part in split_of(data, strata, together)]
+    train, *held_out = (
+        dict.fromkeys(line_of(text) for one in part for text in (one.text, one.text_pair or ""))
+        for part in parts
     )
-    _check_enough(config.stages, texts)
-    return hashes, list(texts)
+    apart = list[str]()
+    for name, path in data.apart.items():
+        other = yield from opening_table(data, path, f"{name}_data")
+        for column in filter(None, (roles.text, roles.text_pair)):
+            apart += map(line_of, other.frame[other.column(column)])
+    texts = tuple(filter(None, train)) if reads_rows(config) else ()
+    if reads_rows(config):
+        _check_enough(config.stages, texts)
+    return TaskTexts(hashes, texts, frozenset(filter(None, (*held_out[0], *held_out[1], *apart))))
+
+
+def line_of(text: str) -> str:
+    """Return a text as a line, for a line is a document: each run of blanks is one."""
+    return " ".join(text.split())
 
 
 def _sha256(path: Path) -> str:

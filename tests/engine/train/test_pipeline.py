@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import shlex
 import statistics
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from engine.commands.command_line import main
+from engine.commands.command_line import _parser, main
+from engine.commands.language import pipeline_command, pipeline_config_from
 from engine.errors import UserError
 from engine.events import Event, Finished, Gained, Noted, Saved, Started
 from engine.model.weights import read_config, save_model
@@ -31,7 +33,7 @@ from engine.train.prepare import Setup
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import chain_of, list_runs, read_metrics
 from engine.train.run.runs import read_config as settings_of
-from engine.train.stages import has_next_sentences
+from engine.train.stages import fine_tuning, has_next_sentences
 from engine.train.tasks.regression.scores import pearson_interval
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import TOKENS, tiny_classifier
@@ -246,6 +248,31 @@ def test_a_test_set_is_what_stages_are_compared_on(tmp_path: Path) -> None:
     assert "11 test rows" in report["notes"][0] and "measured once" in report["notes"][1]
     said = [str(event.sentence) for event in events if isinstance(event, Noted)]
     assert len(said) == len(set(said))  # what holds for all runs is said once
+
+
+@pytest.mark.parametrize(("named", "found"), [("reviews.csv", 11), ("domain.txt", 0)])
+def test_held_out_texts_within_a_text_that_a_person_names_are_counted_and_said(
+    tmp_path: Path, named: str, found: int
+) -> None:
+    column = "text" if named.endswith("csv") else ""
+    config = config_in(tmp_path, domain_text=str(tmp_path / named), domain_column=column)
+    said = next(
+        event
+        for event in pipeline(config, tmp_path / "pipe")
+        if isinstance(event, Noted) and "validation and test texts" in str(event.sentence)
+    )
+    assert (said.level, str(said.sentence).split()[0]) == (
+        ("look", f"{found}") if found else ("fine", "None")
+    )
+    assert json.loads((tmp_path / "pipe" / "held-out.json").read_text()) == [found, 11]
+
+
+def test_the_settings_of_fine_tuning_hold_after_every_stage(tmp_path: Path) -> None:
+    config = config_in(tmp_path, layer_decay=0.9, pooling="mean")
+    assert fine_tuning(config, config.stages.model, 7).adapt == config.adapt
+    line = pipeline_command(config, tmp_path / "pipe")
+    options = _parser().parse_args(shlex.split(line)[3:])
+    assert pipeline_config_from(options) == config and "layer_decay=0.9" in line
 
 
 def test_a_gain_is_the_mean_of_differences_seed_by_seed() -> None:
