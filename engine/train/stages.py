@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import ConfigError, DataError, marked
 from engine.events import Steps
+from engine.model.config import BertConfig
 from engine.model.trim import ids_to_keep
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig, ModelConfig
@@ -22,6 +23,7 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import LabelSettings, finding_examples
 from engine.text.wordpiece import WordPiece
+from engine.train.plan import pretraining_seconds
 from engine.train.prepare import (
     check_lengths,
     opening_table,
@@ -77,6 +79,23 @@ def stages_of(folder: Path, config: PipelineConfig) -> list[Stage]:
         settings = with_values(settings, given if asked.task_text else own)
         found.append(Stage("task", str(folder / "task" / MODEL), settings))
     return found
+
+
+def planned_seconds(config: PipelineConfig, shape: BertConfig, run_seconds: float) -> float:
+    """Return roughly what all stages take; arithmetic only.
+
+    Args: shape: of the model that the first stage begins with. run_seconds: of one fine-tuning run.
+    """
+    stages, seconds = stages_of(Path(), config), 0.0
+    for budget, length in (
+        (stage.pretraining.budget, stage.pretraining.objective.max_length)
+        for stage in stages
+        if stage.pretraining is not None
+    ):
+        seconds += 60 * budget.minutes or pretraining_seconds(
+            budget.steps, budget.batch_tokens, length, shape, config.device
+        )
+    return seconds + len(stages) * config.stages.seeds * run_seconds
 
 
 def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int) -> PretrainConfig:

@@ -29,15 +29,16 @@ class TextChooser(QObject):
 
     changed = Signal()
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(self, session: Session, parent: QWidget, name: str = "text") -> None:
+        """Args: name: of its setting, which the box and its refusal are named after."""
         super().__init__(parent)
         self._session, self._parent = session, parent
         self.places: tuple[str, ...] = ()
         self.column = ""
         self._awaits_table = False  # a table was dropped here; its text column is wanted
-        self.box = ChoiceBox("text_choice", self.tr("Text"))
+        self.box = ChoiceBox(f"{name}_choice", self.tr("Text"))
         self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("refusal_text")
+        self.refusal.setObjectName(f"refusal_{name}")
         self.refusal.hide()
         self.box.activated.connect(self._chosen)
         session.data.opened.connect(self.refresh)
