@@ -18,6 +18,7 @@ from app.work.queue import QueueWatch
 from app.work.training_state import TrainingState
 from engine.errors import RunError, marked
 from engine.events import Event, Progress, Step
+from engine.runs.queue import QueuedConfig
 from engine.runs.turn import in_turn
 from engine.settings.family import FamilyConfig
 from engine.settings.finetune import ComparisonConfig, FineTuneConfig
@@ -115,7 +116,7 @@ class TrainingJob(QObject):
         self._run(task, run_dir, config)
         return run_dir
 
-    def put_in_queue(self, config: FineTuneConfig | PretrainConfig) -> None:
+    def put_in_queue(self, config: QueuedConfig) -> None:
         """Put a run at the end of the queue. Raises: UserError."""
         self._mends.save()
         self._queue.add([config], run_name(config))

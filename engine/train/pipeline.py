@@ -37,7 +37,7 @@ from engine.train.pretrain import pretrain
 from engine.train.ranks import check_alone
 from engine.train.resume import resume as resume_run
 from engine.train.run.lock import locked
-from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, read_status
+from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, PIPELINE, read_status
 from engine.train.stages import (
     TASK_TEXT,
     check,
@@ -47,7 +47,7 @@ from engine.train.stages import (
     with_next_sentences,
 )
 
-SETTINGS, TABLES, REPORT = "pipeline.toml", "data.json", "report.json"
+SETTINGS, TABLES, REPORT = PIPELINE, "data.json", "report.json"
 HELD_OUT = "held-out.json"
 
 

@@ -96,11 +96,7 @@ class FineTunePage(TrainingPage):
 
     def reason(self) -> str:
         missing = self.before.missing_words()
-        if missing or not self._plans:
-            return missing
-        if self.session.training.is_running:
-            return self.tr("Another model is in training. The stages can start when that has ended.")
-        return self.plan.lacking()
+        return missing or (self.plan.lacking() if self._plans else "")
 
     @property
     def _plans(self) -> bool:
@@ -179,8 +175,6 @@ class FineTunePage(TrainingPage):
         if self.chain.folder is not None and at_form:
             self.start_button.hide()
             self.copy_button.setEnabled(self.chain.config is not None)
-        elif self._plans and session.training.is_running:
-            self.start_button.setText(self.tr("Start"))  # a chain cannot wait in the queue
 
     def _keep_keyboard(self, before: QWidget) -> None:
         if self.chain.isVisible() and not before.isVisible():

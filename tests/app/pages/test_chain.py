@@ -19,6 +19,7 @@ from app.pages.finetune.page import FineTunePage
 from app.pages.run.state import RunPageState
 from engine.commands.command_line import _parser
 from engine.commands.language import pipeline_config_from
+from engine.settings.pipeline import PipelineConfig
 from engine.train.pipeline import read_pipeline
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import list_runs
@@ -140,6 +141,21 @@ def test_what_a_plan_lacks_is_said_and_nothing_can_be_started(
     assert hand.find("start").isEnabled()
     page.plan.text.choose([tmp_path / "domain.txt"])
     assert "counted before the first stage" in hand.said("chain_leak")
+
+
+def test_a_second_training_has_the_chain_wait_in_the_queue(
+    page: FineTunePage, hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned(page, hand, tmp_path)
+    queued = list[Any]()
+    training = page.session.training
+    monkeypatch.setattr(type(training), "is_running", property(lambda _: True))
+    monkeypatch.setattr(training, "put_in_queue", queued.append)
+    page.refresh()
+    assert hand.find("start").text() == "Add to the queue" and hand.find("start").isEnabled()
+    hand.click("start")
+    assert [type(config) for config in queued] == [PipelineConfig]
+    assert queued[0] == page.plan.config(page.setup.config())
 
 
 def test_a_text_that_is_too_short_is_refused_in_the_plan_and_nothing_is_left(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
 from app import words
@@ -45,6 +45,7 @@ from engine.settings.pipeline import PipelineConfig
 from engine.train.metrics import mean_interval
 from engine.train.pipeline import is_pipeline
 
+FOLLOW_MS = 2000  # between two looks at a chain that another process trains
 EDGE = 8  # px around the rows of a figure
 
 
@@ -61,6 +62,8 @@ class ChainCard(Card):
         self.setObjectName("chain")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # where nothing can be pressed while it is saved
         self._session, self._read = session, Channel(self, session.workers.quick)
+        self._again = QTimer(self, singleShot=True, interval=FOLLOW_MS)
+        self._again.timeout.connect(self._look_again)
         self.folder: Path | None = None
         self.config: PipelineConfig | None = None
         self.is_running = False
@@ -155,6 +158,8 @@ class ChainCard(Card):
         if found.notes:
             self._notes = dict.fromkeys(found.notes)
         self.curves.show_curves(found.stages, found.curves)
+        if found.state == RUNNING and not self.is_running:
+            self._again.start()
         self._show()
         self.changed.emit()
 
@@ -236,6 +241,14 @@ class ChainCard(Card):
         self._show()
         self.changed.emit()
 
+    def _look_again(self) -> None:
+        """Read on what another process trains, while it is in view."""
+        if self.folder is not None and not self.is_running and self._state == RUNNING:
+            if self.isVisible():
+                self._ask(self.folder)
+            else:
+                self._again.start()
+
     def _go_on(self) -> None:
         training = self._session.training
         if self.is_running:
@@ -307,7 +320,9 @@ class ChainCard(Card):
         if first is not None:
             metric = views_of(self._session.data.task_name).metric(first.metric)
             said = result_words(stages, self._reached, metric)
-        if self._state in (FINISHED, "", RUNNING):
+        if self._state == RUNNING:
+            return f"{said} {self.tr('It runs in the queue, or in another window.')}".strip()
+        if self._state in (FINISHED, ""):
             return said
         more = self.tr("Not all stages are done. Continue resumes where it was.")
         return f"{said} {more}".strip()
