@@ -26,6 +26,7 @@ from engine.text.wordpiece import WordPiece
 from engine.train.plan import pretraining_seconds
 from engine.train.prepare import (
     check_lengths,
+    of_setting,
     opening_table,
     roles_of,
     split_of,
@@ -242,8 +243,7 @@ def read_tables(config: PipelineConfig) -> Steps[TaskTexts]:
     """
     data = config.data
     table = yield from opening_table(data, data.data, "data")
-    roles = roles_of(data, table)
-    found = yield from finding_examples(table, roles, LabelSettings.of(data))
+    found = yield from finding_examples(table, roles_of(data, table), LabelSettings.of(data))
     hashes = (table.sha256, *(_sha256(Path(path)) for path in data.apart.values()))
     strata = found.examples.labels.astype(np.int64)
     together = None if table.together is None else table.together[found.examples.rows]
@@ -254,9 +254,11 @@ def read_tables(config: PipelineConfig) -> Steps[TaskTexts]:
     )
     apart = list[str]()
     for name, path in data.apart.items():
-        other = yield from opening_table(data, path, f"{name}_data")
-        for column in filter(None, (roles.text, roles.text_pair)):
-            apart += map(line_of, other.frame[other.column(column)])
+        with of_setting(f"{name}_data"):
+            other = yield from opening_table(data, path, f"{name}_data")
+            named = roles_of(data, other)
+        for column in filter(None, (named.text, named.text_pair)):
+            apart += map(line_of, other.frame[column])
     texts = tuple(filter(None, train)) if reads_rows(config) else ()
     if reads_rows(config):
         _check_enough(config.stages, texts)

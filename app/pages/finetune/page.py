@@ -65,9 +65,9 @@ class FineTunePage(TrainingPage):
         self.setup.setObjectName("setup_card")
         self.charts = FineTuneCharts()
         self.before = BeforeFineTuning(session, self.setup.chooser)
-        card = Card()
-        card.add(self.before, 1)
-        self.lay_out(card)
+        self.lacking = Card()
+        self.lacking.add(self.before, 1)
+        self.lay_out(self.lacking)
         self.comparison = ComparisonCard(session)
         self.stack.addWidget(self.comparison)
         self.plan, self.chain = ChainPlan(session), ChainCard(session)
@@ -135,17 +135,10 @@ class FineTunePage(TrainingPage):
         had_focus = focused is not None and self.before.isAncestorOf(focused)
         self.before.refresh()
         at_form = not self.shows_run
-        self.stack.setCurrentIndex(0 if self.before.missing() and at_form else 1)
         self._show_chain_parts(at_form)
-        if self.chain.folder is not None and at_form:
-            self.stack.setCurrentWidget(self.chain)
-        elif self._plans and not self.before.missing():
-            self.stack.setCurrentWidget(self.plan)
-        elif self.comparison.folder is not None and at_form:
-            self.stack.setCurrentWidget(self.comparison)
-        elif self.run_dir is not None and at_form and not self.before.missing():
-            self.stack.setCurrentWidget(self.meanwhile)
-        self.setup.compare.start.setEnabled(not self.reason() and not self.session.training.is_running)
+        self.stack.setCurrentWidget(self._part_shown(at_form))
+        can_compare = not self.before.missing_words() and not self.session.training.is_running
+        self.setup.compare.start.setEnabled(can_compare)
         if had_focus and not self.before.isVisible():
             self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
         if self.run_dir is None:
@@ -160,6 +153,19 @@ class FineTunePage(TrainingPage):
         if folder is not None:
             state = EvaluateState(folder, LabelledTexts(part=split), Listing((behind,)))
             self.session.show_page("evaluate", state)
+
+    def _part_shown(self, at_form: bool) -> QWidget:
+        """Return what stands beside the form, or beside the run."""
+        missing = bool(self.before.missing())
+        if at_form and self.chain.folder is not None:
+            return self.chain
+        if self._plans and not missing:
+            return self.plan
+        if at_form and self.comparison.folder is not None:
+            return self.comparison
+        if at_form and self.run_dir is not None and not missing:
+            return self.meanwhile
+        return self.lacking if at_form and missing else self.charts
 
     def _show_chain_parts(self, at_form: bool) -> None:
         """Tell the plan what the form knows; a chain in view has its own buttons, and its own command."""

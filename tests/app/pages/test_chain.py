@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.finetune.chain.requests import STOPPED, past_chains, place_of, places_of, read_chain, state_of
 from app.pages.finetune.chain.words import BETTER, INCONCLUSIVE, StageGain, gain_of, gain_words, verdict_words
 from app.pages.finetune.page import FineTunePage
+from app.pages.predict.state import PredictState
 from app.pages.run.state import RunPageState
 from engine.commands.command_line import _parser
 from engine.commands.language import pipeline_config_from
@@ -96,6 +97,9 @@ def test_a_chain_runs_as_planned_and_says_after_reopening_what_it_said(
     assert "over 2 seeds on 11 validation rows" in hand.said("chain_words")
     hand.click("copy_command")
     assert shlex.split(QGuiApplication.clipboard().text()) == [*line[:-1], str(folder)]
+    with qtbot.waitSignal(page.session.page_requested) as led:
+        hand.click("try_chain")
+    assert led.args == ["predict", PredictState(folder / "finetune-task-seed42" / "model")]
     hand.click("close_chain")
     assert not page.chain.isVisible() and hand.shown("start") == ["start"]
     page.show_state(RunPageState(chain=folder))

@@ -267,6 +267,16 @@ def test_held_out_texts_within_a_text_that_a_person_names_are_counted_and_said(
     assert json.loads((tmp_path / "pipe" / "held-out.json").read_text()) == [found, 11]
 
 
+def test_texts_of_a_test_file_are_held_out_too(tmp_path: Path) -> None:
+    lines = write_domain(tmp_path / "domain.txt").read_text(encoding="utf-8").split("\n")
+    write_table(tmp_path / "test.csv", [(lines[0], "good"), ("b a film !", "bad")])
+    config = config_in(tmp_path, test_data=str(tmp_path / "test.csv"))
+    for event in pipeline(config, tmp_path / "pipe"):
+        if isinstance(event, Started):
+            break
+    assert json.loads((tmp_path / "pipe" / "held-out.json").read_text()) == [1, 13]
+
+
 def test_the_settings_of_fine_tuning_hold_after_every_stage(tmp_path: Path) -> None:
     config = config_in(tmp_path, layer_decay=0.9, pooling="mean")
     assert fine_tuning(config, config.stages.model, 7).adapt == config.adapt

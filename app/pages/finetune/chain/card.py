@@ -300,7 +300,8 @@ class ChainCard(Card):
         self.runs_button.setVisible(not self.is_running and bool(self._reached))
         self.try_button.setVisible(not self.is_running and self._model is not None)
         buttons = (self.pause_button, self.go_on_button, self.stop_button, self.close_button)
-        if keyboard in buttons and not (keyboard.isVisible() and keyboard.isEnabled()):
+        is_lost = keyboard in buttons and not (keyboard.isVisible() and keyboard.isEnabled())
+        if is_lost or keyboard is self:
             self.take_keyboard()
 
     def _hint(self, stages: tuple[str, ...]) -> str:

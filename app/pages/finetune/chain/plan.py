@@ -132,7 +132,6 @@ class ChainPlan(Card):
         )
         self.form = SettingsForm(PipelineConfig(), NAMES)
         self.form.setObjectName("chain_settings")
-        self.form.setMaximumWidth(SETTINGS_WIDTH)
         self.time = label("", wrap=True, name="chain_time")
         self.leak = label("", "muted", wrap=True, name="chain_leak")
         self.measured = label("", wrap=True, name="chain_measured")
@@ -166,6 +165,7 @@ class ChainPlan(Card):
             wrap=True,
             name="chain_bring",
         )
+        self.form.setMaximumWidth(SETTINGS_WIDTH)
         inner = QWidget()
         set_role(inner, "clear")
         parts = (lead, self.domain, self.task, self.form, self._titled(self.tr("How long"), self.time))

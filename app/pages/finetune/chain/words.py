@@ -106,8 +106,13 @@ def result_words(stages: Sequence[str], reached: Mapping[str, Gained], metric: s
     known = {stage: gain for stage, gain in gains.items() if gain is not None}
     if base is None or not known:
         return ""
-    higher = translate("chain", "{stage}, {metric} is higher by {gain}: the interval excludes 0.")
-    lower = translate("chain", "{stage}, {metric} is lower by {gain}: the interval excludes 0.")
+    higher = translate(
+        "chain",
+        "{stage}, {metric} is higher by {gain} on these rows: the interval over the seeds excludes 0.",
+    )
+    lower = translate(
+        "chain", "{stage}, {metric} is lower by {gain} on these rows: the interval over the seeds excludes 0."
+    )
     said = [
         (higher if gain.verdict == BETTER else lower).format(
             stage=stage_title(stage), metric=metric, gain=words.decimal(abs(gain.value))
