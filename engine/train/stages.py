@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, marked
+from engine.errors import ConfigError, marked
 from engine.events import Steps
 from engine.model.config import BertConfig
 from engine.model.trim import ids_to_keep
@@ -218,18 +218,19 @@ def _check_budgets(asked: StagesConfig) -> None:
 
 
 def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
-    """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: DataError."""
+    """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: ConfigError."""
     wordpiece, found = WordPiece.from_folder(Path(asked.model)), 0
     for text in texts:
         found += len(wordpiece.encode_ids([text])[0])
         if found * (1 - asked.held_out_share) >= asked.batch_tokens:
             return
-    raise DataError(
+    raise ConfigError(
         marked(
             "engine",
-            "A text to pretrain on has {tokens} tokens, of which {share:.0%} are held out; one "
-            "step takes {batch}. Give more text, or lower batch_tokens.",
+            "{field}: a text to pretrain on has {tokens:,} tokens, of which {share:.0%} are held out, and "
+            "one step takes {batch:,}. Give more text, or take fewer tokens a step.",
         ),
+        field="batch_tokens",
         tokens=found,
         share=asked.held_out_share,
         batch=asked.batch_tokens,

@@ -169,7 +169,7 @@ def test_a_text_that_is_too_short_is_refused_in_the_plan_and_nothing_is_left(
     page.plan.form.set_values({"batch_tokens": 100_000})
     hand.click("start")
     ended(page, qtbot)
-    assert page.plan.isVisible() and "one step takes 100000" in hand.said("refusal_chain")
+    assert page.plan.isVisible() and "one step takes 100,000" in hand.said("refusal_batch_tokens")
     assert not list((tmp_path / "runs").glob("*/pipeline.toml"))
 
 

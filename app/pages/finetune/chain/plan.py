@@ -17,7 +17,7 @@ from app import words
 from app.form.form import SettingsForm
 from app.look.labels import ElidedLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import SETTINGS_WIDTH, Card, ScrollView, button, named, set_role
+from app.look.widgets import Card, button, holder, named, set_role
 from app.pages.choose.budget import BudgetField
 from app.pages.choose.text import TextChooser
 from app.pages.finetune.chain.requests import ChainFound, names_of, newest_result
@@ -39,6 +39,7 @@ STAGES = (DOMAIN, TASK)
 UNITS = ("minutes", "steps")
 USUAL = {DOMAIN: {"minutes": 10.0, "steps": 1000.0}, TASK: {"minutes": 5.0, "steps": 200.0}}
 KEPT = "finetune/chain"
+INPUT = 200  # px
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +166,24 @@ class ChainPlan(Card):
             wrap=True,
             name="chain_bring",
         )
-        self.form.setMaximumWidth(SETTINGS_WIDTH)
-        inner = QWidget()
-        set_role(inner, "clear")
-        parts = (lead, self.domain, self.task, self.form, self._titled(self.tr("How long"), self.time))
-        brings = self._titled(self.tr("What it may bring"), bring, self.measured)
-        held_out = self._titled(self.tr("Held out"), self.leak)
-        column(*parts, brings, held_out, STRETCH, gap=14, margins=(0, 0, 6, 0), parent=inner)
-        self.add(ScrollView(inner), 1)
+        self.form.set_width(INPUT)
+        self.form.add_first(self._part(lead, self.domain, self.task))
+        self.form.add_last(
+            self._part(
+                self._titled(self.tr("How long"), self.time),
+                self._titled(self.tr("What it may bring"), bring, self.measured),
+                self._titled(self.tr("Held out"), self.leak),
+            )
+        )
+        self.add(self.form, 1)
         self.add(self.refusal)
         self.body.addLayout(row(self.close_button, STRETCH))
 
+    def _part(self, *items: QWidget) -> QWidget:
+        return holder(column(*items, gap=14, margins=(0, 0, 6, 6)))
+
     def _titled(self, title: str, *under: QWidget) -> QWidget:
-        part = QWidget()
-        set_role(part, "clear")
-        column(label(title, "card-title"), *under, gap=2, parent=part)
-        return part
+        return holder(column(label(title, "card-title"), *under, gap=2))
 
     def look(self) -> None:
         """Look for what a chain over the open table has gained before."""
