@@ -23,7 +23,8 @@ from engine.commands.language import pipeline_config_from
 from engine.settings.pipeline import PipelineConfig
 from engine.train.pipeline import read_pipeline
 from engine.train.pretraining import setup as pretraining_setup
-from engine.train.run.runs import list_runs
+from engine.train.run.lock import locked
+from engine.train.run.runs import LOCK, list_runs
 from tests.app.hand import Hand, ShowPage
 from tests.engine.tiny_runs import tiny_config
 
@@ -121,6 +122,13 @@ def test_a_chain_that_was_stopped_is_offered_and_continues_where_it_was(
     assert state_of(folder) == STOPPED and "Not all stages are done" in hand.said("chain_words")
     done = [one.path for one in list_runs(folder) if one.state == "finished"]
     kept = {path: path.stat().st_mtime_ns for run in done for path in (run / "model").iterdir()}
+    hand.click("close_chain")
+    with locked(folder / LOCK):  # as by another process, which trains it
+        page.show_state(RunPageState(chain=folder))
+        assert page.session.wait_idle()
+        assert "in the queue, or in another window" in hand.said("chain_words")
+        assert not hand.shown("stop_chain", "go_on_chain")
+    qtbot.waitUntil(lambda: "Not all stages are done" in hand.said("chain_words"), timeout=20_000)
     hand.click("close_chain")
     hand.click("show_unfinished_chain")
     assert page.session.wait_idle()
