@@ -26,7 +26,7 @@ from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.lock import locked
 from engine.train.run.runs import LOCK, list_runs
 from tests.app.hand import Hand, ShowPage
-from tests.engine.tiny_runs import tiny_config
+from tests.engine.tiny_runs import tiny_config, write_table
 
 SETTINGS = {"max_length": 23, "num_epochs": 1, "batch_size": 16, "device": "cpu", "precision": "float32",
             "kernels": "oneDNN", "num_threads": 1, "layer_decay": 0.9}  # fmt: skip
@@ -151,6 +151,11 @@ def test_what_a_plan_lacks_is_said_and_nothing_can_be_started(
     page.plan.text.choose([str(page.session.data.path)], "text")
     assert "this table itself: its validation and test texts are read too" in hand.said("chain_leak")
     assert hand.find("start").isEnabled()
+    write_table(tmp_path / "posts.csv", [("an odd post about it", "x"), ("one more of them", "y")])
+    open_table = page.session.data.path
+    page.plan.text.take([str(tmp_path / "posts.csv")])
+    assert page.session.wait_idle() and page.session.data.path == open_table
+    assert page.plan.values()["domain_column"] == "text"
     page.plan.text.choose([tmp_path / "domain.txt"])
     assert "counted before the first stage" in hand.said("chain_leak")
 
@@ -170,6 +175,7 @@ def test_a_second_training_has_the_chain_wait_in_the_queue(
     assert queued[0] == page.plan.config(page.setup.config())
 
 
+@pytest.mark.slow
 def test_a_text_that_is_too_short_is_refused_in_the_plan_and_nothing_is_left(
     page: FineTunePage, hand: Hand, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -114,7 +114,7 @@ class ChainPlan(Card):
         self._session, self._known = session, Known()
         self._asked = Channel(self, session.workers.quick)
         self._ready = False
-        self.text = TextChooser(session, self, "domain_text")
+        self.text = TextChooser(session, self, "domain_text", opens_tables=False)
         self.rows = ElidedLabel("")
         self.rows.setObjectName("chain_rows")
         self.domain = StageChoice(
@@ -223,8 +223,9 @@ class ChainPlan(Card):
         values: dict[str, Any] = {"task_minutes": USUAL[TASK]["minutes"]}
         with suppress(ValueError, TypeError, UserError):
             kept = json.loads(self._session.settings.value(KEPT, ""))
-            values = {name: kept[name] for name in self.values() if name in kept}
-            with_values(PipelineConfig(), dict(values))
+            found = {name: kept[name] for name in self.values() if name in kept}
+            with_values(PipelineConfig(), dict(found))
+            values = found
         self.form.set_values(values)
         places = [place for place in str(values.get("domain_text", "")).split("\n") if place]
         if places:
