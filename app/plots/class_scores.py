@@ -95,7 +95,7 @@ class ClassScoresPlot(ColumnsFigure):
     def _bar(self, one: ClassRow) -> Cell:
         if one is self.mean:
             return WordsCell("")
-        return Bar(one.f1, least=7.0 if one.f1 > 0 else 0.0, interval=one.interval)
+        return Bar(one.f1, interval=one.interval)
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:
         super().paint_ground(painter, place, room)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPalette
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QImage, QPainter, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -27,7 +30,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import app
 from app.look import theme
+from app.look.columns import Bar
 from app.look.labels import ElidedLabel, label
 from app.look.table_view import TableView
 from app.look.widgets import Advice, Card, button
@@ -38,18 +43,18 @@ from app.plots.histogram import HistogramPlot
 from app.settings import AppSettings
 
 pytestmark = pytest.mark.usefixtures("styled")
-BOTH = pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+EVERY = pytest.mark.parametrize("colors", theme.THEMES, ids=[colors.name for colors in theme.THEMES])
 GROUNDS = ("page", "card", "rail", "field", "hover")
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("token", ["text", "muted", "accent", "b", "fine", "look", "wrong"])
 def test_every_text_colour_has_the_contrast_it_needs_on_every_ground(colors: theme.Theme, token: str) -> None:
     for ground in GROUNDS:
         assert theme.contrast(getattr(colors, token), getattr(colors, ground)) >= 4.5, ground
 
 
-@BOTH
+@EVERY
 def test_text_on_coloured_grounds_can_be_read(colors: theme.Theme) -> None:
     for ink, ground in (
         ("on_accent", "accent"),
@@ -62,7 +67,92 @@ def test_text_on_coloured_grounds_can_be_read(colors: theme.Theme) -> None:
     assert theme.contrast(theme.ICON_INK, colors.card) >= 3  # arrows in the style sheet are not tinted
 
 
-@BOTH
+INKS = {  # of bars -> what they are painted on
+    "accent": ("card", "track", "page", "hover"),
+    "bar": ("card", "track", "page", "hover"),
+    "b": ("card", "track"),
+    "fine": ("card", "track"),
+    "wrong": ("card", "track"),
+    "text": ("bar",),  # a bar within a bar, and the line of an interval over it
+}
+
+
+@EVERY
+def test_every_bar_can_be_seen_on_its_track_and_its_card(colors: theme.Theme) -> None:
+    for ink, grounds in INKS.items():
+        for ground in grounds:
+            assert theme.contrast(getattr(colors, ink), getattr(colors, ground)) >= 3, (ink, ground)
+
+
+def test_no_bar_is_painted_in_what_is_made_to_stand_behind_text() -> None:
+    inks = set()
+    for path in Path(app.__file__).parent.rglob("*.py"):
+        for call in re.findall(r"\bBar\((.*?)\)", path.read_text(encoding="utf-8"), re.DOTALL):
+            inks |= set(re.findall(r'"([a-z_]+)"', call))
+    assert inks <= {*INKS, "track", "hover"}
+
+
+@EVERY
+def test_what_is_off_is_fainter_than_what_is_quiet_and_can_still_be_read(colors: theme.Theme) -> None:
+    off, quiet = (theme.contrast(ink, colors.card) for ink in (colors.disabled, colors.muted))
+    assert quiet / off > 1.9 and off > 2
+
+
+@pytest.mark.parametrize("colors", [theme.CONTRAST_LIGHT, theme.CONTRAST_DARK])
+def test_high_contrast_is_black_and_white_with_strong_edges(colors: theme.Theme) -> None:
+    assert theme.contrast(colors.text, colors.card) == pytest.approx(21)
+    assert colors.edge == colors.text
+    for token in ("muted", "accent", "b", "fine", "look", "wrong", "focus"):
+        assert theme.contrast(getattr(colors, token), colors.card) >= 7, token
+
+
+def test_a_bar_is_as_long_as_its_share_and_one_of_nothing_is_not_there(qapp: QApplication) -> None:
+    for share, wanted in ((0.0, 0), (0.02, 4), (0.5, 100), (1.0, 200)):
+        image = QImage(220, 20, QImage.Format.Format_ARGB32)
+        image.fill(theme.current().color("card"))
+        painter = QPainter(image)
+        Bar(share, height=8.0, radius=4.0).paint(painter, QRectF(10, 0, 200, 20))
+        painter.end()
+        accent = theme.current().accent
+        assert abs(sum(image.pixelColor(x, 10).name() == accent for x in range(220)) - wanted) <= 2, (
+            share
+        )  # round ends
+
+
+def test_the_font_in_the_box_stands_in_for_fallbacks_alone(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wanted, system, family in (
+        ("", "DejaVu Sans", theme.OWN_FONT),
+        ("", "Segoe UI", ""),
+        ("", "Cantarell", ""),
+        ("system", "DejaVu Sans", ""),
+        ("inter", "Segoe UI", theme.OWN_FONT),
+    ):
+        monkeypatch.setenv("CLOZE_FONT", wanted)
+        monkeypatch.setattr(
+            theme, "QFontInfo", lambda _font, system=system: SimpleNamespace(family=lambda: system)
+        )
+        theme._ui_family.cache_clear()
+        assert theme._ui_family() == family, (wanted, system)
+    monkeypatch.undo()
+    theme._ui_family.cache_clear()
+    for bold in (False, True):
+        found = QFontInfo(theme.ui_font(bold=bold))
+        assert (found.family(), found.weight()) == (theme.OWN_FONT, 600 if bold else 400)
+
+
+def test_styled_words_keep_figures_of_one_width(qtbot) -> None:
+    for role in ("huge", "caption", "muted", "card-title"):
+        made = label("", role)
+        qtbot.addWidget(made)
+        made.ensurePolished()
+        assert made.font().featureValue(QFont.Tag("tnum")) == 1, role
+        widths = {made.fontMetrics().horizontalAdvance(digit * 8) for digit in "0123456789"}
+        assert len(widths) == 1, role
+
+
+@EVERY
 def test_meanings_stay_apart_for_colour_blind_eyes(colors: theme.Theme) -> None:
     for matrix in (DEUTAN, PROTAN):
         seen = {
