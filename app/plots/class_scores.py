@@ -58,7 +58,7 @@ class ClassScoresPlot(ColumnsFigure):
 
     def columns(self) -> tuple[Column, ...]:
         width, gap = self.canvas().width(), self.gap
-        score, count = self.widest(["0.000"], bold=True), self.widest(["00,000"])
+        score, count = self.widest(["99.9 %"], bold=True), self.widest(["00,000"])
         beside = max(score, self.widest([self.tr("precision")], size=self.head_size))
         names = self.widest((one.name for one in self.rows), bold=True)
         is_wide = width >= NARROW
