@@ -69,8 +69,11 @@ QToolButton:hover, QToolButton:checked { color: @text; background: @hover; }
 QToolButton:focus { border: 2px solid @focus; padding: 1px 6px; }
 QToolButton:disabled { color: @disabled; background: transparent; }
 QToolButton[role="corner"] { padding: 2px 3px; }
-QToolButton[role="corner"]:focus { padding: 1px 2px; }
+QToolButton[role="corner"]:focus, QToolButton[role="link"]:focus { padding: 1px 2px; }
 QToolButton::menu-indicator { image: none; width: 0; }
+QToolButton[role="link"] { color: @accent; padding: 2px 3px; }
+QToolButton[role="link"]:hover { background: transparent; text-decoration: underline; }
+QToolButton[role="link"]:disabled { color: @disabled; }
 QToolButton[role="nav"] { color: @text; padding: 5px 9px; text-align: left; }
 QToolButton[role="nav"]:hover { background: @track; }
 QToolButton[role="nav"]:checked { background: @card; color: @accent; font-weight: 600; }
