@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QImage, QPainter, QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -333,6 +333,35 @@ def test_whatever_takes_the_keyboard_shows_it(qtbot, make) -> None:
     assert _num_changed(before, widget.grab().toImage()) > 40
 
 
+@pytest.mark.parametrize("mode", ["light", "dark", "contrast"])
+@pytest.mark.parametrize("role", ["", "primary", "link", "tool"])
+def test_a_button_that_is_off_is_fainter_than_quiet_words(
+    qapp: QApplication, qtbot, role: str, mode: str
+) -> None:
+    theme.apply_theme(qapp, mode)
+    made = QToolButton(text="Press") if role == "tool" else button("Press", role)
+    quiet, card = label("Press", "muted"), Card("Title")
+    qtbot.addWidget(card)
+    for widget in (made, quiet):
+        card.add(widget)
+    card.resize(200, 160)
+    card.show()
+    on = _ink_contrast(made, card)
+    made.setEnabled(False)
+    off = _ink_contrast(made, card)
+    assert off < 0.75 * on and off < 0.75 * _ink_contrast(quiet, card) and off > 1.5
+
+
+def _ink_contrast(widget: QWidget, card: Card) -> float:
+    """Return the contrast of a widget's commonest colour with the one there that differs most from it."""
+    inner = QRect(widget.mapTo(card, QPoint(4, 4)), widget.size() - QSize(8, 8))
+    image = card.grab(inner).toImage().convertToFormat(QImage.Format.Format_ARGB32)
+    values, counts = np.unique(np.frombuffer(image.constBits(), dtype=np.uint32), return_counts=True)
+    colors = [QColor.fromRgb(int(value) & 0xFFFFFF).name() for value in values]
+    ground = colors[int(counts.argmax())]
+    return max(theme.contrast(color, ground) for color in colors)
+
+
 def test_icons_are_drawn_in_the_theme_and_sharp_when_scaled(qapp: QApplication) -> None:
     theme.apply_theme(qapp, "dark")
     for path in theme.ICONS.glob("*.svg"):
@@ -404,7 +433,8 @@ def _num_changed(a: QImage, b: QImage) -> int:
 
 
 def _bytes(image: QImage) -> bytes:
-    return bytes(image.convertToFormat(QImage.Format.Format_ARGB32).constBits())
+    kept = image.convertToFormat(QImage.Format.Format_ARGB32)  # its bits live as long
+    return bytes(kept.constBits())
 
 
 def test_a_number_and_its_unit_are_never_torn_apart(qtbot) -> None:
