@@ -71,6 +71,7 @@ class SettingsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Settings"))
         self._session = session
+        self._themes = self._appearance()
         self._runs = ElidedLabel("", "muted")
         self._runs.setMinimumWidth(260)
         change = button(self.tr("Change…"), name="settings_runs_change", call=self._choose_runs_root)
@@ -83,7 +84,7 @@ class SettingsDialog(QDialog):
         close = button(self.tr("Close"), "primary", name="settings_close", call=self.accept)
         column(
             form_rows(
-                (self.tr("Appearance"), row(self._appearance(), STRETCH)),
+                (self.tr("Appearance"), row(self._themes, STRETCH)),
                 (self.tr("Text size"), self._sizes()),
                 (self.tr("Runs folder"), row((self._runs, 1), change)),
                 (self.tr("Internet"), self._offline),
@@ -96,6 +97,7 @@ class SettingsDialog(QDialog):
             parent=self,
         )
         close.setDefault(True)
+        self._themes.buttons[theme.mode()].setFocus()
         self._show_runs()
 
     def _appearance(self) -> SegmentedButtons:
@@ -108,7 +110,6 @@ class SettingsDialog(QDialog):
         buttons = SegmentedButtons("theme", entries)
         buttons.set_current(theme.mode())
         buttons.chosen.connect(self._choose_theme)
-        buttons.buttons[theme.mode()].setFocus()
         return buttons
 
     def _sizes(self) -> QHBoxLayout:
