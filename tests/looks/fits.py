@@ -34,7 +34,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton, QAbstractScrollArea, QApplication, QComboBox, QLabel, QLineEdit, QPushButton, QStyle,
-    QStyleOptionComboBox, QTabBar, QToolButton, QWidget,
+    QStyleOptionComboBox, QTabBar, QTableView, QToolButton, QWidget,
 )  # fmt: skip
 
 from app import shipped
@@ -53,6 +53,7 @@ THEMES = ("light", "dark", "contrast")
 CONTRAST, LARGE_CONTRAST, LARGE = 4.5, 3.0, 19  # after WCAG 2.2; from how many px bold words count as large
 THIN = 0.8  # of its contrast that a thin stroke keeps on screen, where its edges are smoothed
 REST_MS, LONGEST_S, PATIENCE_S = 80, 60, 900
+MOST_COLUMNS, HEAD_PADDING = 40, 16  # px, about as the style sheet has it
 ICON_ALONE = Qt.ToolButtonStyle.ToolButtonIconOnly
 
 
@@ -140,12 +141,24 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
             yield "cut", widget.placeholderText()
     elif isinstance(widget, QTabBar) and widget.tabRect(widget.count() - 1).right() > widget.width():
         yield "cut", widget.tabText(widget.count() - 1)
+    elif isinstance(widget, QTableView) and widget.horizontalHeader().isVisible():
+        yield from (("cut", head) for head in _narrow_heads(widget))
     parent = widget.parentWidget()
     is_held = parent is not None and not isinstance(parent.parentWidget(), QAbstractScrollArea)
     if text and is_held and not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
         yield "outside", text
     if text and isinstance(widget, QLabel | QAbstractButton):
         yield from (("over", f"{text} | {other}") for other in _neighbours_under(widget))
+
+
+def _narrow_heads(view: QTableView) -> Iterator[str]:
+    """Yield the heads of a table's columns that have less room than their words."""
+    header, model = view.horizontalHeader(), view.model()
+    for column in range(min(header.count(), MOST_COLUMNS)):
+        head = str(model.headerData(column, Qt.Orientation.Horizontal) or "")
+        taken = header.fontMetrics().horizontalAdvance(head) + HEAD_PADDING
+        if not header.isSectionHidden(column) and header.sectionSize(column) < taken:
+            yield head
 
 
 def _is_narrow(widget: QLabel | QAbstractButton) -> bool:

@@ -190,6 +190,21 @@ def test_system_follows_what_the_system_says(qapp: QApplication) -> None:
     assert theme.mode() == "system"
 
 
+def test_high_contrast_is_taken_from_the_system_where_nothing_else_was_asked_for(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(theme, "_wants_contrast", lambda: True)
+    for mode, found in (("system", theme.CONTRAST_LIGHT), ("light", theme.LIGHT), ("dark", theme.DARK)):
+        theme.apply_theme(qapp, mode)
+        assert theme.current() is found
+    monkeypatch.undo()
+    theme.apply_theme(qapp, "light")
+    theme.watcher().mode = "system"
+    monkeypatch.setattr(theme, "_wants_contrast", lambda: True)
+    theme.watcher()._system_changed()  # as Qt tells it
+    assert theme.current() is theme.CONTRAST_LIGHT
+
+
 def test_a_switch_reaches_pictures_that_are_open(qapp: QApplication, qtbot) -> None:
     plots = [CurvePlot("Loss"), HistogramPlot("Length"), ConfusionPlot("Confusion"), BarsPlot("Labels")]
     plots[0].append([1, 2, 3], [3.0, 2.0, 1.0])
