@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -22,14 +23,19 @@ from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import STRETCH, row
 from app.look.widgets import PAGE_MARGIN, button, named, set_role
 from app.pages.choose.model_box import FolderQuestion
-from app.pages.models.state import ModelsState
 from app.pages.stated_page import InBar, StatedPage
 from app.rail import DATA, MODEL, RAIL_PAGES, TEXT
 from app.running_job import RunningJob, running_job
 from app.session import Session
 from app.text_editor import TextEditor
+from app.work.later import later
 from app.work.library import ModelEntry
 from app.work.titles import about_words, model_title, shape_words
+
+if TYPE_CHECKING:
+    from app.pages.models.state import ModelsState
+else:  # which knows how large a model is, and brings torch
+    ModelsState = later("app.pages.models.state", "ModelsState")
 
 HEIGHT = 44  # px
 NARROW = 900  # px of the bar, below which the field says less
