@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
     QKeySequence,
+    QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QMainWindow, QStyle, QWidget
@@ -63,6 +64,7 @@ else:
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 TEXT_KEYS = "Ctrl+T"
 BANNER_GAP = 6  # px below the bar
+LOW = 700  # px of the window, below which a question about a run takes the place of the bar
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 450  # after which a window manager has put its frame around a new window
@@ -224,6 +226,15 @@ class MainWindow(QMainWindow):
         if not event.spontaneous():
             self._framed.start()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_bar()
+
+    def _fit_bar(self) -> None:
+        """Show the bar, but for a lecture, and for a low window while it asks about a run."""
+        is_asking = not self.banner.isHidden() and self.height() < LOW
+        self.bar.setVisible(not self._places.is_held and not is_asking)
+
     def fit_to_screen(self) -> None:
         """Shrink and move a window that opened too large for its screen, its title bar counted."""
         if self.isMaximized() or self.isFullScreen() or self.size() != self._first_size:
@@ -256,7 +267,7 @@ class MainWindow(QMainWindow):
     def set_bare(self, bare: bool) -> None:
         """Show the open page alone, without rail and bars, or all of the window again."""
         self._places.is_held = bare
-        self.bar.setVisible(not bare)
+        self._fit_bar()
         self._hold_again(bare)
         self.rail.setVisible(not bare)
         self.status.setVisible(not bare)
@@ -401,6 +412,7 @@ class MainWindow(QMainWindow):
         self._banner_row.setContentsMargins(PAGE_MARGIN, BANNER_GAP if runs else 0, PAGE_MARGIN, 0)
         if not runs:
             self.banner.hide()
+            self._fit_bar()
             return
         run = runs[0]
         text = self.tr("The run {name} was interrupted at step {step} of {total}. Continue it?").format(
@@ -413,6 +425,7 @@ class MainWindow(QMainWindow):
             text = template.format(name=run_title(run.path), step=words.number(run.step))
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)
+        self._fit_bar()
 
     def open_run(self, path: Path) -> None:
         """Show a run on the page of its kind, which its settings tell."""

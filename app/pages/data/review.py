@@ -48,7 +48,7 @@ class ReviewCard(Card):
         self.text = TextEdit(readOnly=True, tabChangesFocus=True)
         self.text.setObjectName("review_text")
         self.text.setAccessibleName(self.tr("Text"))
-        self.text.setMinimumHeight(36)
+        self.text.setMinimumHeight(48)
         self._grid = QGridLayout()
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(12)
