@@ -34,7 +34,7 @@ from app.plots.scatter import ScatterPlot
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from app.plots.similarity import SimilarityPlot, picture_of
 from app.plots.slope import SlopePlot
-from app.plots.step_chips import StepChip, StepChips
+from app.plots.step_chips import StepChip, StepChips, StepGroups
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
 from app.plots.tokens import HIDDEN, UNTOUCHED, MaskedExample, TokensPlot
 from app.plots.word_chips import MaskableWord, WordChips
@@ -282,7 +282,13 @@ def pieces() -> PiecesPlot:
 
 def step_chips() -> StepChips:
     plot = StepChips("Steps")
-    plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", round_from=0)), 1)
+    plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", is_off=True)), 1)
+    return plot
+
+
+def step_groups() -> StepGroups:
+    plot = StepGroups("Groups of steps")
+    plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", is_changed=True)), 1)
     return plot
 
 
@@ -296,6 +302,7 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
+    step_groups,
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)
-NEVER_EMPTIED = (run_curves, loss_curves, history, bins, score_scale, difference, step_chips)
+NEVER_EMPTIED = (run_curves, loss_curves, history, bins, score_scale, difference, step_chips, step_groups)
