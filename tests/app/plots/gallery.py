@@ -17,6 +17,7 @@ from app.plots.difference import DifferencePlot
 from app.plots.figure import Figure
 from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.heatmap import HeatmapPlot
+from app.plots.hidden_word import HiddenWord, HiddenWordPlot
 from app.plots.histogram import HistogramPlot
 from app.plots.history import HistoryPlot
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
@@ -286,6 +287,14 @@ def step_chips() -> StepChips:
     return plot
 
 
+def hidden_word() -> HiddenWordPlot:
+    plot = HiddenWordPlot("A hidden word")
+    plot.set_hidden_word(
+        HiddenWord(("the", "cat", "."), 1, (("cat", 0.5), ("dog", 0.25)), (0.25, 0.5, 0.125))
+    )
+    return plot
+
+
 def step_groups() -> StepGroups:
     plot = StepGroups("Groups of steps")
     plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", is_changed=True)), 1)
@@ -302,7 +311,17 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
-    step_groups,
+    *(step_groups, hidden_word),
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)
-NEVER_EMPTIED = (run_curves, loss_curves, history, bins, score_scale, difference, step_chips, step_groups)
+NEVER_EMPTIED = (
+    run_curves,
+    loss_curves,
+    history,
+    bins,
+    score_scale,
+    difference,
+    step_chips,
+    step_groups,
+    hidden_word,
+)
