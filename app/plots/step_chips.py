@@ -18,7 +18,7 @@ from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure
 from app.plots.strokes import CENTER, paint_chip, paint_edge, write
 
-CHIP, PAD, GAP = 28.0, 9.0, 5.0  # px: a step's height, what is beside its name, and between two
+CHIP, PAD, GAP = 28.0, 8.0, 5.0  # px: a step's height, what is beside its name, and between two
 SIZE, SMALL = 12, 11  # px of the words
 BETWEEN, LINE = 20.0, 3.0  # px between groups, and of the line over them
 WORDS_TOP, GROUP_HEIGHT = 8.0, 30.0

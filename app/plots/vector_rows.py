@@ -129,6 +129,10 @@ class VectorRows(LayeredFigure):
         """Return the px that so many rows take at least, in any step."""
         return int(HEAD + OVER + FOOT + LEGEND + rows * LEAST_ROW) + 1
 
+    def least_height(self, picture: VectorPicture) -> int:
+        """Return the px that a picture takes at least."""
+        return int(_above(picture) + _below(picture) + len(picture.rows) * LEAST_ROW) + 1
+
     def chosen_rect(self) -> QRectF:
         """Return where the chosen row lies; the first where none is chosen."""
         places = (place for place, row in enumerate(self.picture.rows) if row.is_chosen)

@@ -52,7 +52,7 @@ COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
 LEAST_PICTURE = 160  # px
 MOST_PIECES, LEAST_ROWS = 12, 10  # so many pieces always have a row each; of more, so many rows are shown
-BOXES = {"piece": 116, "layer": 126, "head": 98, "answer": 140}  # px
+BOXES = {"piece": 136, "layer": 126, "head": 98, "answer": 140}  # px
 
 
 class AnatomyPage(LookingPage[AnatomyState]):
@@ -253,8 +253,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if wanted is None and (self._begins or self._is_elsewhere(was, found.now)):
             self.walk = self.walk.on_piece(vectors.first_content(found.now))
         self._begins = False
-        count = found.now.num_tokens
-        self.rows.setMinimumHeight(self.rows.height_for(count if count <= MOST_PIECES else LEAST_ROWS))
         self._fill_boxes()
         self._show()
 
@@ -439,10 +437,15 @@ class AnatomyPage(LookingPage[AnatomyState]):
             return
         count, rows = found.now.num_tokens, self.rows
         step = step_at(self.walk)
-        picture = step.picture(found.now, self.walk, rows.most_rows)  # of a long text the same in every step
-        if rows.most_rows < count <= rows.room_for(VectorPicture()):
-            whole = step.picture(found.now, self.walk, count)
-            picture = whole if count <= rows.room_for(whole) else picture
+        if count <= MOST_PIECES:  # each has a row, and the picture scrolls where they have no room
+            picture = step.picture(found.now, self.walk, max(count, rows.most_rows))
+            rows.setMinimumHeight(rows.least_height(picture))
+        else:
+            picture = step.picture(found.now, self.walk, rows.most_rows)  # the same rows in every step
+            if count <= rows.room_for(VectorPicture()):
+                whole = step.picture(found.now, self.walk, count)
+                picture = whole if count <= rows.room_for(whole) else picture
+            rows.setMinimumHeight(rows.height_for(LEAST_ROWS))
         self.rows.set_title(title_of(self.walk))
         self.rows.set_picture(picture)
         self.rows.set_caption(self._caption(found))

@@ -156,14 +156,16 @@ def test_one_click_makes_everything_ready_to_train_on_film_reviews(
     assert session.model.chosen.model == str(other)  # what a person has chosen stays
 
 
-def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(page: WelcomePage) -> None:
+def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(
+    qtbot: QtBot, page: WelcomePage
+) -> None:
     show(page)
     assert recent(page) == [] and not page.recent_card.isVisible() and page.first_day.isVisible()
-    assert page.samples_card.width() > page.look_card.width()  # moved up, across the page
+    qtbot.waitUntil(lambda: page.samples_card.width() > page.look_card.width())  # across the page
     make_run(page.session.runs.root, "20250102-120000-talk", PretrainConfig(), state="stopped", step=7)
     show(page)
     assert page.recent_card.isVisible() and not page.first_day.isVisible()
-    assert page.samples_card.width() < page.look_card.width()
+    qtbot.waitUntil(lambda: page.samples_card.width() < page.look_card.width())
 
 
 def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot, page: WelcomePage) -> None:
