@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainte
 from app.look import theme
 from app.look.columns import RIGHT
 from app.plots.figure import Numbers
-from app.plots.pointed import PointedFigure
+from app.plots.pointed import PointedFigure, place_after
 from app.plots.strokes import CENTER, paint_chip, paint_edge, write
 
 CHIP, PAD, GAP = 28.0, 8.0, 5.0  # px: a step's height, what is beside its name, and between two
@@ -98,7 +98,7 @@ class StepsFigure(PointedFigure):
 
 
 class StepGroups(StepsFigure):
-    """The groups beside each other, a line over each that fills. A click opens a group at its first step."""
+    """The groups beside each other, a line over each that fills. A click or Enter opens one at its first step."""
 
     wanted_size = (600, int(GROUP_HEIGHT))
     least_size = (320, int(GROUP_HEIGHT))
@@ -142,6 +142,13 @@ class StepGroups(StepsFigure):
     def summary(self) -> str:
         groups = self.groups
         return self.words_of(groups.index(self.open_group)) if groups else ""
+
+    def after(self, event: QKeyEvent) -> int:
+        if Qt.Key(event.key()) in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            return -1
+        here = self.groups.index(self.open_group) if self.current < 0 else self.current
+        found = place_after(event, here, len(self.groups))
+        return -1 if found is None else found
 
     def choose(self, target: int, event: QMouseEvent | QKeyEvent) -> None:
         self.step_chosen.emit(self.groups[target].places[0])

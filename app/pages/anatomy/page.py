@@ -93,7 +93,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.count = label("", "muted", name="anatomy_count")
         self.count.setFixedHeight(self.texts.box_a.one_line)
         self.groups = named(StepGroups(self.tr("Groups of steps")), "anatomy_groups")
-        self.groups.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys walk all steps
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
         for steps in (self.groups, self.strip):
             steps.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
