@@ -98,7 +98,7 @@ class StepsFigure(PointedFigure):
 
 
 class StepGroups(StepsFigure):
-    """The groups beside each other, a line over each that fills. A click or Enter opens one at its first step."""
+    """The groups beside each other, a line over each that fills. One is opened at its first step."""
 
     wanted_size = (600, int(GROUP_HEIGHT))
     least_size = (320, int(GROUP_HEIGHT))
