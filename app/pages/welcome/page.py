@@ -13,7 +13,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QWidget
 
 from app import shipped, words
-from app.look.labels import ElidedLabel, WholeLabel, label, tip
+from app.look.labels import PART, ElidedLabel, WholeLabel, label, tip
 from app.look.layout import column, row
 from app.look.widgets import GAP, Card, Page, ScrollView, button, set_role
 from app.pages.choose.model_box import FolderQuestion
@@ -89,7 +89,7 @@ class WelcomePage(Page):
         said = self.tr("From texts with labels, a model learns to label new ones.")
         self.teach_card.add(WholeLabel(said, "muted"))
         polarity = next((one for one in shipped.TABLES if one.key == POLARITY), None)
-        size = "" if polarity is None else words.tr_engine(polarity.size)
+        size = "" if polarity is None else words.tr_engine(polarity.size).replace(", ", PART)
         for title, detail, door in (
             (self.tr("Your own table"), self.tr("CSV, TSV, JSON lines"), self.open_button),
             (self.tr("No table at hand?"), size, self.reviews_button),
