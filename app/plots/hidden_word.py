@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen
 
 from app import words
 from app.look import theme
-from app.look.columns import RIGHT
+from app.look.columns import RIGHT, Bar
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure, place_after
 from app.plots.strokes import CENTER, paint_chip, paint_edge, write, write_parts
@@ -182,19 +182,17 @@ class HiddenWordPlot(PointedFigure):
             write(painter, rect, word, "accent" if is_hidden else "text", size=size, side=CENTER)
 
     def _paint_guess(self, painter: QPainter, room: QRectF, word: str, share: float) -> None:
-        colors, painter_opacity = theme.current(), painter.opacity()
+        opacity = painter.opacity()
         painter.setOpacity(0.55 if self.is_dim else 1.0)
         is_right = word.casefold() == self.shown.words[self.shown.hidden].casefold()
         name = self.width() * NAME
         write_parts(painter, QRectF(8, room.top(), name - 8, BAR), word, bold=is_right, side=RIGHT)
         left, wide = name + 12, self.width() - name - 12 - VALUE
-        track = QRectF(left, room.center().y() - 4, wide, 8)
-        paint_chip(painter, track, colors.line)
-        bar = QRectF(track.topLeft(), QSizeF(max(1.0, wide * share), 8))
-        paint_chip(painter, bar, colors.accent if is_right else colors.muted)
+        bar = Bar(share, "accent" if is_right else "muted", height=8.0, radius=4.0)
+        bar.paint(painter, QRectF(left, room.top(), wide, BAR))
         value = QRectF(left + wide, room.top(), VALUE - 8, BAR)
         write(painter, value, words.probability(share), bold=is_right, side=RIGHT)
-        painter.setOpacity(painter_opacity)
+        painter.setOpacity(opacity)
 
 
 def _gap(word: str) -> float:
