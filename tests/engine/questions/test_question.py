@@ -27,12 +27,14 @@ from engine.questions.fill_mask import FillMaskQuestion
 from engine.questions.heads import HeadsQuestion
 from engine.questions.how_read import ReadSettings
 from engine.questions.known import LOOKING_INSIDE
+from engine.questions.label import LabellingQuestion
 from engine.questions.layers import LayersQuestion
 from engine.questions.meanings import MeaningsQuestion
 from engine.questions.next_sentence import NextSentenceQuestion
 from engine.questions.pairs import PairsQuestion
 from engine.questions.perplexity import SurpriseQuestion
 from engine.questions.predict import PredictionQuestion
+from engine.questions.prevalence import PrevalenceQuestion
 from engine.questions.question import Question
 from engine.questions.rests_on import RestingWordsQuestion
 from engine.questions.templates import TemplatesQuestion
@@ -73,6 +75,8 @@ QUESTIONS: list[Question[Any]] = [
     ComparisonQuestion(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
     PredictionQuestion(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
     TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
+    PrevalenceQuestion(MODEL, data=DATA, text="words", seed=3, how=HOW),
+    LabellingQuestion(MODEL, simulate=True, data=DATA, text="words", label="kind", order="random"),
 ]
 WITH_NOTEBOOK = {
     "fill_mask": FillMaskQuestion,
@@ -102,7 +106,8 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
 
 def test_every_question_is_tried() -> None:
     others = EvaluationQuestion, ComparisonQuestion, PredictionQuestion, TokenizeQuestion
-    assert {*LOOKING_INSIDE, *others} == {type(question) for question in QUESTIONS}
+    shares = PrevalenceQuestion, LabellingQuestion
+    assert {*LOOKING_INSIDE, *others, *shares} == {type(question) for question in QUESTIONS}
 
 
 def test_what_is_at_its_default_is_left_out_of_the_line_and_a_dash_is_no_flag() -> None:
