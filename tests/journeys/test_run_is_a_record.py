@@ -84,9 +84,9 @@ def told(window: MainWindow, page: str) -> list[str]:
 def check_remarks(said: list[str], counts: dict[str, int]) -> None:
     """Compare every remark on the data with what was counted."""
     expected = {
-        "validation texts also stand in the training data": ("leaking", "validation"),
-        "test texts also stand in the training data": ("tested", "test"),
-        "test texts also stand in the validation data": ("between", "test"),
+        "validation texts are also in the training data": ("leaking", "validation"),
+        "test texts are also in the training data": ("tested", "test"),
+        "test texts are also in the validation data": ("between", "test"),
     }
     for words, (shared, total) in expected.items():
         sentences = [each for each in said if words in each]
