@@ -30,7 +30,7 @@ class SensesAnswer:
 class WordSenses(FamilyQuestion[SensesAnswer]):
     """A word in sentences, each with the sense that it is of. is_strict: a sentence without it is refused."""
 
-    option = Option("senses", "a word in several TEXTs: does its vector change?", metavar="WORD")
+    option = Option("senses", "a word in several TEXTs, to see whether its vector changes", metavar="WORD")
     head = ("similarity of its vectors, layer by layer",)
 
     word: str
