@@ -86,7 +86,7 @@ def ways() -> ColumnsFigure:
     return plot
 
 
-ROUND = "The [MASK] flows. Hidden: river. You: lake, wrong. The model: river, right."
+ROUND = "The [MASK] flows. Masked: river. You: lake, wrong. The model: river, right."
 EVERY = {  # what is said of the first row, and what is written of it
     answer_words: ("who: F1 75.0 %, exact match 50.0 %, 8 questions", ["who", 0.5, 0.75, 8]),
     attributed: ("good: +1.250", ["good", 1.25]),
@@ -96,7 +96,7 @@ EVERY = {  # what is said of the first row, and what is written of it
         "sport: precision 0.500, recall 0.250, F1 0.375, 8 texts. F1 0.250 to 0.500 in 95 % of cases",
         ["sport", 0.5, 0.25, 0.375, 0.25, 0.5, 8],
     ),
-    guesses: ("bank  50.00 %, rank 1; this stood here", ["bank", 0.5, 1, "original"]),
+    guesses: ("bank  50.00 %, rank 1; the original", ["bank", 0.5, 1, "original"]),
     poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
     slices: (
         "short: 50.0 % of 8 texts are right (25.0 % to 75.0 %), 90.0 % of the rest; p = 0.01",
