@@ -154,7 +154,7 @@ def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
     clock.start()
     assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
     clock.stop()
-    assert "left before anything was trained" in capsys.readouterr().out
+    assert "ended before anything was trained" in capsys.readouterr().out
     assert not (tmp_path / "out" / "results.json").exists()
 
 
