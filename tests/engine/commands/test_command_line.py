@@ -95,7 +95,9 @@ def test_finetune_makes_a_model_that_evaluate_predict_and_tokenize_use(place: Pa
     } <= set(figures)
     assert isinstance(figures["notes"], list) and all(note in err for note in figures["notes"])
     code, out, err = engine("evaluate", "--model", model, "--data", "reviews.csv")
-    assert (code, out) == (0, "") and "(weighted average)" in err and "Always answering bad would score" in err
+    assert (
+        (code, out) == (0, "") and "(weighted average)" in err and "Always answering bad would score" in err
+    )
     code, out, err = engine("predict", "--model", model, "--data", "reviews.csv", "--out", "answers.csv")
     assert (code, out) == (0, "")
     answers = read_table(place / "answers.csv")
