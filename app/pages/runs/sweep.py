@@ -166,13 +166,14 @@ class SweepDialog(QDialog):
                 return self.tr("They already have so many seeds.")
             return self.tr("Choose settings, and their values.")
         said = words.counted(count, self.tr("This gives one run"), self.tr("This gives {count} runs"))
-        seconds = 0.0
+        low = high = 0.0  # seconds, as long as the quickest and the slowest of the runs that are known
         for one, line in zip(found, self._rows, strict=False):
-            known = [facts.seconds for facts in line.runs if facts.seconds]
-            seconds += len(one.configs) * (sum(known) / len(known) if known else 0.0)
+            known = [facts.seconds for facts in line.runs if facts.seconds] or [0.0]
+            low += len(one.configs) * min(known)
+            high += len(one.configs) * max(known)
         parts = [said]
-        if seconds and not (found and found[0].halving):
-            parts.append(self.tr("of about {time} in total").format(time=words.duration(seconds)))
+        if high and not (found and found[0].halving):
+            parts.append(self.tr("of {time} in total").format(time=words.duration_range(low, high)))
         text = self.tr("{runs}. They run one after another, even when the window is closed.")
         return text.format(runs=" ".join(parts))
 
