@@ -74,7 +74,7 @@ def say_error(error: BaseException) -> str:
         )
     kind = type(error).__name__
     reason = shorten(str(error), 200)
-    return translate("words", "This is a fault in Cloze: {kind}: {reason}").format(kind=kind, reason=reason)
+    return translate("words", "This is an error in Cloze: {kind}: {reason}").format(kind=kind, reason=reason)
 
 
 def _filler(value: Any) -> Any:
@@ -122,9 +122,9 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("quoting", "none"): translate("words", "Plain text"),
         ("quoting", "backslash"): translate("words", "Backslashes"),
         ("header", "no"): translate("words", "No header"),
-        ("layout", "paragraphs"): translate("words", "A paragraph a line"),
-        ("layout", "sentences"): translate("words", "A sentence a line"),
-        ("layout", "lines"): translate("words", "A document a line"),
+        ("layout", "paragraphs"): translate("words", "One paragraph per line"),
+        ("layout", "sentences"): translate("words", "One sentence per line"),
+        ("layout", "lines"): translate("words", "One document per line"),
         ("mask_unit", "piece"): translate("words", "WordPieces"),
         ("mask_unit", "word"): translate("words", "Whole words"),
         ("mask_unit", "ngram"): translate("words", "A few words"),
@@ -238,8 +238,8 @@ def interval_help() -> str:
     """Return what the interval means, for a tooltip."""
     return translate(
         "words",
-        "95 %: were it measured again and again, each time on as many other rows of the same kind, the range "
-        "would hold the true value 95 times in a hundred. Fewer rows, wider range.",
+        "95 %: measured many times on as many other rows of the same kind, the range "
+        "would contain the true value 95 times in a hundred. Fewer rows, wider range.",
     )
 
 
@@ -354,7 +354,7 @@ def event_words(event: events.Event, *, num_steps: int = 0) -> str:
 
 
 def _fetched_words(event: events.Fetched) -> str:
-    template = translate("words", "Fetching {file}: {done} of {total}")
+    template = translate("words", "Downloading {file}: {done} of {total}")
     return template.format(file=event.file, done=file_size(event.done), total=file_size(event.total))
 
 

@@ -76,7 +76,7 @@ class HiddenPages:
         """Show a scene and wait until all of it is there. Raises: UserError: it cannot be shown."""
         lacking = find.lacking(scene, found)
         if not is_kept(scene.page):
-            raise UserError(marked("engine", "This scene is of a page that this Cloze does not have."))
+            raise UserError(marked("engine", "This scene belongs to a page that this Cloze does not have."))
         if lacking:
             raise UserError(marked("engine", "“{name}” is not on this computer."), name=lacking[0].name)
         if self.pages.size() != size:

@@ -61,7 +61,7 @@ class LectureExportDialog(QDialog):
         )
         kinds = (
             (self.tr("PNG, pixels: for slides and the web"), PNG),
-            (self.tr("SVG, lines: to be edited"), SVG),
+            (self.tr("SVG, lines: for editing"), SVG),
         )
         self.kind = ChoiceBox("export_kind", self.tr("Figures"), entries=kinds)
         indices = ((self.tr("A page for the browser (HTML)"), HTML), (self.tr("Text (Markdown)"), MARKDOWN))
@@ -95,7 +95,7 @@ class LectureExportDialog(QDialog):
 
     def _press(self) -> None:
         if self.is_exporting:
-            self._end(self.tr("Stopped. What was saved stays; there is no index."))
+            self._end(self.tr("Stopped. What was saved stays, without an index."))
         else:
             self.begin()
 

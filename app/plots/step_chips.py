@@ -201,7 +201,7 @@ class StepChips(StepsFigure):
             step=target + 1, count=len(self.chips), name=chip.name
         )
         parts = [said, self.tr("turned off") if chip.is_off else ""]
-        parts.append(self.tr("not as before the change") if chip.is_changed else "")
+        parts.append(self.tr("changed") if chip.is_changed else "")
         return "; ".join(part for part in parts if part)
 
     def summary(self) -> str:

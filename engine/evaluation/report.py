@@ -255,7 +255,8 @@ def keep_fitted(report: ScoreReport, folder: Path, name: str = "") -> None:
     warmth = report.temperature if report.is_of_classes else None
     if warmth is None:
         template = marked(
-            "engine", "No temperature can be fitted: it takes {least} texts, each with one label of several."
+            "engine",
+            "No temperature can be fitted. That takes {least} texts, each with one of several labels.",
         )
         raise UserError(template, least=LEAST_TO_FIT)
     value = float(np.clip(report.kept * warmth.value, 1 / HOTTEST, HOTTEST))

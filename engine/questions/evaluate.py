@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 KEEP, FORGET = "keep", "forget"
 NOT_TESTED = marked(
     "engine",
-    "The temperature that the model keeps was fitted on half of these texts: its confidence has to "
-    "be tested on others.",
+    "The model's temperature was fitted on half of these texts, so its confidence "
+    "has to be tested on others.",
 )
 
 
@@ -48,24 +48,25 @@ class EvaluationQuestion(
     lines_are_aside: ClassVar[bool] = True
 
     model: ModelName = asked(help="a model folder, or a run's")
-    out: Path | None = rows_field("a new CSV with every text, what is true and what was answered")
-    report: Path | None = out_field("a new Markdown file with all of it")
+    out: Path | None = rows_field("a new CSV with every text, its true label and the prediction")
+    report: Path | None = out_field("a new Markdown file with the whole report")
     quick: bool = asked(False, "skip TF-IDF and the search for weak slices", kw_only=True)
     meaning: bool = asked(
         False,
-        "also look for weak slices among groups of like meaning, by the model's own vectors",
+        "also look for weak slices among groups of similar meaning, by the model's own vectors",
         kw_only=True,
     )
     near: bool = asked(
         False,
-        "draw texts together in each interval that nearly repeat one another, as the doctor finds them",
+        "in each interval, draw near-duplicates together, as the doctor finds them",
         kw_only=True,
     )
     temperature: str = asked(
         "",
-        "keep: write the temperature that is fitted into the model's cloze.json: from then on, its "
-        "probabilities are told with it; it is fitted on validation rows of the model's run, else on half of "
-        "these texts; forget: take that back, and measure without it",
+        "keep: write the fitted temperature into the model's cloze.json, which scales "
+        "its probabilities from then on. It is fitted on validation rows of the model's "
+        "run or, without one, on half of these texts. forget: remove it, and measure "
+        "without it",
         choices=("", KEEP, FORGET),
         kw_only=True,
     )

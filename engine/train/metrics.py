@@ -123,8 +123,8 @@ def scores_of(found: MeasuredScores, labels: Sequence[str]) -> ClassScores | Non
 
 ONE_ANSWER = marked(
     "engine",
-    "The model answers {label} to every one of the {rows} {split} rows, though they carry {count} "
-    "labels: it does not distinguish them.",
+    "The model predicts {label} for all {rows} {split} rows, though they carry "
+    "{count} labels. It does not distinguish them.",
 )
 _NEVER = marked("engine", "Labels that occur and are never predicted: {labels} ({count} of {total}).")
 _MOST_NAMES = 5

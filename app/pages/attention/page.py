@@ -110,7 +110,7 @@ class AttentionPage(LookingPage[AttentionState]):
             "",
             "muted",
             name="attention_count",
-            tool_tip=self.tr("[CLS] and [SEP] count too. Next to it: the memory for all heads."),
+            tool_tip=self.tr("[CLS] and [SEP] count too. Also shown: the memory for all heads."),
         )
         self.count.setFixedHeight(self.texts.box_a.one_line)
         self.attribution = AttributionCard(self.session)
@@ -465,8 +465,7 @@ class AttentionPage(LookingPage[AttentionState]):
             raise UserError(
                 marked(
                     "engine",
-                    "The heads are sorted by what they do over a table, which a scene does not hold. Sort "
-                    "them by this text.",
+                    "The heads are sorted over a table, which a scene cannot hold. Sort them by this text.",
                 )
             )
         return AttentionState(

@@ -195,7 +195,7 @@ class DataPage(StatedPage[DataState]):
         suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
         own = [words.probability(float(value)) for value in found.own[: len(rows)]]
         beside = {self.tr("suggested"): suggested, self.tr("own label"): own}
-        self.table_card.show_only(ChosenRows(rows, self.tr("labels in doubt"), beside))
+        self.table_card.show_only(ChosenRows(rows, self.tr("doubtful labels"), beside))
         self.review.set_found(found, len(rows))
         self.below.setCurrentWidget(self.review)
         self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
@@ -268,10 +268,10 @@ class DataPage(StatedPage[DataState]):
             return
         if table is None or roles is None:
             return
-        reason = "" if roles.text else self.tr("Say first which column holds the text.")
+        reason = "" if roles.text else self.tr("Choose the text column first.")
         summary = self.session.data.summary
         if roles.text and not self.session.data.has_label:
-            reason = self.tr("Say first which column holds the label.")
+            reason = self.tr("Choose the label column first.")
         elif summary is not None and summary.refusal is not None:
             reason = words.say(summary.refusal)
         self.next_button.setEnabled(not reason)
@@ -327,7 +327,7 @@ class DataPage(StatedPage[DataState]):
             name, value = remark.mend
             said = {
                 "merge_labels": self.tr("Merge"),
-                "whole_labels": self.tr("Take as classes"),
+                "whole_labels": self.tr("Use as classes"),
                 "max_labels": self.tr("Learn all {count}").format(count=words.number(value)),
             }[name]
             choose = partial(data.choose_for_labels, name, value)
@@ -397,7 +397,7 @@ class DataPage(StatedPage[DataState]):
         if not Path(path).exists():
             self.session.settings.forget_recent(str(path))
             self.empty.show_recent()
-            self._show_problem(UserError(marked("engine", "{path} is not there any more."), path=path))
+            self._show_problem(UserError(marked("engine", "{path} no longer exists."), path=path))
         else:
             self.session.data.open(path)
 

@@ -126,7 +126,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
             self.tr("Fine-tune a model"),
         )
         self.no_texts = EmptyState(
-            self.tr("Choose labelled texts above: what a run held out, the open table, or any file."),
+            self.tr("Choose labelled texts above: held-out rows of a run, the open table, or any file."),
             self.tr("Choose a file…"),
         )
 
@@ -298,7 +298,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.newer.setVisible(folder is not None)
         if folder is not None:
             name = words.shorten(model_title(folder), 60)
-            self.newer.setText(self.tr("A newer run is here: show {name}").format(name=name))
+            self.newer.setText(self.tr("A newer run is available: show {name}").format(name=name))
 
     def _fill_parts(self) -> None:
         self.part_box.setEnabled(self.folder is not None)
@@ -395,7 +395,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
             one = self.tr("the model was trained on 1")
             many = self.tr("the model was trained on {count}")
             if opened.num_seen == report.count:
-                many = self.tr("the model was trained on all of them: choose a part that was held out")
+                many = self.tr("the model was trained on all of them, so choose a held-out part")
             parts.append(words.counted(opened.num_seen, one, many))
         if report.is_of_classes:
             count = len(opened.scored.each.names)
@@ -407,7 +407,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         elif report.has_chosen:
             parts.append(self.tr("half of them also used to fit the temperature"))
         elif source.part and opened.num_seen == 0:
-            parts.append(self.tr("seen by no training"))
+            parts.append(self.tr("not used in training"))
         repeating = report.num_repeating
         if repeating:
             parts.append(

@@ -83,7 +83,7 @@ class PredictPage(StatedPage[PredictState]):
         self._shown: TaskAnswers = self.rows  # what the chosen model answers
         self.empty = EmptyState(
             self.tr(
-                "There is no trained model yet. Fine-tune one first, or choose a model folder at the left."
+                "There is no trained model yet. Fine-tune one first, or choose a model folder on the left."
             ),
             self.tr("Fine-tune a model"),
             least_width=EMPTY_WIDTH,

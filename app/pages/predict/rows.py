@@ -28,7 +28,7 @@ class RowAnswers(TaskAnswers):
         super().__init__(session, partial(tell, session.inspector.open_models), parent)
         self.answers = AnswersCard()
         self.no_file = EmptyState(
-            self.tr("Choose a file at the left, or drop one here: every row gets its answer."),
+            self.tr("Choose a file on the left, or drop one here. Every row gets an answer."),
             self.tr("Choose a file…"),
             least_width=EMPTY_WIDTH,
         )

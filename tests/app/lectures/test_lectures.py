@@ -211,7 +211,7 @@ def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWind
     qtbot.waitUntil(lambda: player.percent < 200)
     least = window.pages.minimumSizeHint()
     assert page.width() >= least.width() and player.bar.size_box.currentData() == player.percent
-    assert "no room" in player.bar.size_box.toolTip()
+    assert "does not fit" in player.bar.size_box.toolTip()
     window.resize(1920, 1200)
     qtbot.waitUntil(lambda: player.percent == 200)
     QTest.keyClick(window, Qt.Key.Key_Minus, Qt.KeyboardModifier.ControlModifier)
@@ -324,7 +324,7 @@ def test_a_page_without_a_state_says_which_pages_have_one(
     window = open_window(settings)
     window.show_page("runs")
     kept = [window.titles[page] for page in PAGES if is_kept(page)]
-    said = f"Turn to {', '.join(kept[:-1])} or {kept[-1]}."
+    said = f"Go to {', '.join(kept[:-1])} or {kept[-1]}."
     with pytest.raises(UserError, match=said):
         _ = window.lectures.page_here
 

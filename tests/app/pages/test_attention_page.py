@@ -389,7 +389,7 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
     looking.heads.head_chosen.emit(*first)
     settle(looking, qtbot)
     click(looking, qtbot, "attention_without_over_table")
-    assert told.text().startswith("Hidden words predicted correctly: ") and "points" in told.text()
+    assert told.text().startswith("Masked words predicted correctly: ") and "points" in told.text()
     press(looking, qtbot, "]")  # another head: what was said was said of that one
     assert not told.text()
 

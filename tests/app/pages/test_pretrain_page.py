@@ -132,7 +132,7 @@ def test_one_document_cannot_start_until_it_does_without_next_sentence(
     page.take([str(text)])
     settle(page)
     assert not page.start_button.isEnabled() and "one document" in page.start_button.toolTip()
-    click_mend(page, qtbot, "Do without next sentence")
+    click_mend(page, qtbot, "Turn next sentence off")
     assert not page.setup.config().objective.next_sentence and page.start_button.isEnabled()
 
 
@@ -226,7 +226,7 @@ def test_a_refused_setting_is_said_beside_its_field_and_measures_nothing(
     ready.setup.form.set_values({"learning_rate": "fast"})
     settle(ready)
     assert ready.findChild(QLabel, "refusal_learning_rate").isVisible()  # type: ignore[union-attr]
-    assert not ready.start_button.isEnabled() and "refused" in text_of(ready, "outlook_note")
+    assert not ready.start_button.isEnabled() and "accepted" in text_of(ready, "outlook_note")
 
 
 @pytest.mark.slow
