@@ -66,8 +66,8 @@ class PrevalenceQuestion(
         if run is None:
             template = marked(
                 "engine",
-                "{path} is no run, nor the result of one. The shares need rows that the model was not trained "
-                "on. Name a run of fine-tuning.",
+                "{path} is no run, nor the result of one. The shares need rows that the model was not "
+                "trained on. Name a run of fine-tuning.",
             )
             raise UserError(template, path=self.model.folder)
         part = next((one for one in ("test", "validation") if one in parts_of(run)), "validation")
