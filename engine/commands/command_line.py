@@ -45,6 +45,7 @@ from engine.questions.flags import flag_of, flag_words
 from engine.questions.how_read import HOW_READ, ReadSettings, add_how_read
 from engine.questions.known import LOOKING_INSIDE
 from engine.questions.predict import PredictionQuestion
+from engine.questions.report import ReportQuestion
 from engine.questions.scores import scores_document
 from engine.questions.tokenize import TokenizeQuestion
 from engine.settings.config import values_of, with_values
@@ -252,6 +253,7 @@ def _parser() -> argparse.ArgumentParser:
     add_run_commands(commands)
     add_question(commands, EvaluationQuestion)
     add_question(commands, ComparisonQuestion)
+    add_question(commands, ReportQuestion)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)

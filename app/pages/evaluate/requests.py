@@ -24,7 +24,7 @@ from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_of_near
 from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind
-from engine.evaluation.report import ScoreReport, keep_fitted
+from engine.evaluation.report import ScoreReport, f1_intervals, keep_fitted
 from engine.evaluation.slices import (
     LANGUAGE,
     MEANING,
@@ -167,15 +167,6 @@ def _counted(report: ScoreReport) -> Steps[None]:
     for find in asked:
         find()
         yield Beat()
-
-
-def f1_intervals(report: ScoreReport) -> Steps[tuple[tuple[float, float], ...]]:
-    """Return the interval of each class's F1."""
-    found = []
-    for label in range(len(report.scored.each.names)):
-        found.append(report.f1_interval(label))
-        yield Beat()
-    return tuple(found)
 
 
 def set_temperature(opened: OpenedScores, *, is_kept: bool) -> bool:
