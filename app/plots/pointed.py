@@ -25,6 +25,9 @@ ARROWS = {  # how many rows down, how many columns to the right
 WALKS = (*ARROWS, Qt.Key.Key_Home, Qt.Key.Key_End)
 CHOOSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 PAGE = 10  # rows
+MOST_LOOKS = 6_000  # places of a canvas at which it is found out what lies there
+LEAST_LOOK = 3.0  # px between two of them
+MOST_MARKS = 4_000
 
 
 class PointedFigure(Figure):
@@ -67,6 +70,33 @@ class PointedFigure(Figure):
         """Return what appears under a mouse that waits at a place of the canvas."""
         target = self.target_at(at)
         return "" if target == self.nothing else self.tip_of(target)
+
+    def marks(self) -> list[tuple[QRectF, str]]:
+        """Return what can be pointed at, found by looking at many places: whatever the mouse would find."""
+        found = self._things()
+        own = type(self).rect_of is not PointedFigure.rect_of
+        marked = []
+        for target, seen in found[:MOST_MARKS]:
+            said = self.tip_of(target) or self.words_of(target)
+            room = self.rect_of(target) if own else seen
+            if said:
+                marked.append((room if room.isValid() else seen, said))
+        return marked
+
+    def _things(self) -> list[tuple[Target, QRectF]]:
+        """Return the things of the canvas with the box in which each was found."""
+        size = self.canvas().size()
+        step = max(LEAST_LOOK, (size.width() * size.height() / MOST_LOOKS) ** 0.5)
+        half = step / 2
+        boxes: dict[Target, QRectF] = {}
+        for row in range(int(size.height() / step)):
+            for column in range(int(size.width() / step)):
+                at = QPointF((column + 0.5) * step, (row + 0.5) * step)
+                target = self.target_at(at)
+                if target != self.nothing:
+                    box = QRectF(at.x() - half, at.y() - half, step, step)
+                    boxes[target] = boxes[target].united(box) if target in boxes else box
+        return list(boxes.items())
 
     def after(self, event: QKeyEvent) -> Target:
         """Return where a key leads from what is marked; `nothing`: the key is none of this picture's."""

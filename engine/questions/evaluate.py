@@ -155,8 +155,8 @@ class EvaluationQuestion(
     def _page(self, found: Evaluation) -> str:
         """Return all of it as one HTML page. Raises: ModelError."""
         from engine.events import result_of
+        from engine.report.about import model_facts, versions
         from engine.report.html import html_of
-        from engine.report.made import model_facts, versions
         from engine.report.run import Reported, report_page
         from engine.report.scored import scored_of
         from engine.train.run.kept import name_of

@@ -57,7 +57,7 @@ class ReportQuestion(
 
     def answer(self, models: Models) -> Steps[Reported]:
         """Return what is known of the model and its run. Raises: UserError."""
-        from engine.report.made import is_model, model_facts, versions
+        from engine.report.about import is_model, model_facts, versions
         from engine.report.run import Reported, reading_curves, run_folder
         from engine.report.scored import scored_of
         from engine.runs.facts import read_facts

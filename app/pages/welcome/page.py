@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
 from app import shipped, words
 from app.look.labels import PART, label, tip
 from app.look.layout import STRETCH, row
-from app.look.widgets import GAP, Page, button, set_role
+from app.look.page import Page
+from app.look.widgets import GAP, button, set_role
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
 from app.pages.run.state import RunPageState
