@@ -22,6 +22,7 @@ from app.look.widgets import named, set_role, show_icon
 
 SHARE_KEYS = "Ctrl+Shift+S"  # on every page
 SAID_MS = 1_500
+HEIGHT = 30  # px, as the buttons beside it
 ON_PAGES = "on_pages"  # the property of an action of the window that stands in every page's menu
 
 
@@ -135,6 +136,7 @@ class MoreButton(ToolButton):
         self.setAccessibleName(said)
         self.setToolTip(said)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFixedHeight(HEIGHT)
         set_role(self, "more")
         theme.on_theme_change(self, self._draw)
         self.kept = QWidget(self)  # buttons whose place is the menu: the page goes on setting them

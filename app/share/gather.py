@@ -249,9 +249,8 @@ def _in_sections(placed: Sequence[Placed]) -> list[Block]:
 
 def _text_of(label: QLabel) -> str:
     """Return what a label says, whole; of marked-up text nothing, which is a title of the window's own."""
-    if isinstance(label, ElidedLabel):
-        return label.text()
-    return "" if label.textFormat() == Qt.TextFormat.RichText else label.text()
+    is_marked_up = not isinstance(label, ElidedLabel) and label.textFormat() == Qt.TextFormat.RichText
+    return "" if is_marked_up else bare(label.text())
 
 
 def _level(label: QLabel) -> str:
@@ -279,7 +278,7 @@ def _table(view: QTableView) -> Iterator[Table]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else " ".join(str(value).split())
+    return "" if value is None else bare(" ".join(str(value).split()))
 
 
 def _typed(box: TextEdit | LineEdit) -> Iterator[Quote]:
