@@ -197,6 +197,10 @@ class HelpDialog(QDialog):
                 self.tr("The five steps to a model, then the pages that look inside"),
             ),
             (self.tr("Ctrl+Shift+C"), self.tr("Copy what the page shows as a command for a terminal")),
+            (
+                self.tr("Ctrl+Shift+S"),
+                self.tr("Share what the page shows as one file for any browser"),
+            ),
             (self.tr("Ctrl+P"), self.tr("Search for a page, run, model or table, or do anything")),
             (self.tr("Alt+←, Alt+→"), self.tr("Back to the place before, and forward again")),
             (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),

@@ -46,6 +46,9 @@ class BeforeNow(ColumnsFigure):
     def summary(self) -> str:
         return "; ".join(f"{one.name} {self.value_of(one)}" for one in self.rows)
 
+    def things(self) -> Iterable[Target] | None:
+        return ()  # all of it is said in words
+
     def target_at(self, at: QPointF) -> None:
         return None  # all that is known of a row stands in it
 

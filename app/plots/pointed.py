@@ -6,6 +6,7 @@ marked, else what the keyboard is on: there is never more than one mark.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -72,8 +73,8 @@ class PointedFigure(Figure):
         return "" if target == self.nothing else self.tip_of(target)
 
     def marks(self) -> list[tuple[QRectF, str]]:
-        """Return what can be pointed at, found by looking at many places: whatever the mouse would find."""
-        found = self._things()
+        things = self.things()
+        found = self._found() if things is None else [(target, QRectF()) for target in things]
         own = type(self).rect_of is not PointedFigure.rect_of
         marked = []
         for target, seen in found[:MOST_MARKS]:
@@ -83,19 +84,31 @@ class PointedFigure(Figure):
                 marked.append((room if room.isValid() else seen, said))
         return marked
 
-    def _things(self) -> list[tuple[Target, QRectF]]:
-        """Return the things of the canvas with the box in which each was found."""
+    def things(self) -> Iterable[Target] | None:
+        """Return what can be pointed at, where a picture knows it at once; None: it is looked for."""
+        return None
+
+    def looks(self) -> Iterator[QPointF]:
+        """Yield the places of the canvas at which things are looked for, those of a grid."""
         size = self.canvas().size()
-        step = max(LEAST_LOOK, (size.width() * size.height() / MOST_LOOKS) ** 0.5)
-        half = step / 2
-        boxes: dict[Target, QRectF] = {}
+        step = self._step()
         for row in range(int(size.height() / step)):
             for column in range(int(size.width() / step)):
-                at = QPointF((column + 0.5) * step, (row + 0.5) * step)
-                target = self.target_at(at)
-                if target != self.nothing:
-                    box = QRectF(at.x() - half, at.y() - half, step, step)
-                    boxes[target] = boxes[target].united(box) if target in boxes else box
+                yield QPointF((column + 0.5) * step, (row + 0.5) * step)
+
+    def _step(self) -> float:
+        size = self.canvas().size()
+        return max(LEAST_LOOK, (size.width() * size.height() / MOST_LOOKS) ** 0.5)
+
+    def _found(self) -> list[tuple[Target, QRectF]]:
+        """Return whatever the mouse would find, with the box in which it was found."""
+        half = self._step() / 2
+        boxes: dict[Target, QRectF] = {}
+        for at in self.looks():
+            target = self.target_at(at)
+            if target != self.nothing:
+                box = QRectF(at.x() - half, at.y() - half, 2 * half, 2 * half)
+                boxes[target] = boxes[target].united(box) if target in boxes else box
         return list(boxes.items())
 
     def after(self, event: QKeyEvent) -> Target:

@@ -6,6 +6,7 @@ Where there is no room for every step's name, the strip moves so that the curren
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
@@ -13,7 +14,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainte
 
 from app.look import theme
 from app.plots.figure import Numbers
-from app.plots.pointed import PointedFigure
+from app.plots.pointed import PointedFigure, Target
 from app.plots.strokes import CENTER, level_line, upright_line, write, write_parts
 
 CAPTION, LINES, CHIP = 18.0, 9.0, 25.0  # px: from the top
@@ -82,6 +83,9 @@ class StepChips(PointedFigure):
         if place == 0:
             return 0.0
         return GAP if self.chips[place].group == self.chips[place - 1].group else GROUP
+
+    def things(self) -> Iterable[Target] | None:
+        return range(len(self.chips))
 
     def target_at(self, at: QPointF) -> int:
         return next((i for i, rect in enumerate(self.rects()) if rect.contains(at)), -1)
