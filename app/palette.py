@@ -27,6 +27,7 @@ from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from app.look.widgets import named, set_role
 from app.pages.models.state import ModelsState
+from app.pages.run.state import RunPageState
 from app.rail import LECTURES, RAIL_PAGES, title_of
 from app.session import Session
 from app.work.page_state import PageState
@@ -227,6 +228,9 @@ def _pages(window: SearchedWindow) -> Iterable[PaletteEntry]:
     for key, page in RAIL_PAGES.items():
         yield PaletteEntry(title_of(page), kind, partial(window.show_page, key), window.keys_of(key))
     yield PaletteEntry(words.translate("rail", "Lectures"), kind, partial(window.show_page, LECTURES))
+    adapt, plan = words.translate("palette", "Adapt to your texts first"), RunPageState(adapts=True)
+    where = title_of(RAIL_PAGES["finetune"])
+    yield PaletteEntry(adapt, where, partial(window.show_page, "finetune", plan))
 
 
 def _yours(window: SearchedWindow) -> Iterable[PaletteEntry]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 
 from app import words
 from app.form.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
@@ -83,6 +83,19 @@ class SettingsForm(QWidget):
     def add_first(self, widget: QWidget) -> None:
         """Put a widget above all settings, where it scrolls with them."""
         self._column.insertWidget(0, widget)
+
+    def add_last(self, widget: QWidget) -> None:
+        """Put a widget below all settings, where it scrolls with them."""
+        self._column.insertWidget(self._column.count() - 1, widget)
+
+    def set_width(self, width: int) -> None:
+        """Have all inputs be of one width, px, where what scrolls with them is wider."""
+        for part in (self._basic, self._advanced):
+            grid = part.layout()
+            assert isinstance(grid, QGridLayout)
+            grid.setColumnMinimumWidth(1, width)
+            grid.setColumnStretch(1, 0)
+            grid.setColumnStretch(2, 1)
 
     def set_auto(self, name: str, text: str) -> None:
         """Say what an empty input means now, such as "auto: 2e-4"."""
@@ -185,13 +198,13 @@ class SettingsForm(QWidget):
     def _lay_out(self) -> None:
         first = [row for row in self._rows.values() if not row.about.advanced]
         rest = [row for row in self._rows.values() if row.about.advanced]
-        basic = _grid(first, _width(first))
+        self._basic = _grid(first, _width(first))
         self._more = button(self.tr("More settings…"), "link", name="more_settings")
         self._more.clicked.connect(self._toggle_more)
         if not rest:
             self._more.hide()
         self._advanced = _grid(rest, max(_width(first), _width(rest)))
-        self._column = column(basic, self._more, self._advanced, STRETCH)
+        self._column = column(self._basic, self._more, self._advanced, STRETCH)
         self.show_more(False)
         self._scroll = QScrollArea(self, widgetResizable=True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)

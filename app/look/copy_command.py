@@ -27,7 +27,6 @@ class CopyCommandButton(PushButton):
         show_icon(self, "copy")
         self._said = QTimer(self, singleShot=True, interval=COPIED_MS)
         self._said.timeout.connect(self.rest)
-        self._is_short = False
         self.rest()
 
     def copy(self, command: str) -> None:
@@ -59,11 +58,4 @@ class CopyCommandButton(PushButton):
     def rest(self) -> None:
         """Say what it does, at once."""
         self._said.stop()
-        self.setText(self.tr("Copy") if self._is_short else self.tr("Copy as command"))
-
-    def set_short(self, is_short: bool) -> None:
-        """Take less room; it is called the same."""
-        if is_short != self._is_short:
-            self._is_short = is_short
-            self.setAccessibleName(self.tr("Copy as command"))
-            self.rest()
+        self.setText(self.tr("Copy as command"))

@@ -80,6 +80,11 @@ QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
 QToolButton[role="more"] { background: @card; border: 1px solid @line; padding: 6px 9px; min-height: 16px; }
 QToolButton[role="more"]:hover { background: @hover; }
 QToolButton[role="more"]:focus { border: 2px solid @focus; padding: 5px 8px; }
+QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 15px;
+  padding: 6px 7px; }
+QToolButton[role="question"]:hover { background: @hover; }
+QToolButton[role="question"]:checked { background: @accent_soft; border-color: @accent; }
+QToolButton[role="question"]:focus { border: 2px solid @focus; padding: 5px 6px; }
 QToolButton[role="chip"] { background: @accent_soft; color: @text; border: 1px solid @accent;
   border-radius: 11px; padding: 2px 10px; }
 QToolButton[role="chip"]:focus { border: 2px solid @focus; padding: 1px 9px; }
@@ -143,6 +148,10 @@ QHeaderView[role="dense"]::section:horizontal { font-size: 11px; padding-left: 7
 QTableView QTableCornerButton::section { background: @card; border: 0; border-bottom: 1px solid @line; }
 QListView, QTreeView { background: @card; border: 1px solid @line; border-radius: 6px; outline: 0; }
 QListView:focus, QTreeView:focus { border: 2px solid @focus; }
+QListView[role="flat"] { border: 2px solid transparent; border-radius: 4px; }
+QListView[role="flat"]:focus { border: 2px solid @focus; }
+QListView[role="flat"]::item { padding: 0; }
+QListView[role="flat"]::item:hover { background: @hover; }
 QListView::item, QTreeView::item { padding: 4px 8px; }
 QListView::item:selected, QTreeView::item:selected { background: @accent_soft; color: @text; }
 

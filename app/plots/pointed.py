@@ -6,6 +6,8 @@ marked, else what the keyboard is on: there is never more than one mark.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -29,6 +31,8 @@ PAGE = 10  # rows
 MOST_LOOKS = 6_000  # places of a canvas at which it is found out what lies there
 LEAST_LOOK = 3.0  # px between two of them
 MOST_MARKS = 4_000
+MOST_LOOKING_S = 0.4  # then what was found has to do: the window waits
+POINT = 7.0  # px around a point that answers to the pointer in a shared picture
 
 
 class PointedFigure(Figure):
@@ -80,8 +84,10 @@ class PointedFigure(Figure):
         for target, seen in found[:MOST_MARKS]:
             said = self.tip_of(target) or self.words_of(target)
             room = self.rect_of(target) if own else seen
+            if room.isEmpty():  # a point
+                room = room.adjusted(-POINT, -POINT, POINT, POINT) if seen.isEmpty() else seen
             if said:
-                marked.append((room if room.isValid() else seen, said))
+                marked.append((room, said))
         return marked
 
     def things(self) -> Iterable[Target] | None:
@@ -91,20 +97,22 @@ class PointedFigure(Figure):
     def looks(self) -> Iterator[QPointF]:
         """Yield the places of the canvas at which things are looked for, those of a grid."""
         size = self.canvas().size()
-        step = self._step()
+        step = self._look_step()
         for row in range(int(size.height() / step)):
             for column in range(int(size.width() / step)):
                 yield QPointF((column + 0.5) * step, (row + 0.5) * step)
 
-    def _step(self) -> float:
+    def _look_step(self) -> float:
         size = self.canvas().size()
-        return max(LEAST_LOOK, (size.width() * size.height() / MOST_LOOKS) ** 0.5)
+        return max(LEAST_LOOK, math.sqrt(size.width() * size.height() / MOST_LOOKS))
 
     def _found(self) -> list[tuple[Target, QRectF]]:
         """Return whatever the mouse would find, with the box in which it was found."""
-        half = self._step() / 2
+        half, end = self._look_step() / 2, time.perf_counter() + MOST_LOOKING_S
         boxes: dict[Target, QRectF] = {}
         for at in self.looks():
+            if time.perf_counter() > end:
+                break
             target = self.target_at(at)
             if target != self.nothing:
                 box = QRectF(at.x() - half, at.y() - half, 2 * half, 2 * half)

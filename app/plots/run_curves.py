@@ -36,13 +36,17 @@ MOST_SYMBOLS = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunLine:
-    """A ticked line of the table. steps, mean, spread: (P,); spread: nought everywhere for one run."""
+    """A ticked line of the table. steps, mean, spread: (P,); spread: nought everywhere for one run.
+
+    number: of its colour; None: its place among the lines.
+    """
 
     letter: str
     name: str
     steps: np.ndarray
     mean: np.ndarray
     spread: np.ndarray
+    number: int | None = None
 
 
 class RunCurvesPlot(StepsPlot):
@@ -73,6 +77,7 @@ class RunCurvesPlot(StepsPlot):
         self.hover_at(None)
         if self.has_chart or self._lines:
             self._add_items()
+            self._name_lines()
             self.show_all()
         self.flush()
 
@@ -81,7 +86,7 @@ class RunCurvesPlot(StepsPlot):
         for item in self._items:
             self._chart.removeItem(item)
         self._items = []
-        for place, line in enumerate(self._lines):
+        for place, line in self._numbered():
             color = QColor(theme.category(place))
             if line.spread.any():
                 faint = QColor(theme.mix(theme.current().card, color.name(), 0.22))
@@ -107,7 +112,16 @@ class RunCurvesPlot(StepsPlot):
     def restyle(self) -> None:
         if self.has_chart and self._lines:
             self._add_items()
-        names = ((line, theme.category(place)) for place, line in enumerate(self._lines))
+        self._name_lines()
+
+    def _numbered(self) -> list[tuple[int, RunLine]]:
+        """Return the lines, each with the number of its colour."""
+        return [
+            (place if line.number is None else line.number, line) for place, line in enumerate(self._lines)
+        ]
+
+    def _name_lines(self) -> None:
+        names = ((line, theme.category(number)) for number, line in self._numbered())
         self._legend.set_entries(
             [(f"{line.letter}  {line.name}".strip()[:24], color, "line") for line, color in names]
         )
@@ -139,7 +153,7 @@ class RunCurvesPlot(StepsPlot):
         places = _apart(ends, area.bottom() - 4, self.most_name)
         faint_card = theme.current().color("card")
         faint_card.setAlpha(200)
-        for number, (line, (x, y), place) in enumerate(zip(self._lines, ends, places, strict=True)):
+        for (number, line), (x, y), place in zip(self._numbered(), ends, places, strict=True):
             if not area.left() <= x <= area.right():
                 continue
             color = QColor(theme.category(number))

@@ -6,7 +6,7 @@ across as down, so that distances on the page are those of the map.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
@@ -18,7 +18,7 @@ from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure
 from app.plots.marks import Coloring, PointClasses, PointValues
-from app.plots.pointed import ARROWS, MOST_MARKS
+from app.plots.pointed import ARROWS
 from app.plots.scatter_legend import LegendEntry, legend_rows, paint_legend
 from app.plots.strokes import CENTER, paint_edge, write
 
@@ -154,13 +154,11 @@ class ScatterPlot(LayeredFigure):
         self._center += before - self._to_plane(middle)
         self.renew()
 
-    def marks(self) -> list[tuple[QRectF, str]]:
-        area, half = self._area(), REACH / 2
-        found = []
-        for place, (x, y) in enumerate(self._pixels()[:MOST_MARKS].tolist() if not self.is_empty else ()):
-            if area.contains(x, y):
-                found.append((QRectF(x - half, y - half, REACH, REACH), self.words_of(place)))
-        return found
+    def things(self) -> Iterable[int]:
+        if self.is_empty:
+            return ()
+        area = self._area()
+        return [place for place, (x, y) in enumerate(self._pixels().tolist()) if area.contains(x, y)]
 
     def rect_of(self, target: int) -> QRectF:
         return QRectF(self.position_of(target), QSizeF(0, 0))

@@ -110,7 +110,7 @@ class WaysPlot(ColumnsFigure):
         return self.rows[place] is max(self.rows, key=lambda row: row.mean)
 
     def columns(self) -> tuple[Column, ...]:
-        names = min(self.widest(row.name for row in self.rows) + 6, self.canvas().width() * 0.42)
+        names = min(self.widest((row.name for row in self.rows), bold=True) + 6, self.canvas().width() * 0.42)
         dots = partial(_Dots, *self._span())
         return (
             Column("", of("name"), str, names),

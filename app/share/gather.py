@@ -13,6 +13,7 @@ from typing import Any
 
 import shiboken6
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSlider,
@@ -248,9 +249,11 @@ def _in_sections(placed: Sequence[Placed]) -> list[Block]:
 
 
 def _text_of(label: QLabel) -> str:
-    """Return what a label says, whole; of marked-up text nothing, which is a title of the window's own."""
-    is_marked_up = not isinstance(label, ElidedLabel) and label.textFormat() == Qt.TextFormat.RichText
-    return "" if is_marked_up else bare(label.text())
+    """Return what a label says, whole and without markup."""
+    text = label.text()
+    if not isinstance(label, ElidedLabel) and label.textFormat() == Qt.TextFormat.RichText:
+        text = QTextDocumentFragment.fromHtml(text).toPlainText()
+    return bare(text)
 
 
 def _level(label: QLabel) -> str:

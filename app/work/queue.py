@@ -20,8 +20,8 @@ from app.look.labels import PART
 from app.words import translate
 from app.work.worker import Channel, Worker
 from engine.runs import queue
-from engine.runs.queue import QueueJob
-from engine.train.run.runs import AnyConfig, run_info
+from engine.runs.queue import QueuedConfig, QueueJob
+from engine.train.run.runs import run_info
 
 WATCH_MS = 1000
 
@@ -94,7 +94,7 @@ class QueueWatch(QObject):
         self._looking.ask(root, work, heard=self._take, refused=self.refused.emit, again=True)
 
     def add(
-        self, configs: Sequence[AnyConfig], name: str, *, tags: Sequence[str] = (), halving: bool = False
+        self, configs: Sequence[QueuedConfig], name: str, *, tags: Sequence[str] = (), halving: bool = False
     ) -> None:
         """Put runs at the end of the queue."""
         self._do(partial(queue.add, self._root(), configs, name, tags=tags, halving=halving))

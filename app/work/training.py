@@ -18,9 +18,11 @@ from app.work.queue import QueueWatch
 from app.work.training_state import TrainingState
 from engine.errors import RunError, marked
 from engine.events import Event, Progress, Step
+from engine.runs.queue import QueuedConfig
 from engine.runs.turn import in_turn
 from engine.settings.family import FamilyConfig
 from engine.settings.finetune import ComparisonConfig, FineTuneConfig
+from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import new_run_dir, read_config
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from engine.family.train import train_family
     from engine.train.comparison import compare, read_comparison
     from engine.train.finetune import fine_tune
+    from engine.train.pipeline import pipeline, read_pipeline
     from engine.train.pretrain import pretrain
     from engine.train.pretraining.watch import WatchQuestions
     from engine.train.resume import resume
@@ -37,19 +40,22 @@ else:
     )
     train_family = later("engine.family.train", "train_family")
     fine_tune = later("engine.train.finetune", "fine_tune")
+    pipeline, read_pipeline = (later("engine.train.pipeline", name) for name in ("pipeline", "read_pipeline"))
     pretrain = later("engine.train.pretrain", "pretrain")
     resume = later("engine.train.resume", "resume")
     WatchQuestions = later("engine.train.pretraining.watch", "WatchQuestions")
 
 CALM_MS = 250
 
-TrainConfig = FineTuneConfig | PretrainConfig | ComparisonConfig | FamilyConfig
+TrainConfig = FineTuneConfig | PretrainConfig | ComparisonConfig | PipelineConfig | FamilyConfig
 
 
 def run_name(config: TrainConfig) -> str:
     """Return what a run is named after: its table, or the first of its texts."""
     if isinstance(config, ComparisonConfig):
         return f"compare-{run_name(config.own)}"
+    if isinstance(config, PipelineConfig):
+        return f"adapt-{Path(config.data.data).stem}"
     if isinstance(config, FineTuneConfig):
         return Path(config.data.data).stem
     places = config.text.text.splitlines()
@@ -101,6 +107,8 @@ class TrainingJob(QObject):
             task = partial(pretrain, config, run_dir, questions=questions)
         elif isinstance(config, ComparisonConfig):
             task = partial(compare, config.own, run_dir, config.seeds)
+        elif isinstance(config, PipelineConfig):
+            task = partial(pipeline, config, run_dir)
         elif isinstance(config, FamilyConfig):
             task = partial(train_family, config, run_dir)
         else:
@@ -108,7 +116,7 @@ class TrainingJob(QObject):
         self._run(task, run_dir, config)
         return run_dir
 
-    def put_in_queue(self, config: FineTuneConfig | PretrainConfig) -> None:
+    def put_in_queue(self, config: QueuedConfig) -> None:
         """Put a run at the end of the queue. Raises: UserError."""
         self._mends.save()
         self._queue.add([config], run_name(config))
@@ -126,6 +134,13 @@ class TrainingJob(QObject):
         config = ComparisonConfig(*read_comparison(folder))
         self._take_config(config)
         self._run(partial(compare, config.own, folder, config.seeds), folder, config)
+
+    def resume_pipeline(self, folder: Path) -> None:
+        """Go on with a pipeline from its folder. Raises: UserError, as `resume_comparison`."""
+        self._refuse_second()
+        config = read_pipeline(folder)
+        self._take_config(config)
+        self._run(partial(pipeline, config, folder), folder, config)
 
     def _refuse_second(self) -> None:
         if self.is_running:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from engine.events import Evaluated, Event, Finished, Progress, Started, Step
 
+PRETRAINING = "pretraining"  # what `Started` calls it
 PACE_STEPS = 32  # that the told tokens a second are the mean of: a step alone may be half as fast as the next
 
 
@@ -51,7 +52,9 @@ class TrainingState:
         elif isinstance(event, Progress):
             self.stage, self.stage_done, self.stage_total = event.stage, event.done, event.total
         elif isinstance(event, Started):
-            self.started, self.stage = event, ""
+            self.started, self.step, self.stage = event, None, ""  # of several runs, each has its own steps
+            self._paces.clear()
+            self.is_pretraining = event.task == PRETRAINING  # a chain does both, one after the other
         elif isinstance(event, Evaluated):
             self.stage = ""
             if event.split == "test":

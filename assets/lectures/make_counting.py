@@ -17,7 +17,7 @@ from engine.family.train import read_report
 from engine.family.words import nearest, unit
 from engine.family.writing import go_on
 from engine.inspect.attention.weights import look
-from engine.inspect.example_texts import BANK
+from engine.inspect.example_texts import ExampleSenses
 from engine.inspect.loaded_model import LoadedModel
 
 FILE = "from-counting-to-bert.json"
@@ -25,6 +25,19 @@ SEA = "The [MASK] flows into the sea."
 CAPITAL = "The capital of [MASK] is paris."
 KING = "She is the [MASK] of the king."
 CITY = "The city is"
+BANK = ExampleSenses(
+    "bank",
+    (
+        ("money", "She deposited the check at the bank before noon."),
+        ("money", "The bank raised its interest rates again."),
+        ("money", "He asked the bank for a loan to buy a house."),
+        ("money", "The bank closed my account without notice."),
+        ("river", "They sat on the bank of the river and fished."),
+        ("river", "The boat drifted towards the muddy bank."),
+        ("river", "Trees grew along the bank of the stream."),
+        ("river", "The flood washed away part of the bank."),
+    ),
+)
 MEMBERS = ("ngram", "nnlm", "cbow", "skipgram", "glove", "elmo", "gpt", "bert")
 
 

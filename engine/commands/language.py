@@ -15,6 +15,7 @@ from typing import Any
 from engine.commands.screen import run_series, show, tell_kept
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
+from engine.questions.flags import flag_of, flag_words
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
@@ -43,6 +44,23 @@ def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
         if value != defaults[name]:
             words += ["--set", f"{name}={value}"]
     return shlex.join([*words, "--run", str(run_dir)])
+
+
+def pipeline_command(config: PipelineConfig, folder: Path) -> str:
+    """Return the line that does this pipeline without the window; settings at their defaults are left out."""
+    values, defaults = values_of(config), values_of(PipelineConfig())
+    words = ["python", "-m", "engine", "pipeline"]
+    for name in ("domain_text", "task_text"):
+        places = [place for place in values.pop(name).split("\n") if place]
+        words += [flag_of(name), *places] if places else []
+    for name, value in values.items():
+        if value == defaults[name]:
+            continue
+        if name in PIPELINE_FLAGS:
+            words += flag_words(flag_of(name), str(value))
+        else:
+            words += ["--set", f"{name}={value}"]
+    return shlex.join([*words, "--run", str(folder)])
 
 
 def add_language_commands(commands: Any) -> None:

@@ -20,6 +20,7 @@ from engine.runs.facts import RunFacts, document_of
 from engine.runs.index import index_of
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import CONFIG, AnyConfig, default_root, read_config
 
@@ -124,12 +125,15 @@ def _queue_run(options: argparse.Namespace) -> int:
 def _train_job(job: queue.QueueJob, place: Path) -> Iterator[Event]:
     """Train a job in its run's folder, or go on there. Raises: UserError."""
     from engine.train.finetune import fine_tune
+    from engine.train.pipeline import pipeline
     from engine.train.pretrain import pretrain
     from engine.train.resume import resume
 
     if (place / CONFIG).is_file():
         return resume(place)
     config = job.config
+    if isinstance(config, PipelineConfig):
+        return pipeline(config, place)  # it goes on where it was
     return pretrain(config, place) if isinstance(config, PretrainConfig) else fine_tune(config, place)
 
 

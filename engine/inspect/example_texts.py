@@ -28,14 +28,18 @@ class Topics:
 BANK = ExampleSenses(
     "bank",
     (
-        ("money", "She deposited the check at the bank before noon."),
-        ("money", "The bank raised its interest rates again."),
-        ("money", "He asked the bank for a loan to buy a house."),
-        ("money", "The bank closed my account without notice."),
-        ("river", "They sat on the bank of the river and fished."),
-        ("river", "The boat drifted towards the muddy bank."),
+        ("money", "He put his money in the bank."),
+        ("money", "The bank raised its interest rates."),
+        ("money", "She works at a bank in town."),
+        ("money", "The bank refused the loan."),
+        ("money", "I opened an account at the bank."),
+        ("money", "The bank closed my account."),
+        ("river", "They fished from the bank."),
+        ("river", "The river broke its bank."),
         ("river", "Trees grew along the bank of the stream."),
-        ("river", "The flood washed away part of the bank."),
+        ("river", "The boat drifted towards the muddy bank."),
+        ("river", "The flood washed away the bank."),
+        ("river", "We met at the bank."),
     ),
 )
 APPLE = ExampleSenses(
@@ -45,10 +49,14 @@ APPLE = ExampleSenses(
         ("水果", "这个苹果又甜又脆。"),
         ("水果", "院子里的苹果树开花了。"),
         ("水果", "每天吃一个苹果对身体好。"),
+        ("水果", "妈妈把苹果切成了小块。"),
+        ("水果", "孩子们在树下捡苹果。"),
         ("公司", "苹果发布了新款手机。"),
         ("公司", "苹果的股价昨天上涨了。"),
         ("公司", "他在苹果担任软件工程师。"),
         ("公司", "苹果公司今年的利润下降了。"),
+        ("公司", "苹果昨天起诉了另一家公司。"),
+        ("公司", "我在苹果的网站上买了电脑。"),
     ),
 )
 TOPICS = Topics(

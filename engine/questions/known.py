@@ -12,6 +12,7 @@ from engine.questions.embed import EmbeddingQuestion
 from engine.questions.fill_mask import FillMaskQuestion
 from engine.questions.heads import HeadsQuestion
 from engine.questions.layers import LayersQuestion
+from engine.questions.meanings import MeaningsQuestion
 from engine.questions.next_sentence import NextSentenceQuestion
 from engine.questions.pairs import PairsQuestion
 from engine.questions.perplexity import SurpriseQuestion
@@ -34,5 +35,6 @@ LOOKING_INSIDE: tuple[type[Question[Any]], ...] = (
     RestingWordsQuestion,
     LayersQuestion,
     WordInContextQuestion,
+    MeaningsQuestion,
     TraceQuestion,
 )

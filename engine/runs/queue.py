@@ -42,10 +42,11 @@ from engine.runs.origin import is_sealed, seal_of
 from engine.runs.turn import COMPUTING, in_turn
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.values import kinds_of
 from engine.train.run.lock import holder, is_locked, locked
-from engine.train.run.runs import CONFIG, LOCK, AnyConfig, kind_of, new_run_dir, read_status
+from engine.train.run.runs import CONFIG, LOCK, PIPELINE, AnyConfig, new_run_dir, read_status
 
 QUEUE, PAUSED, LOG = ".queue", "paused", "log.txt"
 WAITING, RUNNING, DONE, FAILED, CANCELLED, DROPPED = (
@@ -58,7 +59,12 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED, DROPPED = (
 )
 STATES = (WAITING, RUNNING, DONE, FAILED, CANCELLED, DROPPED)
 OPEN = (WAITING, RUNNING)
-KINDS = ("finetune", "pretrain")
+QueuedConfig = AnyConfig | PipelineConfig
+CONFIGS: dict[str, type[QueuedConfig]] = {
+    "finetune": FineTuneConfig,
+    "pretrain": PretrainConfig,
+    "pipeline": PipelineConfig,
+}
 MOST_TRIES = 3  # of a job whose worker is killed each time before the run has come any further
 LOOK_S = 0.3  # between two looks at what is wanted
 TAKE_S = 5.0  # that a worker waits for another one that is about to end
@@ -82,7 +88,7 @@ class QueueJob:
     number: int
     name: str
     run: str = ""  # the name of the run's folder; "" until it is begun
-    kind: str = KINDS[0]
+    kind: str = "finetune"
     values: dict[str, Any] = field(default_factory=dict)
     state: str = WAITING
     why: str = ""
@@ -109,18 +115,16 @@ class QueueJob:
         return str(seed) if type(seed) is int else ""
 
     @property
-    def config(self) -> AnyConfig:
+    def config(self) -> QueuedConfig:
         """Return the settings. Raises: ConfigError."""
-        return with_values(
-            PretrainConfig() if self.kind == "pretrain" else FineTuneConfig(), dict(self.values)
-        )
+        return with_values(CONFIGS[self.kind](), dict(self.values))
 
 
 _CAN_BE: dict[str, Callable[[Any], bool]] = {  # what a field may say, where its type is right
     "number": lambda number: number > 0,
     "name": lambda name: len(name) <= LONGEST_TEXT,
     "run": lambda run: not run or is_bare_name(run),
-    "kind": lambda kind: kind in KINDS,
+    "kind": lambda kind: kind in CONFIGS,
     "values": lambda values: "\\u0000" not in json.dumps(values),
     "state": lambda state: state in STATES,
     "why": lambda why: len(why) <= LONGEST_WHY,
@@ -195,7 +199,7 @@ def _job(document: dict[str, Any], path: Path) -> QueueJob:
 
 
 def add(
-    root: Path, configs: Sequence[AnyConfig], name: str, *, tags: Iterable[str] = (), halving: bool = False
+    root: Path, configs: Sequence[QueuedConfig], name: str, *, tags: Iterable[str] = (), halving: bool = False
 ) -> list[QueueJob]:
     """Put runs at the end of the queue; nobody works on them yet. Raises: UserError."""
     folder = folder_of(root)
@@ -209,8 +213,9 @@ def add(
     called = tidy(RunMarks(name=name, tags=tuple(tags)))
     sweep = f"{time.time_ns()}" if halving else ""
     job = QueueJob(number=0, name=called.name, tags=called.tags, sweep=sweep)
+    kinds = {made: kind for kind, made in CONFIGS.items()}
     return [
-        _create(root, replace(job, kind=kind_of(config), values=values_of(config), added=time.time()))
+        _create(root, replace(job, kind=kinds[type(config)], values=values_of(config), added=time.time()))
         for config in configs
     ]
 
@@ -396,7 +401,7 @@ def _unfit(root: Path, job: QueueJob) -> str:
         return marked("engine", "Its run {run} is a link to another place, and was left alone.").format(
             run=job.run
         )
-    if (job.begun or job.rung) and not (place / CONFIG).is_file():
+    if (job.begun or job.rung) and not is_begun(place):
         return marked("engine", "Its run {run} was deleted or moved.").format(run=job.run)
     return ""
 
@@ -424,10 +429,11 @@ def _do(
             for event in events:
                 yield event
                 num_steps = getattr(event, "num_steps", num_steps)
-                if not job.begun and (place / CONFIG).is_file():
+                if not job.begun and is_begun(place):
                     job = replace(job, begun=True)
                     _save(root, job)
-                    set_marks(place, tags=job.tags)
+                    if job.kind != "pipeline":  # whose folder is no run
+                        set_marks(place, tags=job.tags)
                 if (
                     isinstance(event, Step)
                     and job.until < 1
@@ -510,8 +516,16 @@ def _is_cancelled(root: Path, job: QueueJob) -> bool:
     return _file(root, job.number, "cancel").exists()
 
 
-def _step_of(run_dir: Path) -> int:
-    step = read_status(run_dir).get("step", 0)
+def is_begun(place: Path) -> bool:
+    """Whether a folder holds a run, or several that follow one another, which can be gone on with."""
+    return (place / CONFIG).is_file() or (place / PIPELINE).is_file()
+
+
+def _step_of(place: Path) -> int:
+    """Return how far a run has come; several runs: all of them together."""
+    if (place / PIPELINE).is_file():
+        return sum(_step_of(run) for run in place.iterdir() if (run / CONFIG).is_file())
+    step = read_status(place).get("step", 0)
     return step if type(step) is int else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.errors import marked
-from engine.settings.finetune import DataConfig, TrainingConfig
+from engine.settings.finetune import AdaptConfig, DataConfig, TrainingConfig
 from engine.settings.setting import declared, setting
 from engine.settings.shared import BATCH_TOKENS, LEARNING_RATE, TRIM_VOCAB, DeviceConfig
 
@@ -128,9 +128,10 @@ class StagesConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class PipelineConfig:
-    """Everything a pipeline needs to be repeated; data and training are those of its fine-tuning."""
+    """Everything a pipeline needs to be repeated; data, adapt and training are those of its fine-tuning."""
 
     stages: StagesConfig = StagesConfig()
     data: DataConfig = field(default_factory=DataConfig)
+    adapt: AdaptConfig = field(default_factory=AdaptConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     device: DeviceConfig = field(default_factory=DeviceConfig)

@@ -233,8 +233,11 @@ def gain(stage: StageResult, base: StageResult) -> tuple[float, float | None]:
     return statistics.fmean(differences), error_over_seeds(differences, base.runs[0].rows, num_scores=2)
 
 
-def report_of(found: Sequence[StageResult]) -> dict[str, Any]:
-    """Return what report.json holds; every stage has the same seeds. The first stage is the base."""
+def report_of(found: Sequence[StageResult], about_texts: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what report.json holds; every stage has the same seeds. The first stage is the base.
+
+    Args: about_texts: what must be known of the texts that were pretrained on.
+    """
     base, first = found[0], found[0].runs[0]
     mean, rows, is_share = statistics.fmean(base.values), first.rows, first.metric in SHARES
     interval = _over_rows(first.metric, mean, rows) or first.interval
@@ -248,7 +251,9 @@ def report_of(found: Sequence[StageResult]) -> dict[str, Any]:
         "seeds": [run.seed for run in base.runs],
         "stages": [_stage(stage, base) for stage in found],
         "notes": [
-            str(note) for note in (*_notes_on_figures(found, rows, interval), *_notes_on_models(found))
+            *map(str, _notes_on_figures(found, rows, interval)),
+            *about_texts,
+            *map(str, _notes_on_models(found)),
         ],
     }
 

@@ -4,6 +4,7 @@ folder/
     pipeline.toml                  all settings
     data.json                      hashes of the tables, so that all stages are measured on the same rows
     task.txt                       the texts of the rows to train on, where no other task text is named
+    held-out.json                  how many held-out texts are pretrained on, where a person has named a text
     domain/ task/                  run folders of pretraining
     finetune-<stage>-seed<seed>/   run folders of fine-tuning: the same rows and settings, other seeds
     report.json                    the gains, once all is done
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -31,11 +32,12 @@ from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.gains import StageResult, fine_tuned, pretrained, report_of
+from engine.train.held_out import count_read, said_of, texts_named
 from engine.train.pretrain import pretrain
 from engine.train.ranks import check_alone
 from engine.train.resume import resume as resume_run
 from engine.train.run.lock import locked
-from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, read_status
+from engine.train.run.runs import CHECKPOINTS, CONFIG, LOCK, PIPELINE, read_status
 from engine.train.stages import (
     TASK_TEXT,
     check,
@@ -45,7 +47,8 @@ from engine.train.stages import (
     with_next_sentences,
 )
 
-SETTINGS, TABLES, REPORT = "pipeline.toml", "data.json", "report.json"
+SETTINGS, TABLES, REPORT = PIPELINE, "data.json", "report.json"
+HELD_OUT = "held-out.json"
 
 
 def pipeline(config: PipelineConfig, folder: Path) -> Iterator[Event]:
@@ -60,17 +63,18 @@ def pipeline(config: PipelineConfig, folder: Path) -> Iterator[Event]:
     _check_folder(folder, config)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     check(folder, config)
-    hashes, texts = yield from read_tables(config)
-    _check_same(folder, config, hashes)
+    read = yield from read_tables(config)
+    _check_same(folder, config, list(read.hashes))
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / LOCK):
         sweep_partials(folder)
         write_text(folder / SETTINGS, to_toml(config))
-        write_text(folder / TABLES, json.dumps(hashes))
-        if texts:
-            write_text(folder / TASK_TEXT, "\n".join(texts) + "\n")
-        yield from _work(folder, config)
+        write_text(folder / TABLES, json.dumps(read.hashes))
+        if read.texts:
+            write_text(folder / TASK_TEXT, "\n".join(read.texts) + "\n")
+        notes = yield from _tell_held_out(folder, config, read.held_out)
+        yield from _work(folder, config, notes)
 
 
 def resume(folder: Path) -> Iterator[Event]:
@@ -109,7 +113,7 @@ def _check_folder(folder: Path, config: PipelineConfig) -> None:
                 names=", ".join(other),
             )
         return
-    ours = (SETTINGS, TABLES, TASK_TEXT, LOCK)  # of one that was refused before its first run
+    ours = (SETTINGS, TABLES, TASK_TEXT, HELD_OUT, LOCK)  # of one that was refused before its first run
     if any(entry.name not in ours and not entry.name.endswith(PARTIAL) for entry in folder.glob("*")):
         raise RunError(
             marked("engine", "The folder {path} is not empty. Name a new one for the pipeline."), path=folder
@@ -135,14 +139,29 @@ def _check_same(folder: Path, config: PipelineConfig, hashes: list[str]) -> None
 
 
 def _read_hashes(path: Path) -> Any:
-    """Return what a file of hashes says; None where it is damaged, which equals no hashes."""
+    """Return what a file of hashes or counts says; None where it is damaged, which equals none."""
     try:
         return json.loads(read_regular(path, most=MOST_JSON, kind=RunError))
     except (ValueError, RecursionError):
         return None
 
 
-def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
+def _tell_held_out(folder: Path, config: PipelineConfig, held_out: frozenset[str]) -> Steps[list[str]]:
+    """Say, of texts that a person has named, how many held-out texts they hold; return it as a note."""
+    named = texts_named(config, stages_of(folder, config))
+    if not named or not held_out:
+        return []
+    is_known = _is_begun(folder) and (folder / HELD_OUT).is_file()
+    counts = _read_hashes(folder / HELD_OUT) if is_known else None
+    if not isinstance(counts, list) or [type(count) for count in counts] != [int, int]:
+        counts = [(yield from count_read(named, held_out)), len(held_out)]
+        write_text(folder / HELD_OUT, json.dumps(counts))
+    said = said_of(*counts)
+    yield Noted(sentence=said, level="look" if counts[0] else "fine")
+    return [str(said)]
+
+
+def _work(folder: Path, config: PipelineConfig, notes: Sequence[str]) -> Iterator[Event]:
     """Do what is not done yet, stage by stage, and write the report."""
     with explained(folder):
         (folder / REPORT).unlink(missing_ok=True)
@@ -168,7 +187,7 @@ def _work(folder: Path, config: PipelineConfig) -> Iterator[Event]:
             known = replace(known, runs=(*known.runs, fine_tuned(place, seed)))
             yield known.event()
         found.append(known)
-    report = report_of(found)
+    report = report_of(found, notes)
     write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
     means = {stage["stage"]: stage["mean"] for stage in report["stages"]}
     yield Finished(path=folder / REPORT, seconds=sum(stage.seconds for stage in found), metrics=means)

@@ -22,6 +22,7 @@ from engine.model.bert import Bert
 from engine.model.config import BertConfig, count_parameters
 from engine.model.heads import HeadedEncoder
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
+from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedRows
 from engine.train.adapt import REPEATED, num_frozen, repeats
 from engine.train.feed import EpochFeed
@@ -36,6 +37,7 @@ BUSY = 0.5  # processes a core, besides a run, from which on a computer is calle
 UNKNOWN = 2.0  # times longer than estimated a run may take here, while none has been made
 SPREAD = 1.2  # times longer or shorter, once one has
 SLOWEST = 50.0  # times the estimate that one run can teach
+MASKED_SHARE = 0.15  # of tokens that are guessed in pretraining
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,18 @@ def plan(
         seconds=pace.seconds(num_steps, every) + row_s * num_test + (1.0 - learning) * row_s * num_examples,
         learning_rate=training.learning_rate or default_learning_rate(model, least_rate),
     )
+
+
+def pretraining_seconds(
+    steps: int, batch_tokens: int, length: int, model: BertConfig, device: DeviceConfig
+) -> float:
+    """Return roughly what so many steps of pretraining take; arithmetic only. Args: length: of its texts."""
+    hidden, layers = model.hidden_size, model.num_hidden_layers
+    encoder = 24 * layers * hidden**2 + 4 * layers * hidden * length  # operations a token, forwards
+    head = MASKED_SHARE * (2 * model.vocab_size * hidden + 2 * hidden**2)
+    rate = flops_estimate(device)
+    per_step = 12 * sum(count_parameters(model).values()) / (rate / 10)
+    return steps * (3 * batch_tokens * (encoder + head) / rate + per_step)
 
 
 def measure(

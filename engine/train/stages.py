@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, marked
+from engine.errors import ConfigError, marked
 from engine.events import Steps
+from engine.model.config import BertConfig
 from engine.model.trim import ids_to_keep
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig, ModelConfig
@@ -22,8 +23,10 @@ from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import LabelSettings, finding_examples
 from engine.text.wordpiece import WordPiece
+from engine.train.plan import pretraining_seconds
 from engine.train.prepare import (
     check_lengths,
+    of_setting,
     opening_table,
     roles_of,
     split_of,
@@ -48,6 +51,19 @@ class Stage:
     pretraining: PretrainConfig | None = None
 
 
+@dataclass(frozen=True)
+class TaskTexts:
+    """What the tables of a pipeline hold.
+
+    hashes: of the tables. texts: those of the training rows, each once, where they are the task's text; else
+    none. held_out: those of the validation and test rows.
+    """
+
+    hashes: tuple[str, ...]
+    texts: tuple[str, ...]
+    held_out: frozenset[str]
+
+
 def stages_of(folder: Path, config: PipelineConfig) -> list[Stage]:
     """Return the stages that the settings ask for, in order; the base first."""
     asked, model = config.stages, config.stages.model
@@ -64,6 +80,23 @@ def stages_of(folder: Path, config: PipelineConfig) -> list[Stage]:
         settings = with_values(settings, given if asked.task_text else own)
         found.append(Stage("task", str(folder / "task" / MODEL), settings))
     return found
+
+
+def planned_seconds(config: PipelineConfig, shape: BertConfig, run_seconds: float) -> float:
+    """Return roughly what all stages take; arithmetic only.
+
+    Args: shape: of the model that the first stage begins with. run_seconds: of one fine-tuning run.
+    """
+    stages, seconds = stages_of(Path(), config), 0.0
+    for budget, length in (
+        (stage.pretraining.budget, stage.pretraining.objective.max_length)
+        for stage in stages
+        if stage.pretraining is not None
+    ):
+        seconds += 60 * budget.minutes or pretraining_seconds(
+            budget.steps, budget.batch_tokens, length, shape, config.device
+        )
+    return seconds + len(stages) * config.stages.seeds * run_seconds
 
 
 def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int) -> PretrainConfig:
@@ -108,6 +141,7 @@ def fine_tuning(config: PipelineConfig, model: str, seed: int) -> FineTuneConfig
     return FineTuneConfig(
         data=config.data,
         model=ModelConfig(model=model),
+        adapt=config.adapt,
         training=replace(config.training, seed=seed),
         device=config.device,
     )
@@ -184,46 +218,57 @@ def _check_budgets(asked: StagesConfig) -> None:
 
 
 def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
-    """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: DataError."""
+    """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: ConfigError."""
     wordpiece, found = WordPiece.from_folder(Path(asked.model)), 0
     for text in texts:
         found += len(wordpiece.encode_ids([text])[0])
         if found * (1 - asked.held_out_share) >= asked.batch_tokens:
             return
-    raise DataError(
+    raise ConfigError(
         marked(
             "engine",
-            "A text to pretrain on has {tokens} tokens, of which {share:.0%} are held out; one "
-            "step takes {batch}. Give more text, or lower batch_tokens.",
+            "{field}: a text to pretrain on has {tokens:,} tokens, of which {share:.0%} are held out, and "
+            "one step takes {batch:,}. Give more text, or take fewer tokens a step.",
         ),
+        field="batch_tokens",
         tokens=found,
         share=asked.held_out_share,
         batch=asked.batch_tokens,
     )
 
 
-def read_tables(config: PipelineConfig) -> Steps[tuple[list[str], list[str]]]:
-    """Return the tables' hashes, and the task's text: the texts of the rows to train on, each but once.
+def read_tables(config: PipelineConfig) -> Steps[TaskTexts]:
+    """Return the tables' hashes, and which texts are trained on and which held out.
 
-    The text is empty where none is asked for or another is named.
     Raises: DataError, ConfigError if the table cannot be used or has too little text.
     """
     data = config.data
     table = yield from opening_table(data, data.data, "data")
     found = yield from finding_examples(table, roles_of(data, table), LabelSettings.of(data))
-    hashes = [table.sha256, *(_sha256(Path(path)) for path in data.apart.values())]
-    if not reads_rows(config):
-        return hashes, []
+    hashes = (table.sha256, *(_sha256(Path(path)) for path in data.apart.values()))
     strata = found.examples.labels.astype(np.int64)
     together = None if table.together is None else table.together[found.examples.rows]
-    texts = dict.fromkeys(
-        line
-        for example in found.examples.take(split_of(data, strata, together)[0])
-        for text in (example.text, example.text_pair or "")
-        if (line := " ".join(text.split()))  # a line is a document
+    parts = [found.examples.take(part) for part in split_of(data, strata, together)]
+    train, *held_out = (
+        dict.fromkeys(line_of(text) for one in part for text in (one.text, one.text_pair or ""))
+        for part in parts
     )
-    _check_enough(config.stages, texts)
-    return hashes, list(texts)
+    apart = list[str]()
+    for name, path in data.apart.items():
+        with of_setting(f"{name}_data"):
+            other = yield from opening_table(data, path, f"{name}_data")
+            named = roles_of(data, other)
+        for column in filter(None, (named.text, named.text_pair)):
+            apart += map(line_of, other.frame[column])
+    texts = tuple(filter(None, train)) if reads_rows(config) else ()
+    if reads_rows(config):
+        _check_enough(config.stages, texts)
+    return TaskTexts(hashes, texts, frozenset(filter(None, (*held_out[0], *held_out[1], *apart))))
+
+
+def line_of(text: str) -> str:
+    """Return a text as a line, for a line is a document: each run of blanks is one."""
+    return " ".join(text.split())
 
 
 def _sha256(path: Path) -> str:

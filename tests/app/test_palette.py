@@ -64,6 +64,11 @@ def test_a_page_a_run_and_a_table_are_opened_by_their_names(window: MainWindow, 
     assert window.current_page == "data"
 
 
+def test_adapting_to_texts_is_found_and_leads_to_its_plan(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(opened(window, qtbot, "adapt to").line, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.current_page == "finetune" and window.page("finetune").state.adapts)
+
+
 def test_what_the_page_in_view_can_do_stands_first_and_what_it_cannot_does_nothing(
     window: MainWindow, qtbot: QtBot
 ) -> None:

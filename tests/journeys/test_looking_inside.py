@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.pages.embeddings.tabs import TABS
 from app.plots.guesses import GuessesPlot
 from app.words import probability
 from engine.events import result_of
@@ -178,10 +179,13 @@ def test_bank_is_followed_through_four_sentences(hand: LookingHand, qtbot: QtBot
     model = language_model(tmp_path / "model")
     hand.go_to("embeddings")
     hand.open_model(model)
+    hand.click("embeddings_change")
     hand.choose("embeddings_kind", "A word in many contexts")
     hand.type("embeddings_word", "bank")
     hand.write("embeddings_contexts", "\n".join(FOUR))
     hand.click("embeddings_compute")
+    tabs = hand.find("embeddings_tabs").tabBar()
+    hand.click_at(tabs, QPointF(tabs.tabRect(TABS.index("map")).center()))
     points = hand.find("embeddings_map")
     sentences = [line.split(" | ")[1] for line in FOUR]
     hand.wait(lambda: [unmarked(row[3]) for row in points.numbers()[1:]] == sentences)

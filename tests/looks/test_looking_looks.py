@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollBar,
+    QTabBar,
     QToolButton,
     QWidget,
 )
@@ -29,6 +30,7 @@ from app.look import theme
 from app.look.labels import ElidedLabel
 from app.main_window import MainWindow
 from app.pages.attention.state import PICTURES
+from app.pages.embeddings.tabs import QUESTIONS
 from app.plots.attention_image import ramp
 from app.plots.figure import Figure
 from app.rail import LOOKING
@@ -93,9 +95,6 @@ def come_to_rest(hand: LookingHand, page: str) -> None:
         return bool(hand.inspector.workers.is_idle and not waits)
 
     hand.wait(is_at_rest)
-    if page == "embeddings" and hand.inspector.about is not None and hand.find("embeddings_map").is_empty:
-        hand.click("embeddings_demo_word")
-        hand.wait(lambda: is_at_rest() and not hand.find("embeddings_map").is_empty)
 
 
 # ---- what is judged on every page
@@ -223,15 +222,26 @@ def test_every_view_can_be_read(hand: LookingHand, tmp_path: Path, mode: str) ->
         if view == "attribution":
             hand.wait(lambda: not hand.find("attribution_bars").is_empty)
         judge(hand.window, f"attention-{view}-{mode}")
-    for page, name in (("probe", "probe_tabs"), ("embeddings", "embeddings_tabs")):
+    come_to_rest(hand, "probe")
+    every_tab(hand, "probe", hand.find("probe_tabs"), mode)
+    come_to_rest(hand, "embeddings")
+    for question in QUESTIONS:
+        hand.click(f"embeddings_question_{question}")
+        come_to_rest(hand, "embeddings")
+        every_tab(hand, "embeddings", hand.find("embeddings_tabs").tabBar(), f"{question}-{mode}")
+    hand.click("embeddings_change")
+    judge(hand.window, f"embeddings-change-{mode}")
+
+
+def every_tab(hand: LookingHand, page: str, tabs: QTabBar, mode: str) -> None:
+    """Look at each view that is offered."""
+    for tab in [one for one in range(tabs.count()) if tabs.isVisible() and tabs.isTabVisible(one)]:
+        hand.click_at(tabs, QPointF(tabs.tabRect(tab).center()))
+        assert tabs.currentIndex() == tab
         come_to_rest(hand, page)
-        tabs = hand.find(name)
-        tabs = tabs if page == "probe" else tabs.tabBar()
-        for tab in range(tabs.count()):
-            hand.click_at(tabs, QPointF(tabs.tabRect(tab).center()))
-            assert tabs.currentIndex() == tab
-            come_to_rest(hand, page)
-            judge(hand.window, f"{page}-tab-{tab}-{mode}")
+        judge(hand.window, f"{page}-tab-{tab}-{mode}")
+    come_to_rest(hand, page)
+    judge(hand.window, f"{page}-{mode}")
 
 
 # ---- where the strongest attention is

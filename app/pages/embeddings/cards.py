@@ -91,7 +91,7 @@ class SimilarityCard(Card):
 
 
 class LayersCard(Card):
-    """How alike uses of one sense, or texts of one class, are at each layer; and those of two."""
+    """How similar uses of one meaning, or texts of one class, are at each layer; and those of two."""
 
     layer_chosen = Signal(int)
 
@@ -113,7 +113,7 @@ class LayersCard(Card):
         lines = []
         if names:
             within, between = (
-                (self.tr("one sense"), self.tr("two senses"))
+                (self.tr("same meaning"), self.tr("other meaning"))
                 if is_word
                 else (self.tr("one class"), self.tr("two classes"))
             )
@@ -151,14 +151,13 @@ class LayersCard(Card):
         }
         if is_word:
             text = self.tr(
-                "“{word}” moves with its context: at layer {layer} the similarity of two uses of "
-                "one sense is {within}, of two different senses {between}; at the embeddings the "
-                "gap is only {start}. At layer {layer}, the nearest use to a use has the same "
-                "sense for {right} of them."
+                "“{word}” moves with its context. At layer {layer} the similarity of two uses is {within} "
+                "within one meaning and {between} across; at the embeddings the gap is only {start}. The "
+                "nearest use there has the same meaning for {right} of them."
             )
             none = self.tr(
-                "Not seen here: no layer separates two senses of “{word}” clearly more than the "
-                "embeddings do (a gap of {start} there, at most {gap}, at layer {layer})."
+                "No layer separates two meanings of “{word}” clearly more than the embeddings do. The gap is "
+                "{start} there, and at most {gap}, at layer {layer}."
             )
         else:
             text = self.tr(
@@ -190,6 +189,7 @@ class PoolingsCard(Card):
         )
         self.said = label("", wrap=True, name="embeddings_verdict")
         self.more = label("", "muted", wrap=True)
+        self.words = holder(column(self.said, self.more))  # what the page says of the picture
         self.own_button = button(self.tr("On these texts"), name="embeddings_measure_own")
         self.bundled_button = button(self.tr("On bundled sentences"), name="embeddings_measure_bundled")
         self._lay_out()
@@ -202,7 +202,7 @@ class PoolingsCard(Card):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(holder(column(self.plot, self.said, self.more, STRETCH)))
+        scroll.setWidget(holder(column(self.plot, STRETCH)))
         self.body.addLayout(row(self.own_button, self.bundled_button, STRETCH))
         self.add(scroll, 1)
 

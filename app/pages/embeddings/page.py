@@ -1,6 +1,6 @@
-"""The Embeddings page: texts as points, their neighbours, and two demonstrations that are measured.
+"""The Embeddings page: four questions, the first of them answered as soon as there is a model.
 
-Vectors are computed when asked for; then pooling, layer, map and colours follow at once from those there are.
+Vectors are computed once; then pooling, layer, map and colours follow at once from those there are.
 """
 
 from __future__ import annotations
@@ -9,42 +9,49 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app import words
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
-from app.look.layout import STRETCH, column, row
+from app.look.layout import STRETCH, column, row, stacked
 from app.look.pending import ProgressLine
-from app.look.widgets import GAP, SETTINGS_WIDTH, button, holder, keep_private, named
+from app.look.widgets import GAP, SETTINGS_WIDTH, Card, button, holder, keep_private, named
 from app.pages.embeddings import requests
+from app.pages.embeddings.commands import command_of
+from app.pages.embeddings.questions import QuestionBar
 from app.pages.embeddings.requests import WORD, TextSource, Vectors
-from app.pages.embeddings.settings import MapSettings, VectorsCard
+from app.pages.embeddings.sentences import SentencesCard, sentence_lines
+from app.pages.embeddings.settings import PCA, MapSettings, VectorsCard
 from app.pages.embeddings.state import EmbeddingsState, lines_of
-from app.pages.embeddings.tabs import BUNDLED, OWN, TABS, Views
-from app.pages.embeddings.texts import TYPED, SourceCard
+from app.pages.embeddings.tabs import (
+    BUNDLED,
+    CLS_QUESTION,
+    OWN,
+    TABS,
+    TEXTS_QUESTION,
+    TUNED_QUESTION,
+    VIEWS,
+    WORD_QUESTION,
+    Views,
+)
+from app.pages.embeddings.texts import TABLE, TYPED, SourceCard
 from app.pages.inside.page import LookingPage
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
-from engine.inspect.embeddings.vectors import LAYERED, kinds_of
+from engine.inspect.embeddings.contexts import typed_lines
+from engine.inspect.embeddings.vectors import kinds_of
 from engine.inspect.loaded_model import ModelSummary
-from engine.model.model_name import ModelName
-from engine.questions.embed import EmbeddingQuestion
-from engine.questions.how_read import ReadSettings
-from engine.questions.word_in_context import WordInContextQuestion
 
-COMMAND_FILE = "embeddings.npz"
-WORD_FILE = "word.npz"
-NARROW = 860  # px; below, the buttons of the header are short of room
+REST_MS = 700  # after the last key, before a word is followed through what was typed
 
 
 class EmbeddingsPage(LookingPage[EmbeddingsState]):
-    """Settings at the left; map, similarity, layers, poolings and two models as tabs."""
+    """A question and its picture; at the right the answer in words, or what the vectors are made of."""
 
     state_kind = EmbeddingsState
 
@@ -52,12 +59,17 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         super().__init__(session, parent=parent)
         self.setObjectName("embeddings_page")
         self.header.title_label.setText(self.tr("Embeddings"))
-        self.header.set_sentence(self.tr("See which texts are similar."))
+        self.header.set_sentence(
+            self.tr("Where the model puts words and texts: what is similar lies close together.")
+        )
         self._vectors_asked = Channel(self, session.workers.models)
+        self._partner_asked = Channel(self, session.workers.quick)
         self.vectors: Vectors | None = None  # an old answer stays until a new one comes
         self._about: ModelSummary | None = None
         self._is_stale = False
+        self._meant: TextSource | None = None  # whose vectors are on their way
         self._coming: tuple[TextSource, EmbeddingsState] | None = None  # of the vectors that are on their way
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._make_parts()
         self._lay_out()
         self._connect()
@@ -68,70 +80,252 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.vectors_card = VectorsCard()
         self.map_settings = MapSettings()
         self.views = Views(self.session, self.vectors_card, self.map_settings)
+        self.sentences = SentencesCard()
+        self.questions = QuestionBar()
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
-        self.stop_button = button(self.tr("Stop"), "primary", name="embeddings_stop", call=self._stop)
-        self.cls_button = button(
-            self.tr("[CLS] or mean?"),
-            name="embeddings_demo_cls",
-            tool_tip=self.tr("Measure whether raw [CLS] is a poor sentence vector"),
-        )
-        self.word_button = button(
-            self.tr("Follow “bank”"),
-            name="embeddings_demo_word",
-            tool_tip=self.tr("See how a word's vector moves with its context"),
-        )
+        self.stop_button = button(self.tr("Stop"), "link", name="embeddings_stop", call=self._stop)
+        self.change_button = button(self.tr("Change"), "link", name="embeddings_change", call=self._turn)
+        self.change_button.setToolTip(self.tr("Other texts, another pooling, layer or kind of map"))
+        self.method = named(ElidedLabel("", "muted"), "embeddings_made")
         self.copy_button = named(CopyCommandButton(), "copy_embeddings_command")
-        copying = (self.copy_button, self.cls_button, self.word_button)
-        for action in (*copying, self.compute_button, self.stop_button):
-            self.header.add_action(action)
+        self.header.add_action(self.copy_button)
 
     def _lay_out(self) -> None:
-        settings = column(self.source_card, self.vectors_card, self.map_settings, STRETCH, gap=GAP)
-        left = QScrollArea(widgetResizable=True)
-        left.setFrameShape(QScrollArea.Shape.NoFrame)
-        left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        left.setFixedWidth(SETTINGS_WIDTH)
-        left.setWidget(holder(settings))
-        self.status = named(ElidedLabel("", "muted"), "embeddings_status")
-        self.bar = ProgressLine(width=120)
-        self.bar.hide()
-        right = column((self.views, 1), row((self.status, 1), self.bar, gap=12), gap=6)
-        self.work.addLayout(row(left, (right, 1), gap=GAP), 1)
+        self.right = stacked(self._answer_side(), self._settings_side())
+        side = holder(column((self.right, 1), self._made_card(), gap=GAP))
+        side.setFixedWidth(SETTINGS_WIDTH)
+        self.work.addWidget(self.questions)
+        self.work.addLayout(row((self.views, 1), side, gap=GAP), 1)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.copy_button.set_short(event.size().width() < NARROW)
+    def _answer_side(self) -> QWidget:
+        """Return the answer, and the sentences of a word."""
+        self.filler = QWidget()
+        return holder(column(self.views.answer, (self.sentences, 1), (self.filler, 1), gap=GAP))
+
+    def _made_card(self) -> Card:
+        """Return how the picture was made, and how far the next one is."""
+        self.status = named(ElidedLabel("", "muted"), "embeddings_status")
+        self.bar = ProgressLine(width=72)
+        self.bar.hide()
+        self.stop_button.hide()
+        made = Card()
+        made.body.setSpacing(4)
+        made.body.addLayout(row((self.method, 1), self.change_button))
+        made.body.addLayout(row((self.status, 1), self.bar, self.stop_button))
+        return made
+
+    def _settings_side(self) -> QWidget:
+        """Return what the vectors are made of."""
+        settings = column(self.source_card, self.vectors_card, self.map_settings, STRETCH, gap=GAP)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(holder(settings))
+        return holder(column((scroll, 1), self.compute_button))
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.compute_button.clicked.connect(self.compute)
-        self.cls_button.clicked.connect(self.show_cls)
-        self.word_button.clicked.connect(self.show_word)
+        self.questions.chosen.connect(self.ask)
+        self.questions.own_wanted.connect(self.ask_own)
         self.source_card.changed.connect(self._source_changed)
         self.source_card.entered.connect(self.compute)
         self.source_card.table_wanted.connect(self._open_table)
+        self.source_card.contexts.textChanged.connect(self._contexts_typed)
+        self._rest.timeout.connect(self.compute)
         self.vectors_card.changed.connect(self._pooling_changed)
+        self.map_settings.changed.connect(self._show_method)
         self.views.refused.connect(self.refuse)
         self.views.busy_changed.connect(self._show_state)
         self.views.progressed.connect(self._show_progress)
         self.views.bundled_wanted.connect(self._compare_bundled)
+        self.views.question_changed.connect(self._show_question)
+        self.views.answered.connect(self._show_sentences)
+        self.sentences.edited.connect(self._edit_sentence)
+        self.sentences.edit_wanted.connect(partial(self._open, self.source_card.contexts))
+        paths = self.views.paths_card.plot
+        self.sentences.chosen.connect(self._choose_use)
+        self.views.map_card.asked.connect(self.sentences.choose_use)
+        self.sentences.pointed.connect(paths.point_to)
+        paths.chosen.connect(self.sentences.choose_use)
+        paths.hovered.connect(self._light)
 
     def model_ready(self, about: ModelSummary) -> None:
         self._about = about
         self.source_card.set_about(about)
         self.vectors_card.set_about(about, kinds_of(about))
-        senses = self.source_card.senses
-        self.word_button.setText(self.tr("Follow “{word}”").format(word=senses.word if senses else ""))
         self.views.set_about(about)
-        self._show_state()
+        self._show_question()
         if self.vectors is not None:  # another checkpoint: the same texts again
             self._compute(self.vectors.source)
-        elif self.session.data.table is None and not self.source_card.has_typed and self._to_show is None:
-            self.source_card.show_topics()  # something to see at once
+        elif self._to_show is None and not self.source_card.has_typed:
+            self.ask(WORD_QUESTION)  # something to see at once
+
+    # ---- questions
+
+    def ask(self, question: str) -> None:
+        """Answer one of QUESTIONS."""
+        self._close()
+        {
+            WORD_QUESTION: self.show_word,
+            TEXTS_QUESTION: self.show_texts,
+            CLS_QUESTION: self.show_cls,
+            TUNED_QUESTION: self.show_tuned,
+        }[question]()
+        self._show_question()
+
+    def show_word(self) -> None:
+        """Follow the word that was followed before, or one of two meanings, through its sentences."""
+        self.views.show_view("paths")
+        if self.vectors is not None and self.vectors.spans:
+            self._stay(self.vectors)
+            return
+        if not self.source_card.has_word:
+            self.source_card.show_senses()
+            return
+        self.source_card.choose_kind(WORD)
+        self.compute()
+
+    def show_texts(self) -> None:
+        """Show which texts are similar: those of the open table, or bundled ones."""
+        self.views.show_view("map")
+        self._ask_for_texts()
+
+    def show_cls(self) -> None:
+        """Measure poolings: on the texts of the page where they have classes, else on bundled ones."""
+        self.views.show_view("poolings")
+        if self.views.has_classes and self.vectors is not None and not self.vectors.spans:
+            self.views.compare(self.vectors.source)
+        else:
+            self._compare_bundled()
+
+    def show_tuned(self) -> None:
+        """Show the same texts by another model: the one that this was fine-tuned from, or into."""
+        self.views.show_view("pair")
+        self._ask_for_texts()
+        folder = self.inspector.folder
+        if folder is not None and self.views.pair_card.other is None:
+            known = tuple(entry.path for entry in self.session.library.offered())
+            work = partial(requests.find_partner, folder, known)
+            self._partner_asked.ask((folder, known), work, heard=self._take_partner, refused=self.refuse)
+
+    def _take_partner(self, folder: Path | None) -> None:
+        if folder is not None and self.views.pair_card.other is None:
+            self.views.pair_card.set_other(folder)
+
+    def _ask_for_texts(self) -> None:
+        """Have vectors of whole texts: those there are, of the open table, or of bundled sentences."""
+        if self.vectors is not None and not self.vectors.spans:
+            self._stay(self.vectors)
+            return
+        if self.session.data.table is not None:
+            self.source_card.choose_kind(TABLE)
+            self.compute()
+        elif self.source_card.typed.toPlainText().strip():
+            self.source_card.choose_kind(TYPED)
+            self.compute()
+        else:
+            self.source_card.show_topics()
+
+    def _stay(self, vectors: Vectors) -> None:
+        """Keep the vectors there are; those of another kind that are on their way are not wanted any more."""
+        kind = vectors.source.kind
+        if self._meant is not None and self._meant.kind != kind:
+            self._vectors_asked.drop()
+            self._meant = None
+        self.source_card.choose_kind(kind)
+        self.vectors_card.set_word(kind == WORD)
+        self.views.refresh()
+
+    def ask_own(self) -> None:
+        """Have a word and its sentences typed."""
+        self.ask(WORD_QUESTION)
+        self._open(self.source_card.word)
+        self.source_card.word.selectAll()
+
+    def _turn(self) -> None:
+        """Show what the vectors are made of, or the answer again."""
+        if self.right.currentIndex():
+            self._close()
+        else:
+            self._open()
+
+    def _open(self, focus: QWidget | None = None) -> None:
+        """Show what the vectors are made of, with the caret where it is wanted."""
+        self.right.setCurrentIndex(1)
+        self.change_button.setText(self.tr("Done"))
+        if focus is not None:
+            focus.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _close(self) -> None:
+        self.right.setCurrentIndex(0)
+        self.change_button.setText(self.tr("Change"))
+
+    def _show_question(self) -> None:
+        """Press the chip of the question, and show the parts that go with it."""
+        question = self.views.question
+        vectors, senses = self.vectors, self.source_card.senses
+        word = vectors.source.word if vectors is not None and vectors.spans else self.source_card.word.text()
+        self.questions.set_word(word or (senses.word if senses else ""))
+        self.questions.set_current(question)
+        self.sentences.setVisible(question == WORD_QUESTION)
+        self.filler.setVisible(question != WORD_QUESTION)
+        self._show_method()
+        self._offer_command()
+
+    def _show_method(self) -> None:
+        """Say in a line how the picture was made."""
+        question = self.views.question
+        if question == WORD_QUESTION:
+            first = self.tr("Vector at the word")
+        elif question == CLS_QUESTION:
+            first = self.tr("Every pooling")
+        else:
+            first = self.vectors_card.pooling_words()
+        parts = [first]
+        if question in (TEXTS_QUESTION, TUNED_QUESTION) or self.views.currentIndex() == TABS.index("map"):
+            parts.append("PCA" if self.map_settings.method == PCA else "t-SNE")
+        elif question == WORD_QUESTION:
+            parts.append("PCA")
+        self.method.setText(", ".join([*parts, self.tr("cosine")]))
+
+    # ---- sentences of a word
+
+    def _choose_use(self, use: int) -> None:
+        """Choose on the picture the use whose row was chosen."""
+        self.views.paths_card.plot.set_chosen(use)
+        if self.views.currentWidget() is self.views.map_card and use >= 0:
+            self.views.choose_place(use)
+
+    def _light(self, use: int) -> None:
+        """Light the row of the use under the pointer, else of the one that is chosen."""
+        self.sentences.choose_use(use if use >= 0 else self.views.paths_card.plot.chosen_use)
+
+    def _show_sentences(self) -> None:
+        """Show a word's sentences with their meanings at the layer that is shown."""
+        vectors, card = self.vectors, self.views.paths_card
+        if vectors is None or not vectors.spans or card.found is None or card.found.vectors is not vectors:
+            return
+        is_typed = bool(vectors.source.lines) or vectors.source.table is None
+        self.sentences.put(sentence_lines(card), can_add=is_typed)
+
+    def _edit_sentence(self, place: int, typed: str) -> None:
+        """Replace, add or remove a sentence. Args: place: among the lines; typed: "" removes it."""
+        if self.vectors is None:
+            return
+        source = self.vectors.source
+        lines = [*source.lines]
+        lines[place : place + 1] = typed_lines(typed)
+        if lines:
+            self.source_card.put(replace(source, lines=tuple(lines)))
+            self.compute()
+
+    # ---- vectors
 
     def compute(self) -> None:
         """Compute the vectors of the texts that are meant, in place of those there are."""
+        self._rest.stop()
         source = self.source_card.source()
         if source is not None:
             self._compute(source)
@@ -143,15 +337,23 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if folder is None or pooling is None or self._about is None:
             return
         self.accept()
-        group = self.tr("sense") if source.kind == WORD else self.tr("group")
-        self._vectors_asked.ask(
+        group = self.tr("meaning") if source.kind == WORD else self.tr("group")
+        is_new = self._vectors_asked.ask(
             (folder, self._about.fingerprint, source, pooling),
             partial(requests.find_vectors, self.inspector.open_models, folder, source, pooling, group),
             heard=self._take_vectors,
             refused=self.refuse,
             progress=self._show_progress,
-            ended=self._show_state,
+            ended=self._ended,
         )
+        if is_new:
+            self._meant = source
+        self._show_state()
+
+    def _ended(self) -> None:
+        """Wait no longer for vectors: they are there, were refused, or are not wanted any more."""
+        if not self._vectors_asked.is_asking:
+            self._meant = None
         self._show_state()
 
     @property
@@ -161,11 +363,12 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     def _stop(self) -> None:
         self._vectors_asked.drop()
+        self._meant = None
         self.views.stop()
         self._show_state()
 
     def _take_vectors(self, vectors: Vectors) -> None:
-        before, self.vectors, self._is_stale = self.vectors, vectors, False
+        before, self.vectors, self._is_stale, self._meant = self.vectors, vectors, False, None
         keep_private(self.views, vectors.source.table is not None)
         if self._about is not None:
             self.vectors_card.set_about(self._about, vectors.kinds)
@@ -180,6 +383,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if again is not None and not again.is_colored:
             self.map_settings.color_by_nothing()
         self.views.set_vectors(vectors)
+        self._settle_view(vectors)
         if again is not None:
             self.views.similarity_card.set_order(again.by_group)
             self.views.refresh()
@@ -189,6 +393,14 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             elif again.compared == BUNDLED:
                 self._compare_bundled()
         self._show_state()
+
+    def _settle_view(self, vectors: Vectors) -> None:
+        """Turn to a view that other vectors have: those of a word, or of texts."""
+        views = VIEWS[WORD_QUESTION if vectors.spans else TEXTS_QUESTION]
+        tab = TABS[self.views.currentIndex()]
+        if tab in VIEWS[WORD_QUESTION] and tab not in views:
+            self.views.show_view(views[0])
+        self._show_question()
 
     # ---- what is shown, kept and shown again
 
@@ -215,7 +427,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             seed=self.map_settings.seed.value(),
             is_colored=bool(column),
             by_group=views.similarity_card.is_by_group,
-            point=views.map_card.chosen_place,
+            point=views.chosen_place,
             compared=views.compared,
         )
         state.check()
@@ -235,7 +447,8 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.map_settings.put(state.method, state.perplexity, state.seed)
         if state.other is not None:
             self.views.pair_card.set_other(state.other)
-        self.views.setCurrentIndex(TABS.index(state.tab))
+        self._close()
+        self.views.show_view(state.tab)
         self._compute(source)
         self._is_stale = False
 
@@ -253,23 +466,10 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         pooling = self.vectors_card.pooling()
         if self.vectors is None or pooling is None:
             return
-        if self.vectors.has(pooling):
+        if self._meant is None and self.vectors.has(pooling):
             self.views.refresh()
         else:  # vectors of so many texts are kept for one pooling only
-            self._compute(self.vectors.source)
-
-    def show_cls(self) -> None:
-        """Measure poolings: on the texts of the page where they have classes, else on bundled ones."""
-        self.views.setCurrentWidget(self.views.poolings_card)
-        if self.views.has_classes and self.vectors is not None and not self.vectors.spans:
-            self.views.compare(self.vectors.source)
-        else:
-            self._compare_bundled()
-
-    def show_word(self) -> None:
-        """Follow a word of two senses through its contexts."""
-        self.views.setCurrentWidget(self.views.layers_card)
-        self.source_card.show_senses()
+            self._compute(self._meant if self._meant is not None else self.vectors.source)
 
     def _compare_bundled(self) -> None:
         topics = self.source_card.topics
@@ -284,6 +484,8 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         vectors, said, lacking = self.vectors, "", ""
         if vectors is None:
             lacking = self.tr("There are no vectors yet.")
+        elif self._compares_meanings:
+            said = self.tr("The command prints these figures for every layer.")
         elif vectors.source.kind == WORD:
             said = self.tr("The command writes the word's vectors at every layer to a file.")
         elif vectors.source.table is None:
@@ -296,40 +498,29 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.copy_button.offer(lacking, said)
 
     def copy_command(self) -> None:
-        """Put the command that writes these vectors to a file on the clipboard."""
-        vectors, pooling = self.vectors, self.vectors_card.pooling()
-        if vectors is not None and vectors.source.kind == WORD:
-            self.copy_button.copy(self._word_command(vectors))
-            return
-        if vectors is None or vectors.source.table is None or pooling is None:
-            return
-        source, table = vectors.source, vectors.source.table
-        asked = EmbeddingQuestion(
-            ModelName(vectors.folder),
-            table.path,
-            source.column,
-            label=self.map_settings.column,
-            pooling=pooling.kind,
-            layer=pooling.layer if pooling.kind in LAYERED else -1,
-            max_length=source.max_length,
-            out=Path(COMMAND_FILE),
-            how=ReadSettings.of(source.overrides or {}),
-        )
-        self.copy_button.copy(asked.command())
+        """Put the command for what is shown on the clipboard."""
+        vectors, pooling, column = self.vectors, self.vectors_card.pooling(), self.map_settings.column
+        if vectors is not None and pooling is not None:
+            said = command_of(vectors, pooling, column, with_meanings=self._compares_meanings)
+            self.copy_button.copy(said)
 
-    def _word_command(self, vectors: Vectors) -> str:
-        source, table = vectors.source, vectors.source.table
-        asked = WordInContextQuestion(ModelName(vectors.folder), source.word, out=Path(WORD_FILE))
-        if table is None or source.lines:
-            return replace(asked, sentences=tuple(text for _group, text in source.lines)).command()
-        how = ReadSettings.of(source.overrides or {})
-        return replace(asked, data=table.path, text=source.column, how=how).command()
+    @property
+    def _compares_meanings(self) -> bool:
+        """Whether a word's meanings are on screen."""
+        found = self.views.paths_card.found
+        if found is None or self.views.currentWidget() is not self.views.paths_card:
+            return False
+        return found.vectors is self.vectors and bool(found.meanings.partings)
 
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and self.bar.hear(event):
             set_or_hide(
                 self.status, words.event_words(event) if event.total else words.tr_engine(event.stage)
             )
+
+    def _contexts_typed(self) -> None:
+        if self.source_card.contexts.hasFocus():
+            self._rest.start()
 
     def _source_changed(self) -> None:
         self._is_stale = self.vectors is not None
@@ -340,16 +531,11 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         is_computing = self._vectors_asked.is_asking or self.views.is_comparing
         lacking = self.source_card.lacking()
         self.stop_button.setVisible(is_computing)
-        self.compute_button.setVisible(not is_computing)
-        self.compute_button.setEnabled(self._about is not None and not lacking)
+        self.compute_button.setEnabled(self._about is not None and not lacking and not is_computing)
         self.compute_button.setToolTip(tip(lacking))
-        for demonstration in (self.cls_button, self.word_button):
-            demonstration.setEnabled(self._about is not None)
         self._offer_command()
         self.bar.setVisible(self.is_asking)
-        ready = self.tr(
-            "Press “Compute vectors”: every text becomes a point, and similar texts are close together."
-        )
+        ready = self.tr("Every text becomes a point, and similar texts are close together.")
         self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)
         if not self.is_asking:
             set_or_hide(self.status, self._state_words())
@@ -359,7 +545,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         if vectors is None:
             return ""
         if self._is_stale:
-            return self.tr("The texts at the left have changed: press “Compute vectors” to see them.")
+            return self.tr("The texts have changed: press “Compute vectors” to see them.")
         count, width = len(vectors.texts), words.number(vectors.values.shape[-1])
         if vectors.spans:
             said = words.counted(

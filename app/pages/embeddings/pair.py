@@ -44,11 +44,10 @@ class PairCard(Card):
         self.box.setToolTip(self.tr("The model at the right; the page's own is at the left"))
         self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
         yield_to_layout(self.plot, 140)
-        self.said = label("", wrap=True, name="embeddings_pair_words")
+        self.said = label("", wrap=True, name="embeddings_pair_words")  # the page says it
         self.add_layout(row(label(self.tr("Compare with"), "muted"), self.box, STRETCH, gap=8))
         self.add(self.box.refusal)
         self.add(self.plot, 1)
-        self.add(self.said)
         self.add_corner(save_icon(self.plot))
         self.box.chosen.connect(self._chosen)
 
@@ -77,7 +76,7 @@ class PairCard(Card):
         self.pair = None
         self.plot.clear()
         self.plot.set_empty_text(why)
-        self.said.setText("")
+        self.said.setText(why)
         self.set_hint("")
 
     def _title(self, folder: Path) -> str:

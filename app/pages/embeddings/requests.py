@@ -20,6 +20,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Noted, Progress
 from engine.inspect.embeddings import poolings
 from engine.inspect.embeddings.contexts import embed_word
+from engine.inspect.embeddings.meanings import Meanings, Parting, compare_meanings, parting
 from engine.inspect.embeddings.projection import Projection, project
 from engine.inspect.embeddings.similarity import (
     nearest_of_each,
@@ -28,11 +29,16 @@ from engine.inspect.embeddings.similarity import (
     order_by_likeness,
     similarities,
     spread,
+    unit,
 )
 from engine.inspect.embeddings.table import notes_of
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, every_layer, kinds_of, num_bytes
 from engine.inspect.loaded_model import LoadedModel
+from engine.model.info import read_info
+from engine.settings.finetune import FineTuneConfig
 from engine.text.table import Table
+from engine.train.run.kept import name_of, run_of
+from engine.train.run.runs import read_config
 
 WORD = "word"  # the kind of pooling of a word: the mean of its pieces
 MOST_BYTES = 320 * 2**20  # of vectors that are kept so that another pooling or layer shows at once
@@ -66,7 +72,8 @@ class Vectors:
     """Vectors and what they are of. values: (P, E, D). columns: values by name, E each, to colour by.
 
     texts: (E,); of a word, what stands around it. spans: characters of the word in its whole text; none for
-    texts. background: (L + 1,), how alike any two tokens are; None for texts.
+    texts. Of a word alone: wholes: (E,) the whole texts; background: (L + 1,), how alike any two tokens are;
+    table: (E, D), its vectors in the word table; lacking: places of sentences without it.
     """
 
     source: TextSource
@@ -83,7 +90,10 @@ class Vectors:
     notes: tuple[Sentence, ...]
     order: np.ndarray  # (E,), which of the source's texts they are
     spans: tuple[tuple[int, int], ...] = ()
+    wholes: tuple[str, ...] = ()
     background: np.ndarray | None = None
+    table: np.ndarray | None = None
+    lacking: tuple[int, ...] = ()
 
     def has(self, pooling: PoolingConfig) -> bool:
         return pooling in self.poolings
@@ -159,22 +169,35 @@ class LayerLikeness:
     agreement: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class WordMeanings:
+    """A word's uses and whether they part by meaning."""
+
+    vectors: Vectors
+    meanings: Meanings
+
+
+@dataclass(frozen=True, eq=False)
+class TextsAnswer:
+    """Which texts are similar. pair: the two that are most so, by their places, and their cosine.
+
+    parting: None where there are no classes, or only one.
+    """
+
+    vectors: Vectors
+    pooling: PoolingConfig
+    pair: tuple[int, int]
+    cosine: float
+    any_two: float
+    parting: Parting | None
+
+
 def sample_rows(table: Table, count: int, seed: int | None) -> np.ndarray:
     """Return rows of a table in their order: the first, or drawn with a seed."""
     if seed is None or count >= table.num_rows:
         return np.arange(min(count, table.num_rows))
     keys = np.random.PCG64(seed).random_raw(table.num_rows)  # a stream that no numpy will change
     return np.sort(np.argsort(keys, kind="stable")[:count])
-
-
-def typed_lines(text: str) -> tuple[tuple[str, str], ...]:
-    """Return (group, sentence) of each line that is not empty; "river | They sat ..." has a group."""
-    lines = []
-    for line in filter(str.strip, text.splitlines()):
-        group, bar, sentence = line.partition("|")
-        has_group = bool(bar and group.strip() and sentence.strip())
-        lines.append((group.strip(), sentence.strip()) if has_group else ("", line.strip()))
-    return tuple(lines)
 
 
 def snippet(text: str, start: int, stop: int) -> str:
@@ -203,6 +226,26 @@ def draw_map(
     values = vectors.at(pooling)
     found = yield from project(values, method, perplexity=perplexity, seed=seed)
     return TextMap(vectors, pooling, found, spread(values).any_two)
+
+
+def find_partner(folder: Path, candidates: Sequence[Path]) -> Path | None:
+    """Return the model that one was fine-tuned from, else one that was fine-tuned from it; None: neither is
+    among the candidates.
+    """
+    run = run_of(folder)
+    if run is not None:
+        with suppress(UserError):
+            config = read_config(run)
+            began = Path(config.model.model) if isinstance(config, FineTuneConfig) else folder
+            if began.is_dir() and run_of(began) != run:
+                return began
+    base, own = read_info(folder).get("base_model"), name_of(folder)
+    others = [path for path in candidates if path.absolute() != folder.absolute()]
+    before = [path for path in others if name_of(path) == base]
+    with suppress(UserError):
+        after = [path for path in others if read_info(path).get("base_model") == own]
+        return next(iter([*before, *after]), None)
+    return next(iter(before), None)
 
 
 def draw_pair(
@@ -244,6 +287,27 @@ def draw_pair(
 def _depth_of(vectors: Vectors, pooling: PoolingConfig) -> int:
     """Return the last layer that there are vectors of."""
     return max(one.layer for one in vectors.poolings if one.kind == pooling.kind)
+
+
+def find_meanings(vectors: Vectors, groups: np.ndarray | None) -> WordMeanings:
+    """Return whether a word's uses part by meaning. Args: groups: (E,), -1 for none; None: nobody says."""
+    assert vectors.table is not None  # they are of a word
+    numbers = np.full(len(vectors.texts), -1) if groups is None else groups
+    return WordMeanings(vectors, compare_meanings(vectors.table, vectors.values[1:], numbers))
+
+
+def describe_texts(vectors: Vectors, pooling: PoolingConfig, groups: np.ndarray | None) -> TextsAnswer:
+    """Return which texts are most similar, and whether neighbours are of one class. Raises: UserError."""
+    values = vectors.at(pooling)
+    if len(values) < 2:
+        raise UserError(marked("engine", "Two texts at least are compared. Add one."))
+    nearest, scaled = nearest_of_each(values), unit(values)
+    cosines = (scaled * scaled[nearest]).sum(1)
+    first = int(cosines.argmax())
+    parted = None if groups is None else parting(values, groups)
+    any_two = spread(values).any_two
+    pair = first, int(nearest[first])
+    return TextsAnswer(vectors, pooling, pair, float(min(1, cosines[first])), float(any_two or 0), parted)
 
 
 def find_neighbours(vectors: Vectors, pooling: PoolingConfig, place: int) -> Neighbours:
@@ -343,6 +407,7 @@ def _of_word(subject: LoadedModel, source: TextSource, group: str) -> Generator[
     places = np.array([place.sentence for place in found.places], np.int64)
     shared = _at(places, texts, columns, rows)
     spans = tuple((place.start, place.stop) for place in found.places)
+    wholes = shared["texts"]
     shared["texts"] = tuple(snippet(text, *span) for text, span in zip(shared["texts"], spans, strict=True))
     notes = list(found.notes)
     if found.lacking and source.table is None:
@@ -356,7 +421,10 @@ def _of_word(subject: LoadedModel, source: TextSource, group: str) -> Generator[
         seconds=0.0,
         notes=tuple(notes),
         spans=spans,
+        wholes=wholes,
         background=found.background,
+        table=found.table,
+        lacking=found.lacking,
     )
 
 

@@ -32,7 +32,7 @@ class EmbeddingsState(PageState):
 
     model: Path = model_field()
     other: Path | None = other_model("other")
-    tab: str = limited(TABS[0], choices=TABS)
+    tab: str = limited("map", choices=TABS)
     kind: str = limited(TYPED, choices=(WORD, TYPED))
     texts: tuple[tuple[str, str], ...] = limited((), most=MOST_TEXTS)
     group: str = limited("", longest=LONGEST_NAME)

@@ -13,17 +13,21 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 from app import words
 from app.look.widgets import named
 from app.pages.embeddings import requests
+from app.pages.embeddings.answer import AnswerCard
 from app.pages.embeddings.cards import LayersCard, PoolingsCard, SimilarityCard
 from app.pages.embeddings.map import MapCard
 from app.pages.embeddings.pair import PairCard
+from app.pages.embeddings.paths import PathsCard
 from app.pages.embeddings.requests import (
     WORD,
     CosineMatrix,
     LayerLikeness,
     TextMap,
+    TextsAnswer,
     TextSource,
     TwoModels,
     Vectors,
+    WordMeanings,
 )
 from app.pages.embeddings.settings import MapSettings, VectorsCard
 from app.pages.inside.model_bar import model_caption
@@ -34,15 +38,27 @@ from engine.inspect.embeddings.poolings import PoolingComparison
 from engine.inspect.embeddings.vectors import LAYERED, PoolingConfig
 from engine.inspect.loaded_model import ModelSummary
 
-TABS = ("map", "similarity", "layers", "poolings", "pair")
+TABS = ("paths", "map", "similarity", "layers", "poolings", "pair")
+WORD_QUESTION, TEXTS_QUESTION, CLS_QUESTION, TUNED_QUESTION = QUESTIONS = ("word", "texts", "cls", "tuned")
+VIEWS = {  # of each question, the one that answers it first
+    WORD_QUESTION: ("paths", "map", "similarity", "layers"),
+    TEXTS_QUESTION: ("map", "similarity", "layers"),
+    CLS_QUESTION: ("poolings",),
+    TUNED_QUESTION: ("pair",),
+}
 OWN, BUNDLED = "own", "bundled"
 Lines = list[tuple[str, str]]  # of a figure's caption: name and value
 translate = QCoreApplication.translate
 
 
 class Views(QTabWidget):
-    """Map, similarity, layers and poolings of the vectors on the page, and another model beside them."""
+    """Paths, map, similarity, layers and poolings of the vectors on the page, and another model beside them.
 
+    Which are offered depends on the question. `answer` says in words what is seen.
+    """
+
+    question_changed = Signal()
+    answered = Signal()  # a word's meanings are there, or another layer of them
     refused = Signal(object)
     busy_changed = Signal()
     progressed = Signal(object)  # Progress
@@ -64,11 +80,15 @@ class Views(QTabWidget):
         self._vectors: Vectors | None = None
         self._about: ModelSummary | None = None
         self._compared: TextSource | None = None
+        self.paths_card = PathsCard()
         self.map_card, self.similarity_card = MapCard(), SimilarityCard()
         self.layers_card, self.poolings_card = LayersCard(), PoolingsCard()
         self.pair_card = PairCard(session)
-        self._wanted_place = -1  # the text to choose on the next map
+        self._wanted_place = self._wanted_use = -1  # the text to choose on the next map, the use on a way
+        self.answer = AnswerCard(self.poolings_card.words, self.pair_card.said)
+        self._texts_answer: TextsAnswer | None = None
         for card, name in (
+            (self.paths_card, self.tr("Paths")),
             (self.map_card, self.tr("Map")),
             (self.similarity_card, self.tr("Similarity")),
             (self.layers_card, self.tr("Through the layers")),
@@ -76,7 +96,9 @@ class Views(QTabWidget):
             (self.pair_card, self.tr("Two models")),
         ):
             self.addTab(card, name)
-        self.currentChanged.connect(self._ask_seen)
+        self._offer_views()
+        self.currentChanged.connect(self._seen_changed)
+        self.paths_card.layer_chosen.connect(vectors_card.set_layer)
         self.map_card.asked.connect(self._ask_neighbours)
         self.similarity_card.order_changed.connect(self._ask_matrix)
         self.layers_card.layer_chosen.connect(vectors_card.set_layer)
@@ -89,13 +111,14 @@ class Views(QTabWidget):
     def _make_channels(self, session: Session) -> None:
         workers = session.workers
         self._map_asked = Channel(self, workers.models)
+        self._answer_asked = Channel(self, workers.models)
         self._layers_asked = Channel(self, workers.models)
         self._poolings_asked = Channel(self, workers.models)
         self._pair_asked = Channel(self, workers.models)
         self._neighbours_asked = Channel(self, workers.quick)
         self._matrix_asked = Channel(self, workers.quick)
         self._shown = (
-            *(self._map_asked, self._layers_asked, self._pair_asked),
+            *(self._map_asked, self._answer_asked, self._layers_asked, self._pair_asked),
             *(self._neighbours_asked, self._matrix_asked),
         )
 
@@ -114,6 +137,9 @@ class Views(QTabWidget):
             channel.drop()  # which lets go of the vectors before
         if before is None or before.source.kind != vectors.source.kind:
             self.map_card.clear(self.tr("Drawing the map…"))
+            self.paths_card.clear("")
+        self._texts_answer = None
+        self._offer_views()
         self.similarity_card.clear("")
         self.layers_card.clear("")
         self.pair_card.clear("")
@@ -124,13 +150,41 @@ class Views(QTabWidget):
         """Say what fills the pictures while there are no vectors."""
         if self._vectors is None:
             cards = (self.map_card, self.similarity_card, self.layers_card, self.pair_card)
-            for card in cards:
+            for card in (self.paths_card, *cards):
                 card.plot.set_empty_text(why)
+            self.answer.clear(why)
+
+    @property
+    def question(self) -> str:
+        """Which question the view that is seen answers, one of QUESTIONS."""
+        tab = TABS[self.currentIndex()]
+        own = [question for question, views in VIEWS.items() if tab in views]
+        if len(own) == 1:
+            return own[0]
+        return TEXTS_QUESTION if self._vectors is None or not self._vectors.spans else WORD_QUESTION
+
+    def show_view(self, tab: str) -> None:
+        """Show a view by its key, one of TABS."""
+        self.setCurrentIndex(TABS.index(tab))
 
     def refresh(self) -> None:
         """Ask anew for all that is seen."""
         self._ask_map()
+        self._ask_answer()
         self._ask_seen()
+
+    def _offer_views(self) -> None:
+        """Show the tabs of the question at hand."""
+        offered = VIEWS[self.question]
+        for place, tab in enumerate(TABS):
+            self.setTabVisible(place, tab in offered)
+        self.tabBar().setVisible(len(offered) > 1)
+
+    def _seen_changed(self) -> None:
+        self._offer_views()
+        self._ask_answer()
+        self._ask_seen()
+        self.question_changed.emit()
 
     def compare(self, source: TextSource) -> None:
         """Measure the poolings on some texts."""
@@ -187,6 +241,7 @@ class Views(QTabWidget):
         if self._vectors is not None:
             self.map_card.set_coloring(self._vectors, self._coloring(), self._settings.column)
         self._show_classes()
+        self._ask_answer()
         self._ask_seen()
 
     def _show_classes(self) -> None:
@@ -197,6 +252,10 @@ class Views(QTabWidget):
     def _ask_map(self) -> None:
         vectors, pooling, chosen = self._vectors, self._pooling(), self._settings
         if vectors is None or pooling is None:
+            return
+        if vectors.spans and len(vectors.texts) < 2:
+            self._map_asked.drop()
+            self.map_card.clear(self.tr("One sentence alone makes no map. Add another."))
             return
         way = chosen.method, chosen.perplexity.value(), chosen.seed.value()
         work = partial(requests.draw_map, vectors, pooling, *way)
@@ -213,6 +272,51 @@ class Views(QTabWidget):
         heard = self.map_card.show_neighbours
         self._ask(self._neighbours_asked, (vectors, pooling, place), work, heard)
 
+    def _ask_answer(self) -> None:
+        """Ask for what is said of the question at hand; the two that compare say it themselves."""
+        vectors, pooling, groups = self._vectors, self._pooling(), self._groups()[0]
+        column = self._settings.column
+        if vectors is None or pooling is None:
+            return
+        if vectors.spans:
+            about = (vectors, column)
+            find = partial(requests.find_meanings, vectors, groups)
+            self._ask(self._answer_asked, about, find, self._take_meanings)
+        elif self.question == TEXTS_QUESTION:
+            describe = partial(requests.describe_texts, vectors, pooling, groups)
+            self._ask(self._answer_asked, (vectors, pooling, column), describe, self._take_answer)
+        self._show_answer()
+
+    def _take_meanings(self, found: WordMeanings) -> None:
+        coloring = self._coloring()
+        classes = coloring if isinstance(coloring, PointClasses) else None
+        self.paths_card.show_meanings(found, classes, self._vectors_card.layer)
+        self._choose_use()
+        lines = self._lines(found.vectors)
+        self.paths_card.plot.set_caption([*lines, (translate("embeddings", "map"), "PCA")])
+        self.paths_card.slider.set_caption(self._lines(found.vectors, with_layer=False))
+        self._show_answer()
+
+    def _take_answer(self, found: TextsAnswer) -> None:
+        self._texts_answer = found
+        self._show_answer()
+
+    def _show_answer(self) -> None:
+        """Say what is seen."""
+        layer, found, texts = self._vectors_card.layer, self.paths_card.found, self._texts_answer
+        if self.question == CLS_QUESTION:
+            self.answer.show_other(self.poolings_card.words)
+        elif self.question == TUNED_QUESTION:
+            self.answer.show_other(self.pair_card.said)
+        elif self.question == TEXTS_QUESTION and texts is not None and texts.vectors is self._vectors:
+            self.answer.show_texts(texts, self._settings.column)
+        elif found is not None and found.vectors is self._vectors:
+            self.paths_card.show_layer(layer)
+            self.answer.show_word(found, min(layer, found.meanings.num_layers))
+        else:
+            self.answer.clear(self.tr("Computing…"))
+        self.answered.emit()
+
     def _ask_seen(self) -> None:
         if self.currentWidget() is self.similarity_card:
             self._ask_matrix()
@@ -228,7 +332,7 @@ class Views(QTabWidget):
         lacking = ""
         if vectors.spans:
             lacking = self.tr(
-                "Two models are compared on whole texts. Choose rows or typed sentences at the left."
+                "Two models are compared on whole texts. Choose rows or typed sentences under “Change”."
             )
         elif other is None:
             lacking = self.tr("Choose a second model above, such as one that was fine-tuned from this one.")
@@ -303,11 +407,25 @@ class Views(QTabWidget):
 
     def choose_place(self, place: int) -> None:
         """Choose a text on the map, by its place; as soon as it is drawn. -1: none."""
-        self._wanted_place = place
+        self._wanted_place = self._wanted_use = place
+        if self.paths_card.found is not None and self.paths_card.found.vectors is self._vectors:
+            self._choose_use()
         if place >= 0 and not self._map_asked.is_asking and self.map_card.vectors is self._vectors:
             self._wanted_place = -1
             self.map_card.choose_place(place)
             self._ask_neighbours(place)
+
+    def _choose_use(self) -> None:
+        wanted, self._wanted_use = self._wanted_use, -1
+        if wanted >= 0:
+            self.paths_card.plot.set_chosen(wanted)
+
+    @property
+    def chosen_place(self) -> int:
+        """Which of the texts is chosen on the view that is seen; -1: none."""
+        if self.currentWidget() is self.paths_card:
+            return self.paths_card.plot.chosen_use
+        return self.map_card.chosen_place
 
     @property
     def compared(self) -> str:

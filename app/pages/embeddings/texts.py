@@ -13,14 +13,15 @@ from app.look.inputs import LineEdit, SpinBox, TextEdit
 from app.look.labels import label, tip
 from app.look.layout import STRETCH, Item, column, form_rows
 from app.look.widgets import Card, button, named, tidy_spin
-from app.pages.embeddings.requests import TextSource, sample_rows, typed_lines
+from app.pages.embeddings.requests import TextSource, sample_rows
 from app.session import Session
 from engine.errors import bare_column
+from engine.inspect.embeddings.contexts import typed_lines
 from engine.inspect.example_texts import ExampleSenses, Topics, senses_for, topics_for
 from engine.inspect.loaded_model import ModelSummary
 
 MOST_ROWS = 10_000
-ROWS, LENGTH = 1_000, 128
+ROWS, LENGTH = 300, 128
 TABLE, TYPED, WORD = "table", "typed", "word"
 RANDOM, FIRST = "random", "first"
 
@@ -53,7 +54,7 @@ class SourceCard(Card):
         """Offer the examples that a model can read."""
         self._senses, self._topics = senses_for(about.wordpiece), topics_for(about.wordpiece)
         self.length.setMaximum(about.max_length)
-        named = self.tr("Example: “{word}” in two senses").format(word=self._senses.word)
+        named = self.tr("Example: “{word}” with two meanings").format(word=self._senses.word)
         self.senses_button.setText(named)
         if not self.word.text():
             self.word.setPlaceholderText(self.tr("such as {word}").format(word=self._senses.word))
@@ -63,6 +64,18 @@ class SourceCard(Card):
         """Whether there is a text of the person's own."""
         boxes = (self.typed.toPlainText(), self.contexts.toPlainText(), self.word.text())
         return any(text.strip() for text in boxes)
+
+    @property
+    def has_word(self) -> bool:
+        """Whether a word is typed, and where to look for it."""
+        in_table = self.place_box.currentData() == TABLE
+        where = self._session.data.table if in_table else self.contexts.toPlainText().strip()
+        return bool(self.word.text().strip()) and bool(where)
+
+    def choose_kind(self, kind: str) -> None:
+        """Choose which texts, as the box does."""
+        if kind != self.kind:
+            self._choose(self.kind_box, kind)
 
     @property
     def senses(self) -> ExampleSenses | None:
@@ -108,9 +121,9 @@ class SourceCard(Card):
         typed = self.typed if self.kind == TYPED else self.contexts
         wants_typed = self.kind == TYPED or (self.kind == WORD and self.place_box.currentData() == TYPED)
         if self.kind == WORD and not self.word.text().strip():
-            return self.tr("Type a word at the left, and the sentences to look for it in.")
+            return self.tr("Type a word, and the sentences to look for it in.")
         if wants_typed and not typed.toPlainText().strip():
-            return self.tr("Type sentences at the left, one a line.")
+            return self.tr("Type sentences, one a line.")
         if not wants_typed and (self._session.data.table is None or not self.column_box.count()):
             return self.tr("No table is open. Open one on the Data page, or type sentences.")
         return ""
@@ -172,7 +185,7 @@ class SourceCard(Card):
             "embeddings_typed", self.tr("One sentence a line.\ngroup | sentence colours it.")
         )
         self.contexts = self._edit(
-            "embeddings_contexts", self.tr("One sentence a line.\nsense | sentence colours it.")
+            "embeddings_contexts", self.tr("One sentence a line.\nmeaning | sentence colours it.")
         )
         self.word = named(LineEdit(), "embeddings_word", self.tr("The word"))
         self.word.setClearButtonEnabled(False)

@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from app import words
 from app.look.labels import ElidedLabel, label
 from app.look.layout import column, row
 from app.look.widgets import Card, button, set_role
+from app.pages.finetune.past import Past, PastSeries
 from app.pages.run.progress import RunProgress
 from app.pages.tasks.known import views_of
 from app.plots.bars import BarsPlot
@@ -30,7 +31,6 @@ from engine.train.comparison import REPORT, WAYS, beside, is_comparison, note_on
 from engine.train.metrics import LEAST_SEEDS, mean_interval
 
 EDGE = 8  # px around the rows of a figure
-MOST_EARLIER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,26 +260,21 @@ def ended_report(folder: Path) -> Mapping[str, Any] | None:
     return None if is_comparison(folder) and not (folder / REPORT).is_file() else read_report(folder)
 
 
-def earlier_comparisons(root: Path) -> Steps[list[Path]]:
-    """Return the newest comparisons under the folder for runs that have come to their end."""
+def earlier_comparisons(root: Path) -> Steps[Past]:
+    """Return the comparisons under the folder for runs that have come to their end, the newest first."""
     yield from ()
     found = [folder for folder in root.iterdir() if is_comparison(folder)] if root.is_dir() else []
     done = [folder for folder in found if (folder / REPORT).is_file()]
-    return sorted(done, reverse=True)[:MOST_EARLIER]
+    return [(folder, "") for folder in sorted(done, reverse=True)]
 
 
-class CompareButton(QWidget):
+class CompareButton(PastSeries):
     """The one button that starts a comparison, and the way to earlier ones."""
 
-    start_wanted = Signal()
-    chosen = Signal(object)  # Path
-
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        set_role(self, "clear")
-        self._session, self._asked = session, Channel(self, session.workers.quick)
-        self.start = button(self.tr("Compare methods"), "link", name="compare_ways")
-        self.earlier = button(self.tr("Past comparisons…"), "link", name="earlier_comparisons")
+        start, past = self.tr("Compare methods"), self.tr("Past comparisons…")
+        super().__init__(session, earlier_comparisons, start, past, ("compare_ways", "comparisons"), parent)
+        self.none_yet = self.tr("No comparison yet")
         self.earlier.setToolTip(self.tr("Show a comparison that has come to its end"))
         self.start.setToolTip(
             self.tr(
@@ -288,24 +283,3 @@ class CompareButton(QWidget):
                 "how much better?"
             )
         )
-        row(self.start, (QWidget(), 1), self.earlier, gap=0, parent=self)
-        self.start.clicked.connect(self.start_wanted)
-        self.earlier.clicked.connect(self._look)
-
-    def _look(self) -> None:
-        self._asked.drop()
-        root = self._session.runs.root
-        self._asked.ask(root, partial(earlier_comparisons, root), heard=self._offer)
-
-    def _offer(self, found: list[Path]) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("comparisons_menu")
-        for folder in found:
-            menu.addAction(run_title(folder)).triggered.connect(partial(self._choose, folder))
-        if not found:
-            menu.addAction(self.tr("No comparison yet")).setEnabled(False)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.earlier.mapToGlobal(QPoint(0, self.earlier.height())))
-
-    def _choose(self, folder: Path, _checked: bool = False) -> None:
-        self.chosen.emit(folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.look.widgets import Card
 from app.pages.evaluate.state import EvaluateState, Listing
 from app.pages.finetune.before import BeforeFineTuning
+from app.pages.finetune.chain.card import ChainCard
+from app.pages.finetune.chain.plan import ChainPlan, Known
 from app.pages.finetune.charts import FineTuneCharts
 from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
@@ -30,12 +33,15 @@ from app.shipped import sample_data_path
 from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES
 from app.work.tables import NEW
 from app.work.text_filter import Filter
+from app.work.training import run_name
 from engine.commands.command_line import finetune_command
+from engine.commands.language import pipeline_command
 from engine.errors import UserError
 from engine.events import Started
 from engine.questions.labelled import LabelledTexts
 from engine.settings.config import values_of
 from engine.settings.finetune import ComparisonConfig, FineTuneConfig
+from engine.settings.pipeline import PipelineConfig
 from engine.text.roles import Roles
 from engine.train.run.runs import new_run_dir
 
@@ -59,17 +65,29 @@ class FineTunePage(TrainingPage):
         self.setup.setObjectName("setup_card")
         self.charts = FineTuneCharts()
         self.before = BeforeFineTuning(session, self.setup.chooser)
-        card = Card()
-        card.add(self.before, 1)
-        self.lay_out(card)
+        self.lacking = Card()
+        self.lacking.add(self.before, 1)
+        self.lay_out(self.lacking)
         self.comparison = ComparisonCard(session)
         self.stack.addWidget(self.comparison)
+        self.plan, self.chain = ChainPlan(session), ChainCard(session)
+        self._adapts = False  # whether the plan of a chain stands beside the form
+        for part in (self.plan, self.chain):
+            self.stack.addWidget(part)
         self.meanwhile = Meanwhile(session)
         self.stack.addWidget(self.meanwhile)
         self.comparison.closed.connect(self._show_comparison)
         self.setup.compare.start_wanted.connect(self.compare)
         self.setup.compare.chosen.connect(self._show_comparison)
         self.setup.last_run.chosen.connect(self.show_run)
+        self.setup.chain.start_wanted.connect(partial(self._show_chain, plans=True))
+        self.setup.chain.chosen.connect(self._show_chain)
+        self.plan.closed.connect(self._show_chain)
+        self.plan.changed.connect(self.refresh)
+        self.chain.closed.connect(self._show_chain)
+        self.chain.changed.connect(self.refresh)
+        self.chain.refused.connect(self.refuse_settings)
+        self.chain.try_wanted.connect(lambda model: session.show_page("predict", PredictState(model)))
         self.setup.changed.connect(self.refresh)
         self.before.changed.connect(self.refresh)
         self.charts.texts_wanted.connect(self._show_texts)
@@ -77,28 +95,50 @@ class FineTunePage(TrainingPage):
         self._hear_session()
 
     def reason(self) -> str:
-        return self.before.missing_words()
+        missing = self.before.missing_words()
+        return missing or (self.plan.lacking() if self._plans else "")
+
+    @property
+    def _plans(self) -> bool:
+        """Whether the plan of a chain is in view."""
+        return self._adapts and self.chain.folder is None and not self.shows_run
+
+    def asked(self) -> FineTuneConfig | PipelineConfig:
+        if self.chain.folder is not None and self.chain.config is not None:
+            return self.chain.config
+        self.plan.clear_refusals()
+        own = super().asked()
+        return self.plan.config(own) if self._plans else own
 
     @property
     def state(self) -> RunPageState:
-        return replace(super().state, comparison=self.comparison.folder)
+        shown = replace(super().state, comparison=self.comparison.folder)
+        return replace(shown, chain=self.chain.folder, adapts=self._adapts)
 
     def take_state(self, state: RunPageState) -> None:
         super().take_state(state)
         self.comparison.show_folder(state.comparison)
+        self.chain.show_folder(state.chain)
+        self._adapts = state.adapts
+        if self.is_running and (state.adapts or state.chain is not None):
+            self.leave_run()
         self.refresh()
+
+    def refuse_settings(self, error: BaseException) -> None:
+        if self._plans and isinstance(error, UserError) and self.plan.show_refusal(error):
+            self.refresh()
+        else:
+            super().refuse_settings(error)
 
     def show_cards(self) -> None:
         focused = QApplication.focusWidget()
         had_focus = focused is not None and self.before.isAncestorOf(focused)
         self.before.refresh()
         at_form = not self.shows_run
-        self.stack.setCurrentIndex(0 if self.before.missing() and at_form else 1)
-        if self.comparison.folder is not None and at_form:
-            self.stack.setCurrentWidget(self.comparison)
-        elif self.run_dir is not None and at_form and not self.before.missing():
-            self.stack.setCurrentWidget(self.meanwhile)
-        self.setup.compare.start.setEnabled(not self.reason() and not self.session.training.is_running)
+        self._show_chain_parts(at_form)
+        self.stack.setCurrentWidget(self._part_shown(at_form))
+        can_compare = not self.before.missing_words() and not self.session.training.is_running
+        self.setup.compare.start.setEnabled(can_compare)
         if had_focus and not self.before.isVisible():
             self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
         if self.run_dir is None:
@@ -114,6 +154,44 @@ class FineTunePage(TrainingPage):
             state = EvaluateState(folder, LabelledTexts(part=split), Listing((behind,)))
             self.session.show_page("evaluate", state)
 
+    def _part_shown(self, at_form: bool) -> QWidget:
+        """Return what stands beside the form, or beside the run."""
+        missing = bool(self.before.missing())
+        if at_form and self.chain.folder is not None:
+            return self.chain
+        if self._plans and not missing:
+            return self.plan
+        if at_form and self.comparison.folder is not None:
+            return self.comparison
+        if at_form and self.run_dir is not None and not missing:
+            return self.meanwhile
+        return self.lacking if at_form and missing else self.charts
+
+    def _show_chain_parts(self, at_form: bool) -> None:
+        """Tell the plan what the form knows; a chain in view has its own buttons, and its own command."""
+        session, setup = self.session, self.setup
+        if self._plans:
+            own = setup.config() if setup.refusal is None and session.model.chosen is not None else None
+            summary, chosen = session.data.summary, session.model.chosen
+            counted = (0, 0)
+            if summary is not None:
+                counted = (summary.num_examples, summary.num_tokens(session.model.max_length))
+            shape = chosen.config if chosen is not None else None
+            self.plan.refresh(Known(own, setup.plan, setup.told, shape, *counted))
+        if self.chain.folder is not None and at_form:
+            self.start_button.hide()
+            self.copy_button.setEnabled(self.chain.config is not None)
+
+    def _keep_keyboard(self, before: QWidget) -> None:
+        if self.chain.isVisible() and not before.isVisible():
+            self.chain.take_keyboard()
+        else:
+            super()._keep_keyboard(before)
+
+    def _show_chain(self, folder: Path | None = None, *, plans: bool = False) -> None:
+        shown = replace(self.state, chain=folder, adapts=plans, comparison=None)
+        self.show_state(replace(shown, run=None) if plans or folder is not None else shown)
+
     def compare(self) -> None:
         """Learn from the open data in several ways, with the settings as they stand."""
         self.failure.hide()
@@ -123,13 +201,18 @@ class FineTunePage(TrainingPage):
         except UserError as error:
             self.refuse_settings(error)
             return
+        self.chain.show_folder(None)
+        self._adapts = False
         self.comparison.start(folder)
         self.refresh()
 
     def _show_comparison(self, folder: Path | None = None) -> None:
         self.show_state(replace(self.state, comparison=folder))
 
-    def command(self, config: FineTuneConfig) -> str:
+    def command(self, config: FineTuneConfig | PipelineConfig) -> str:
+        if isinstance(config, PipelineConfig):
+            folder = self.chain.folder or new_run_dir(self.session.runs.root, run_name(config))
+            return pipeline_command(config, folder)
         return finetune_command(config, new_run_dir(self.session.runs.root, Path(config.data.data).stem))
 
     def facts(self, config: FineTuneConfig, started: Started | None) -> list[Fact]:

@@ -19,6 +19,7 @@ from app.look.widgets import button
 from app.pages.advice.remark import AdviceLine
 from app.pages.advice.table import CountedTable
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_noted
+from app.pages.finetune.chain.door import ChainDoor
 from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.last_run import LastRun
 from app.pages.finetune.model import ModelChooser
@@ -75,6 +76,7 @@ class FineTuneSetup(SetupCard):
         self.test_refusal = label("", "refusal", wrap=True, name=f"refusal_{SETTING}")
         self.test_refusal.hide()
         self.roles_link = button(self.tr("Change"), "link", name="change_roles")
+        self.chain = ChainDoor(session)
         self.compare = CompareButton(session)
         self.last_run = LastRun(session)
         self.form.setObjectName("settings")
@@ -104,6 +106,7 @@ class FineTuneSetup(SetupCard):
         self.add(self.form, 1)
         self.add(self.prediction)
         self.add(self.last_run)
+        self.add(self.chain)
         self.add(self.compare)
 
     def _connect(self) -> None:

@@ -11,10 +11,10 @@ from app.form.form import SettingsForm
 from app.look.labels import label, set_or_hide
 from app.look.layout import form_rows
 from app.look.widgets import set_role
-from app.pages.pretrain.budget import BUDGETS, BudgetField
+from app.pages.choose.budget import BUDGETS, BudgetField
+from app.pages.choose.text import TextChooser
 from app.pages.pretrain.start import NAMES as START_NAMES
 from app.pages.pretrain.start import StartChooser
-from app.pages.pretrain.text import TextChooser
 from app.pages.run.setup import SetupCard
 from app.session import Session
 from engine.errors import ConfigError, ModelError, UserError

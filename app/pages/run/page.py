@@ -111,6 +111,10 @@ class TrainingPage(StatedPage[RunPageState]):
         """Return what a run of these settings is made of. Args: started: what it said of itself."""
         raise NotImplementedError
 
+    def asked(self) -> Any:
+        """Return the settings of what Start starts. Raises: UserError where they are refused."""
+        return self.setup.config()
+
     def take_settings(self, config: Any) -> list[str]:
         """Put a run's settings into the form, and open its data and its model where they are still there;
         return the places that are gone.
@@ -328,7 +332,7 @@ class TrainingPage(StatedPage[RunPageState]):
         training = self.session.training
         is_second = training.is_running
         try:
-            (training.put_in_queue if is_second else training.start)(self.setup.config())
+            (training.put_in_queue if is_second else training.start)(self.asked())
         except UserError as error:
             self.refuse_settings(error)
         else:
@@ -544,7 +548,7 @@ class TrainingPage(StatedPage[RunPageState]):
     def copy_command(self) -> None:
         """Put the command that does the same without a window on the clipboard."""
         try:
-            command = self.command(self.run_config if self.shows_run else self.setup.config())
+            command = self.command(self.run_config if self.shows_run else self.asked())
         except UserError as error:
             self.refuse_settings(error)
             return

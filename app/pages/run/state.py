@@ -12,8 +12,11 @@ from app.work.page_state import PageState, other_model
 class RunPageState(PageState):
     """run: the folder of the one that is shown; None: the form, whose values are kept apart.
 
-    comparison: the folder of ways to adapt that stand beside the form of the Fine-tune page.
+    comparison: the folder of ways to adapt that stand beside the form of the Fine-tune page. chain: that of a
+    pipeline which does. adapts: whether a pipeline is planned beside it.
     """
 
     run: Path | None = other_model("run")
     comparison: Path | None = other_model("comparison")
+    chain: Path | None = other_model("chain")
+    adapts: bool = False

@@ -5,7 +5,7 @@ A word of several pieces, or several words in a row, has the mean of its pieces'
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +43,8 @@ class WordPlace:
 class Contexts:
     """A word wherever it was found.
 
-    vectors: (L + 1, E, D) float32, the embeddings first. background: (L + 1,), the mean cosine similarity of
+    vectors: (L + 1, E, D) float32, the embeddings first. table: (E, D), the word's vector in the word table,
+    where it has no position yet. background: (L + 1,), the mean cosine similarity of
     two tokens drawn from all these sentences: how alike any two vectors are. lacking: sentences that do not
     hold the word, or only beyond what the model reads.
     """
@@ -51,9 +52,20 @@ class Contexts:
     word: str
     places: tuple[WordPlace, ...]
     vectors: Floats
+    table: Floats
     background: Floats
     lacking: tuple[int, ...]
     notes: tuple[Sentence, ...]
+
+
+def typed_lines(text: str) -> tuple[tuple[str, str], ...]:
+    """Return (group, sentence) of each line that is not empty; "river | They sat ..." has a group."""
+    lines = []
+    for line in filter(str.strip, text.splitlines()):
+        group, bar, sentence = line.partition("|")
+        has_group = bool(bar and group.strip() and sentence.strip())
+        lines.append((group.strip(), sentence.strip()) if has_group else ("", line.strip()))
+    return tuple(lines)
 
 
 def find_word(
@@ -110,6 +122,7 @@ def embed_word(
         word=word,
         places=tuple(places),
         vectors=vectors,
+        table=_in_table(subject, ids, places),
         background=background.astype(np.float32),
         lacking=tuple(lacking),
         notes=_notes(word, len(found), most),
@@ -183,6 +196,16 @@ def _read(
             vectors[layer, wanted] = _means(hidden, rows).cpu().numpy()
             tokens = torch.nn.functional.normalize(hidden[: batch.num_tokens], dim=-1)
             sums[layer] += tokens.sum(0).cpu().numpy()
+
+
+def _in_table(subject: LoadedModel, ids: Mapping[int, Sequence[int]], places: Sequence[WordPlace]) -> Floats:
+    """Return (len(places), D): the mean of the rows that the word's pieces have in the word table."""
+    with looking(subject) as device:
+        flat = torch.tensor([ids[place.sentence][piece] for place in places for piece in place.pieces])
+        ends = np.cumsum([len(place.pieces) for place in places])
+        rows = [range(end - len(place.pieces), end) for end, place in zip(ends.tolist(), places, strict=True)]
+        found: Floats = _means(subject.bert.embeddings.word(flat.to(device)), rows).float().cpu().numpy()
+        return found
 
 
 def _means(hidden: Tensor, rows: Sequence[Sequence[int]]) -> Tensor:

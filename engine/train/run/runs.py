@@ -44,6 +44,7 @@ from engine.train.run.records import (
 CONFIG, METRICS, STATUS, LOCK = "config.toml", "metrics.jsonl", "status.json", "lock"
 AnyConfig = FineTuneConfig | PretrainConfig
 RunConfig = AnyConfig | FamilyConfig
+PIPELINE = "pipeline.toml"  # settings of several runs, each in a folder within
 SETUP, CHECKPOINTS, MODEL = "setup", "checkpoints", "model"
 HISTORY = "history"  # see history.py
 STATES = ("running", "finished", "stopped", "failed")  # a run that says "running" and is not, has crashed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,8 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.copy_command import CopyCommandButton
-from app.pages.embeddings.page import COMMAND_FILE, WORD_FILE, EmbeddingsPage
+from app.pages.embeddings.commands import COMMAND_FILE, WORD_FILE
+from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.probe.page import LAYERS, NEXT, SURPRISE, TEMPLATES, ProbePage
 from app.pages.tokenizer.page import TokenizerPage
 from app.session import Session
@@ -226,6 +228,7 @@ def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
     scene: Callable[[Session, QtBot], tuple[QWidget, Lines]], session: Session, qtbot: QtBot
 ) -> None:
     page, _ = scene(session, qtbot)
+    page.views.show_view("map")
     line = copied(page, qtbot)
     assert line[0] == "word-in-context" and main(line) == 0
     held, found = page.vectors, np.load(WORD_FILE)
@@ -233,6 +236,26 @@ def test_the_copied_line_writes_the_vectors_of_the_word_that_are_on_screen(
     cut = [text[a:b] for text, a, b in zip(found["sentences"], found["starts"], found["stops"], strict=True)]
     assert cut == ["film"] * len(held.spans) and len(cut) > 1
     np.testing.assert_allclose(found["background"], held.background, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", WORD_SCENES, ids=lambda scene: scene.__name__)
+def test_the_copied_line_prints_the_meanings_that_are_on_screen(
+    scene: Callable[[Session, QtBot], tuple[QWidget, Lines]],
+    session: Session,
+    qtbot: QtBot,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page, _ = scene(session, qtbot)
+    found = page.views.paths_card.found
+    line = copied(page, qtbot)
+    assert line[0] == "meanings" and main([line[0], "--json", *line[1:]]) == 0
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    seen = found.meanings.partings
+    assert len(steps) == len(seen) > 2
+    for printed, one in zip(steps[1:], seen[1:], strict=True):
+        assert printed["other_meaning"] == pytest.approx(one.between, abs=1e-6)
+        assert (printed["nearest_of_own_meaning"], printed["by_chance"]) == (one.num_right, one.chance)
 
 
 @pytest.mark.slow
@@ -250,6 +273,8 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     assert "A piece within a word" in lacking(page)
     embeddings = shown(EmbeddingsPage(session), qtbot)
     qtbot.waitUntil(lambda: embeddings.vectors is not None and session.inspector.workers.is_idle)
+    embeddings.ask("texts")
+    qtbot.waitUntil(lambda: not embeddings.vectors.spans and session.inspector.workers.is_idle)
     assert "not typed sentences" in lacking(embeddings)
     tokenizer = shown(TokenizerPage(session), qtbot)
     tokenizer.show_view(1)

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from app.pages.embeddings import paths
 from app.pages.embeddings.page import EmbeddingsPage
-from app.pages.embeddings.requests import sample_rows, snippet, typed_lines
+from app.pages.embeddings.requests import find_partner, sample_rows, snippet
+from engine.inspect.embeddings.contexts import typed_lines
 from engine.text.table import read_table
 from tests.app.hand import ShowPage
 from tests.fakes import model_folder
@@ -36,11 +39,13 @@ def ready(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> EmbeddingsPage:
     qtbot.waitUntil(lambda: page.session.data.table is not None)
     page.inspector.choose(model_folder(tmp_path / "model"))
     qtbot.waitUntil(lambda: page.inspector.about is not None)
-    qtbot.waitUntil(lambda: page.compute_button.isEnabled())
+    qtbot.waitUntil(lambda: page.session.wait_idle() and page.vectors is not None)
+    page.source_card.choose_kind("table")
+    page.views.show_view("map")
     return page
 
 
-def press(page: EmbeddingsPage, button: QPushButton, qtbot: QtBot) -> None:
+def press(page: EmbeddingsPage, button: QAbstractButton, qtbot: QtBot) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: page.inspector.workers.is_idle)
 
@@ -52,11 +57,32 @@ def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -
 
 
 @pytest.mark.slow
-def test_without_a_table_examples_are_shown_until_one_is_opened(
+def test_the_page_opens_with_a_question_that_is_answered(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
+    found, shown = page.views.paths_card.found, page.views.paths_card.plot.numbers()
+    assert (
+        page.questions.chips.current == "word"
+        and "“bank”" in page.questions.chips.buttons["word"].accessibleName()
+    )
+    assert len(shown) == 13 and [row[2] for row in shown[1:]] == ["money"] * 6 + ["river"] * 6
+    assert "of 12 have a nearest neighbour" in page.views.answer.verdict.text()
+    assert "by chance 5.5" in page.views.answer.verdict.text()
+    assert found is not None and found.meanings.starts == 1
+    assert page.sentences.model.rowCount() == 13 and page.method.text() == "Vector at the word, PCA, cosine"
+
+
+@pytest.mark.slow
+def test_without_a_table_the_texts_are_bundled_ones(
+    page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.vectors is not None)
+    press(page, page.questions.chips.buttons["texts"], qtbot)
     qtbot.waitUntil(lambda: len(page.views.map_card.plot.numbers()) == 37)
+    assert "of 36 have a nearest text" in page.views.answer.verdict.text()
     (tmp_path / "films.csv").write_text("text,label,stars\n" + "\n".join(ROWS) + "\n")
     page.session.data.open(tmp_path / "films.csv")
     qtbot.waitUntil(lambda: page.source_card.kind == "table")
@@ -64,13 +90,87 @@ def test_without_a_table_examples_are_shown_until_one_is_opened(
 
 
 @pytest.mark.slow
-def test_without_a_table_it_says_what_fills_the_map(
+def test_the_slider_the_map_and_the_words_follow_one_layer(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    page.source_card.typed.setPlainText("of my own")
     page.inspector.choose(model_folder(tmp_path / "model"))
-    qtbot.waitUntil(lambda: page.inspector.about is not None)
-    assert "No table is open" in page.views.map_card.plot.empty_text
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
+    slider, plot = page.views.paths_card.slider, page.views.paths_card.plot
+    slider.setFocus()
+    qtbot.keyClick(slider, Qt.Key.Key_Home)
+    assert plot.position == 0 == page.vectors_card.layer
+    assert "one and the same point" in page.views.answer.first.text()
+    assert not page.views.paths_card.misfits(0)
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    assert plot.position == 1 == page.vectors_card.layer
+    found = page.views.paths_card.found
+    assert found is not None
+    one = found.meanings.partings[1]
+    assert f"{one.num_right} of 12" in page.views.answer.verdict.text()
+    marked = [line.use for line in page.sentences.model.lines if line.note]
+    assert marked == page.views.paths_card.misfits(1) == np.flatnonzero(~one.right).tolist()
+
+
+@pytest.mark.slow
+def test_play_ends_at_the_last_layer_and_jumps_there_where_motion_is_not_wanted(
+    page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
+    card = page.views.paths_card
+    monkeypatch.setattr(paths, "PLAY_MS", 60)
+    card.slider.choose(0, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier))
+    qtbot.mouseClick(card.play_button, Qt.MouseButton.LeftButton)
+    assert card.is_playing
+    qtbot.waitUntil(lambda: not card.is_playing)
+    assert page.vectors_card.layer == card.layer == 2
+    card.slider.choose(0, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier))
+    monkeypatch.setattr(paths, "moves", lambda _widget: False)
+    card.play()
+    assert not card.is_playing and page.vectors_card.layer == 2
+
+
+@pytest.mark.slow
+def test_a_sentence_is_changed_added_and_removed_in_its_place(
+    page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
+    model = page.sentences.model
+    model.setData(model.index(11), "third | We met there.")
+    qtbot.waitUntil(lambda: model.lines[11].use == -1)
+    assert "does not occur" in model.lines[11].note
+    model.setData(model.index(12), "third | The bank was closed.")
+    qtbot.waitUntil(lambda: model.rowCount() == 14)
+    assert model.lines[12].typed == "third | The bank was closed."
+    model.setData(model.index(0), "")
+    qtbot.waitUntil(lambda: model.rowCount() == 13)
+    assert page.source_card.contexts.toPlainText().count("\n") == 11
+
+
+@pytest.mark.slow
+def test_a_row_and_its_point_are_lit_together(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> None:
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
+    view, plot = page.sentences.view, page.views.paths_card.plot
+    at = view.visualRect(page.sentences.model.index(2)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert plot.chosen_use == 2
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.position_of(7).toPoint())
+    assert view.currentIndex().row() == plot.chosen_use >= 0
+    page.views.show_view("map")
+    at = view.visualRect(page.sentences.model.index(3)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    qtbot.waitUntil(lambda: page.views.map_card.chosen_place == 3)
+
+
+@pytest.mark.slow
+def test_texts_without_a_table_are_asked_for(page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot) -> None:
+    page.inspector.choose(model_folder(tmp_path / "model"))
+    qtbot.waitUntil(lambda: page.vectors is not None and page.inspector.workers.is_idle)
+    qtbot.mouseClick(page.change_button, Qt.MouseButton.LeftButton)
+    page.source_card.choose_kind("table")
+    assert not page.compute_button.isEnabled() and "No table is open" in page.compute_button.toolTip()
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.source_card.open_button, Qt.MouseButton.LeftButton)
     assert asked.args[0] == "data"
@@ -161,7 +261,7 @@ def test_similarity_and_layers_follow_the_classes(ready: EmbeddingsPage, qtbot: 
 
 
 @pytest.mark.slow
-def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+def test_a_word_in_typed_contexts_is_compared_by_meaning(ready: EmbeddingsPage, qtbot: QtBot) -> None:
     card = ready.source_card
     card.kind_box.setCurrentIndex(2)
     card.kind_box.activated.emit(2)
@@ -171,7 +271,7 @@ def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qt
     press(ready, ready.compute_button, qtbot)
     qtbot.waitUntil(lambda: not ready.views.layers_card.plot.is_empty)
     names = [line.name for line in ready.views.layers_card.plot.lines]
-    assert names == ["one sense", "two senses", "any two words"]
+    assert names == ["same meaning", "other meaning", "any two words"]
     assert (
         "“film” in 3 places" in ready.status.text() and "Sentences without “film”: 2" in ready.status.text()
     )
@@ -181,17 +281,44 @@ def test_a_word_in_typed_contexts_is_compared_by_sense(ready: EmbeddingsPage, qt
 
 
 @pytest.mark.slow
-def test_both_demonstrations_run_at_one_click(ready: EmbeddingsPage, qtbot: QtBot) -> None:
-    press(ready, ready.cls_button, qtbot)
+def test_each_question_is_answered_at_one_click(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    press(ready, ready.questions.chips.buttons["cls"], qtbot)
     poolings = ready.views.poolings_card
     assert {row.name for row in poolings.plot.rows} >= {"[CLS]", "Mean of all pieces"}
     assert "%" in poolings.said.text() and "bundled sentences" in poolings.hint_label.text()
-    press(ready, ready.compute_button, qtbot)
-    press(ready, ready.cls_button, qtbot)  # now on the rows of the table
+    assert poolings.said.isVisible()
+    press(ready, ready.questions.chips.buttons["texts"], qtbot)
+    press(ready, ready.questions.chips.buttons["cls"], qtbot)  # now on the rows of the table
     qtbot.waitUntil(lambda: "films.csv" in poolings.hint_label.text())
-    press(ready, ready.word_button, qtbot)
+    press(ready, ready.questions.chips.buttons["tuned"], qtbot)
+    assert ready.views.currentWidget() is ready.views.pair_card
+    assert "Choose a second model" in ready.views.pair_card.said.text()
+    press(ready, ready.questions.chips.buttons["word"], qtbot)
     qtbot.waitUntil(lambda: ready.source_card.word.text() == "bank")
-    assert ready.views.currentWidget() is ready.views.layers_card
+    assert ready.views.currentWidget() is ready.views.paths_card
+
+
+@pytest.mark.slow
+def test_the_question_that_is_asked_last_is_answered(ready: EmbeddingsPage, qtbot: QtBot) -> None:
+    for question in ("word", "texts", "word"):
+        ready.ask(question)
+    ready.views.paths_card.layer_chosen.emit(1)  # while the texts may still be on their way
+    qtbot.waitUntil(lambda: ready.session.wait_idle())
+    assert ready.questions.chips.current == "word" and ready.vectors is not None and ready.vectors.spans
+    ready.ask("texts")
+    ready.vectors_card.set_layer(0)
+    qtbot.waitUntil(lambda: ready.session.wait_idle())
+    assert ready.questions.chips.current == "texts" and not ready.vectors.spans
+
+
+@pytest.mark.slow
+def test_the_model_that_one_was_fine_tuned_from_is_found(tmp_path: Path) -> None:
+    base, tuned = model_folder(tmp_path / "base"), model_folder(tmp_path / "tuned", seed=5)
+    other = model_folder(tmp_path / "other", seed=6)
+    (tuned / "cloze.json").write_text('{"schema_version": 1, "base_model": "base"}', encoding="utf-8")
+    assert find_partner(tuned, [other, tuned, base]) == base
+    assert find_partner(base, [other, base, tuned]) == tuned
+    assert find_partner(other, [base, other, tuned]) is None
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -316,7 +315,7 @@ def test_embeddings_show_again_what_was_kept_wherever_the_table_is_not(
     page.inspector.choose(models[0])
     rest()
     page.vectors_card.put("cls", 2)
-    qtbot.mouseClick(page.compute_button, Qt.MouseButton.LeftButton)
+    page.ask("texts")
     rest()
     page.views.choose_place(3)
 
@@ -324,7 +323,7 @@ def test_embeddings_show_again_what_was_kept_wherever_the_table_is_not(
         page.inspector.choose(models[1])
         page.vectors_card.put("mean", 0)
         page.source_card.show_topics()
-        page.views.setCurrentIndex(1)
+        page.views.show_view("similarity")
 
     kept = comes_again(page, change, rest)
     assert kept.values["point"] == 3 and kept.values["group"] == "label" and len(kept.values["texts"]) == 14
@@ -339,6 +338,10 @@ def test_embeddings_show_again_what_was_kept_wherever_the_table_is_not(
     page.source_card.show_senses()
     page.views.setCurrentWidget(page.views.layers_card)
     comes_again(page, change, rest)
+    page.ask("word")
+    page.views.choose_place(2)
+    followed = comes_again(page, change, rest)
+    assert (followed.values["tab"], followed.values["point"]) == ("paths", 2)
 
 
 @pytest.mark.slow

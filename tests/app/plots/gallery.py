@@ -20,9 +20,11 @@ from app.plots.heatmap import HeatmapPlot
 from app.plots.histogram import HistogramPlot
 from app.plots.history import HistoryPlot
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
+from app.plots.layer_slider import LayerSlider
 from app.plots.layers import LayerGuesses, LayersPlot
 from app.plots.learned import LearnedPlot
 from app.plots.loss_curves import LossCurvesPlot
+from app.plots.marks import PointClasses
 from app.plots.mosaic import MosaicPlot
 from app.plots.passage import ANSWER, PassagePlot, ShadedWord
 from app.plots.pieces import PiecesPlot
@@ -38,6 +40,7 @@ from app.plots.step_chips import StepChip, StepChips
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
 from app.plots.tokens import HIDDEN, UNTOUCHED, MaskedExample, TokensPlot
 from app.plots.word_chips import MaskableWord, WordChips
+from app.plots.word_paths import WordPathsPlot, WordUse
 from app.plots.word_strip import RatedWord, WordStrip
 from app.plots.worked_sum import WorkedSum, WorkedTerms
 from engine.inspect.attention.views import View, strongest, tiles, view
@@ -117,6 +120,25 @@ def layer_lines() -> LayerLinesPlot:
     plot = LayerLinesPlot("Layers")
     first = LayerLine("one sense", np.array([0.8, 0.7, np.nan]))
     plot.set_lines([first, LayerLine("two", np.array([0.8, 0.5, 0.4]))])
+    return plot
+
+
+def layer_slider() -> LayerSlider:
+    plot = LayerSlider("Layers")
+    first = LayerLine("same meaning", np.array([1.0, 0.8, 0.7]))
+    plot.set_lines([first, LayerLine("other meaning", np.array([1.0, 0.6, 0.4]))])
+    return plot
+
+
+def word_paths() -> WordPathsPlot:
+    plot = WordPathsPlot("Paths")
+    ends = np.array([[0.0, 0.1], [-0.3, 0.2], [0.4, -0.1]])
+    maps = np.stack([np.stack([0 * ends, ends / 2, ends])] * 3)
+    uses = [WordUse("The ", "bank", f" {end}.") for end in ("lends", "pays", "is wet")]
+    plot.set_paths(maps, uses, PointClasses("meaning", ("money", "river"), np.array([0, 0, 1])), 1)
+    plot.set_position(2)
+    plot.set_notes({2: "its nearest is “money”"})
+    plot.set_chosen(0)
     return plot
 
 
@@ -288,7 +310,7 @@ def step_chips() -> StepChips:
 
 OVER_AXES: tuple[Callable[[], Figure], ...] = (
     *(curve, learned, run_curves, loss_curves, history, histogram, bins, slope, layer_lines, plane),
-    *(score_scale, difference, scatter),
+    *(score_scale, difference, scatter, layer_slider, word_paths),
 )
 MATRICES: tuple[Callable[[], Figure], ...] = (
     *(confusion, similarity, heatmap, arcs, arcs_on_a_line, mosaic, query_key, layers, bars, guesses),

@@ -51,6 +51,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield made
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pictures look for what can be pointed at for as long as that takes on a busy computer."""
+    monkeypatch.setattr("app.plots.pointed.MOST_LOOKING_S", 60.0)
+
+
 @pytest.fixture
 def window(runs: Path, settings: AppSettings, open_window: OpenWindow) -> MainWindow:
     settings.runs_root = str(runs)
@@ -83,8 +89,9 @@ def words_in_view(page: QWidget) -> list[str]:
         while isinstance(above, QWidget) and above is not page:
             inside = inside or is_private(above) or isinstance(above, Figure) or not above.isVisible()
             above = above.parentWidget()
-        if not inside and DIGITS.search(label.text()) and not label.text().startswith("<"):
-            found.append(label.text())
+        said = re.sub("<[^>]*>", "", html.unescape(label.text()))
+        if not inside and DIGITS.search(said):
+            found.append(said)
     return found
 
 

@@ -28,6 +28,7 @@ from engine.questions.heads import HeadsQuestion
 from engine.questions.how_read import ReadSettings
 from engine.questions.known import LOOKING_INSIDE
 from engine.questions.layers import LayersQuestion
+from engine.questions.meanings import MeaningsQuestion
 from engine.questions.next_sentence import NextSentenceQuestion
 from engine.questions.pairs import PairsQuestion
 from engine.questions.perplexity import SurpriseQuestion
@@ -61,6 +62,8 @@ QUESTIONS: list[Question[Any]] = [
     LayersQuestion(MODEL, "a b", hide=(1, 2)),
     WordInContextQuestion(MODEL, "bank", ("a bank", "-"), out=OUT),
     WordInContextQuestion(MODEL, "bank", data=DATA, text="column", out=OUT, how=HOW),
+    MeaningsQuestion(MODEL, "bank", ("money | a bank", "river | -", "no meaning"), json=True),
+    MeaningsQuestion(MODEL, "bank", data=DATA, text="column", label="kind", how=HOW),
     TraceQuestion(
         MODEL, "a", out=OUT, changes=PassSettings((((1, 2), 0.5),), frozenset({(1, "attention")}), ((1, 4),))
     ),

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from engine.commands.command_line import main
+from engine.commands.runs import _train_job
 from engine.errors import RunError, UserError, marked
-from engine.events import Event, Progress, Started, Step, result_of
+from engine.events import Event, Gained, Progress, Started, Step, result_of
 from engine.runs import queue as subject
 from engine.runs import turn
 from engine.runs.index import index_of
@@ -25,6 +26,8 @@ from engine.runs.sweep import choices_in, drawn, grid, seeds_for
 from engine.runs.turn import in_turn
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.settings.pipeline import PipelineConfig, StagesConfig
+from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import STATUS, document_of, read_metrics, read_status
 from tests.engine.made_runs import made_run
 from tests.engine.tiny_runs import outcome, run_engine, start_engine, tiny_config
@@ -438,3 +441,25 @@ def test_two_trainings_of_the_same_runs_take_turns(tmp_path: Path) -> None:
     next(third)
     third.close()  # type: ignore[attr-defined]
     assert next(fourth).stage == "four", "who stops gives way"  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_a_pipeline_that_waits_in_the_queue_is_continued_where_its_worker_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "tokens")
+    fine = tiny_config(tmp_path)
+    stages = StagesConfig(model=fine.model.model, task_steps=2, batch_tokens=64, held_out_share=0.1, seeds=1)
+    config = PipelineConfig(stages=stages, data=fine.data, training=fine.training, device=fine.device)
+    root = tmp_path / "runs"
+    (job,) = subject.add(root, [config], "adapt-reviews")
+    assert (job.kind, job.config) == ("pipeline", config)
+    working = subject.work(root, _train_job)
+    begun = next(event for event in working if isinstance(event, Gained))
+    working.close()
+    (job,) = subject.jobs_in(root)
+    assert (job.state, job.begun, begun.stage) == (RUNNING, True, "base")
+    kept = (root / job.run / "finetune-base-seed42" / "metrics.jsonl").stat().st_mtime_ns
+    list(subject.work(root, _train_job))
+    assert states(root) == [DONE] and (root / job.run / "report.json").is_file()
+    assert (root / job.run / "finetune-base-seed42" / "metrics.jsonl").stat().st_mtime_ns == kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import shlex
 import statistics
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from engine.commands.command_line import main
+from engine.commands.command_line import _parser, main
+from engine.commands.language import pipeline_command, pipeline_config_from
 from engine.errors import UserError
 from engine.events import Event, Finished, Gained, Noted, Saved, Started
 from engine.model.weights import read_config, save_model
@@ -31,7 +33,7 @@ from engine.train.prepare import Setup
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.run.runs import chain_of, list_runs, read_metrics
 from engine.train.run.runs import read_config as settings_of
-from engine.train.stages import has_next_sentences
+from engine.train.stages import fine_tuning, has_next_sentences
 from engine.train.tasks.regression.scores import pearson_interval
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.fakes import TOKENS, tiny_classifier
@@ -248,6 +250,41 @@ def test_a_test_set_is_what_stages_are_compared_on(tmp_path: Path) -> None:
     assert len(said) == len(set(said))  # what holds for all runs is said once
 
 
+@pytest.mark.parametrize(("named", "found"), [("reviews.csv", 11), ("domain.txt", 0)])
+def test_held_out_texts_within_a_text_that_a_person_names_are_counted_and_said(
+    tmp_path: Path, named: str, found: int
+) -> None:
+    column = "text" if named.endswith("csv") else ""
+    config = config_in(tmp_path, domain_text=str(tmp_path / named), domain_column=column)
+    said = next(
+        event
+        for event in pipeline(config, tmp_path / "pipe")
+        if isinstance(event, Noted) and "validation and test texts" in str(event.sentence)
+    )
+    assert (said.level, str(said.sentence).split()[0]) == (
+        ("look", f"{found}") if found else ("fine", "None")
+    )
+    assert json.loads((tmp_path / "pipe" / "held-out.json").read_text()) == [found, 11]
+
+
+def test_texts_of_a_test_file_are_held_out_too(tmp_path: Path) -> None:
+    lines = write_domain(tmp_path / "domain.txt").read_text(encoding="utf-8").split("\n")
+    write_table(tmp_path / "test.csv", [(lines[0], "good"), ("b a film !", "bad")])
+    config = config_in(tmp_path, test_data=str(tmp_path / "test.csv"))
+    for event in pipeline(config, tmp_path / "pipe"):
+        if isinstance(event, Started):
+            break
+    assert json.loads((tmp_path / "pipe" / "held-out.json").read_text()) == [1, 13]
+
+
+def test_the_settings_of_fine_tuning_hold_after_every_stage(tmp_path: Path) -> None:
+    config = config_in(tmp_path, layer_decay=0.9, pooling="mean")
+    assert fine_tuning(config, config.stages.model, 7).adapt == config.adapt
+    line = pipeline_command(config, tmp_path / "pipe")
+    options = _parser().parse_args(shlex.split(line)[3:])
+    assert pipeline_config_from(options) == config and "layer_decay=0.9" in line
+
+
 def test_a_gain_is_the_mean_of_differences_seed_by_seed() -> None:
     def stage(name: str, *values: float) -> StageResult:
         rows = {"train": 80, "validation": 20, "test": 0}
@@ -319,7 +356,7 @@ def test_next_sentences_are_asked_for_where_documents_have_several(tmp_path: Pat
         ({"domain_text": ""}, "no text. Give domain_text"),
         ({"domain_text": "", "domain_steps": 0, "task_steps": 0}, "no stage to compare with"),
         ({"validation_share": 0.0}, "validation_share is 0, so nobody could say what a stage gains"),
-        ({"batch_tokens": 4096}, "one step takes 4096"),
+        ({"batch_tokens": 4096}, "one step takes 4,096"),
         ({"domain_text": "absent.txt"}, r"There is no file or folder .*absent\.txt"),
         ({"max_length": 50}, "positions for 41 WordPieces"),
         ({"label": "stars"}, "has no column stars"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -14,9 +15,13 @@ from app.look.files import ask_files, ask_folder
 from app.look.labels import label, tip
 from app.session import Session
 from app.shipped import sample_data_path
+from app.work.worker import Channel
 from engine.errors import bare_column
+from engine.events import Steps
 from engine.settings.pretrain import TextConfig
 from engine.settings.setting import settings_of
+from engine.text.examples import guess_roles
+from engine.text.table import reading_table
 
 TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")
 SAMPLE_COLUMN = "text"
@@ -29,15 +34,21 @@ class TextChooser(QObject):
 
     changed = Signal()
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(
+        self, session: Session, parent: QWidget, name: str = "text", *, opens_tables: bool = True
+    ) -> None:
+        """Args: name: of its setting, which the box and its refusal are named after. opens_tables: whether a
+        table that is chosen becomes the open one.
+        """
         super().__init__(parent)
+        self._opens_tables, self._asked = opens_tables, Channel(self, session.workers.files)
         self._session, self._parent = session, parent
         self.places: tuple[str, ...] = ()
         self.column = ""
         self._awaits_table = False  # a table was dropped here; its text column is wanted
-        self.box = ChoiceBox("text_choice", self.tr("Text"))
+        self.box = ChoiceBox(f"{name}_choice", self.tr("Text"))
         self.refusal = label("", "refusal", wrap=True)
-        self.refusal.setObjectName("refusal_text")
+        self.refusal.setObjectName(f"refusal_{name}")
         self.refusal.hide()
         self.box.activated.connect(self._chosen)
         session.data.opened.connect(self.refresh)
@@ -78,7 +89,10 @@ class TextChooser(QObject):
     def take(self, paths: Sequence[str]) -> None:
         """Take what was dropped: text at once; of a table, the text column when it has been read."""
         tables = [path for path in paths if path.lower().endswith(TABLES)]
-        if tables and len(paths) == 1:
+        if tables and len(paths) == 1 and not self._opens_tables:
+            work, take = partial(text_column, Path(tables[0])), partial(self._take_column, tables[0])
+            self._asked.ask(tables[0], work, heard=take, refused=self._refuse, again=True)
+        elif tables and len(paths) == 1:
             self._awaits_table = True
             self._session.data.open(tables[0])
         elif paths:
@@ -189,8 +203,20 @@ class TextChooser(QObject):
                 return
         self.refresh()
 
+    def _take_column(self, table: str, column: str) -> None:
+        self.choose([table], column)
+
+    def _refuse(self, error: BaseException) -> None:
+        self.show_refusal(words.say_error(error))
+
     def _start(self) -> Path:
         return Path(self.places[0]).parent if self.places else Path.home()
+
+
+def text_column(path: Path) -> Steps[str]:
+    """Return the column of a table that looks as if it held its texts. Raises: DataError."""
+    table = yield from reading_table(str(path))
+    return guess_roles(table).text or table.columns[0]
 
 
 def _short_name(places: Sequence[str], column: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
@@ -64,24 +65,31 @@ class BudgetField(QWidget):
 
     edited = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        units: Sequence[str] = BUDGETS,
+        name: str = "budget",
+        usual: Mapping[str, float] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Args: units: those that are offered, of BUDGETS. usual: the number that each begins with."""
         super().__init__(parent)
         about = settings_of(BudgetConfig)
-        self._kept = dict(USUAL)  # each unit remembers its number
+        self._kept = {**USUAL, **(usual or {})}  # each unit remembers its number
         self.number = CountSpin()
         self.number.setGroupSeparatorShown(True)
-        self.number.setObjectName("budget")
+        self.number.setObjectName(name)
         self.number.setAccessibleName(self.tr("Train for"))
         tidy_spin(self.number)
         self.number.setMinimumWidth(60)  # its own wish is as wide as its largest number
-        self.unit = ChoiceBox("budget_unit", self.tr("Unit"))
+        self.unit = ChoiceBox(f"{name}_unit", self.tr("Unit"))
         self.unit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.unit.setFixedWidth(98)
-        for name in BUDGETS:
-            self.unit.addItem(words.tr_engine(about[name].label).lower(), name)
+        for unit in units:
+            self.unit.addItem(words.tr_engine(about[unit].label).lower(), unit)
         row((self.number, 1), self.unit, gap=6, parent=self)
         self.setFocusProxy(self.number)
-        self._show_unit("minutes")
+        self._show_unit(units[0])
         self.unit.activated.connect(self._unit_chosen)
         self.number.valueChanged.connect(self._edited)
 
