@@ -125,9 +125,12 @@ class Soak:
             self.show_lecture()
 
     def ask_family(self, number: int) -> None:
+        from app.pages.family.kinds.known import KINDS
+
         page: Any = self.window.page("family")
         self.window.show_page("family")
-        page.choose_tab(number % 10)
+        kinds = [kind.key for kind in KINDS]
+        page.choose_kind(kinds[number % len(kinds)])
         self.wait(patience_s=20)
 
     def show_lecture(self) -> None:

@@ -55,6 +55,10 @@ QPushButton[role="primary"] { background: @accent; color: @on_accent; border-col
   font-weight: 600; }
 QPushButton[role="primary"]:focus { border: 2px solid @text; }
 QPushButton[role="primary"]:disabled { background: @line; color: @muted; border-color: @line; }
+QPushButton[role="member"] { background: @page; padding: 4px 8px; text-align: left; }
+QPushButton[role="member"]:checked { background: @accent_soft; }
+QPushButton[role="member"]:hover { background: @hover; }
+QPushButton[role="member"]:focus { border: 2px solid @focus; padding: 3px 7px; }
 QPushButton[role="link"] { background: transparent; border: 1px solid transparent; color: @accent;
   padding: 1px 3px; text-align: left; }
 QPushButton[role="link"]:hover { text-decoration: underline; }

@@ -10,13 +10,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea
 
 from app import words
 from app.look import theme
 from app.look.columns import CUT_RIGHT, RIGHT
+from app.plots.family_left import (
+    RANK,
+    RIM,
+    SCORE,
+    SMALL,
+    SMALLER,
+    TOP,
+    WRAPPED,
+    LeftWords,
+    tall_heights,
+    wrapped_height,
+)
 from app.plots.figure import Numbers
 from app.plots.member_column import (
     BLANK,
@@ -27,21 +39,24 @@ from app.plots.member_column import (
     MemberColumn,
     WordEntry,
 )
-from app.plots.pointed import PointedFigure, Target, cell_after
-from app.plots.sense_planes import dot_at, paint_mark, paint_plane, scale_of
+from app.plots.pointed import ARROWS, PointedFigure, Target, cell_after, place_after
+from app.plots.seen_words import paint_words, place_words
+from app.plots.sense_planes import dot_at, paint_plane, scale_of
 from app.plots.strokes import paint_chip, paint_edge, write
 
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
 PAD = 9
-NARROW_LEFT, NARROW, NARROW_PAD = 140, 91, 6  # where there is less room: in a lecture, twice as large
+NARROW_LEFT, NARROW, NARROW_PAD = 116, 73, 5  # where there is less room: a small window, or a lecture
+FEW_WIDE = 150  # px of a column in which the words themselves are drawn, not blocks for them
+ABREAST = 160  # px of a column in which its planes stand beside one another, not under one another
 NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
 NARROW_VALUE = 44  # px of the value there
-CAPTION, HEAD, SEEN, ENTRY, RANK, SCORE = 28, 42, 46, 27, 26, 27
+CAPTION, HEAD, SEEN, ENTRY = 26, 41, 46, 25
 TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
-SMALL, SMALLER = 12, 11  # px of fonts
-TOP = 6
-WRAPPED = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+MOST_PLANE = 140.0  # px of one that stands beside another
+ROOMY_SMALL = 16  # px of a font
+ROOMY, ROOMY_ENTRY = 320, 37  # px of a column that has room to spare, and of a word with its bar there
 _write = partial(write, cut=CUT_RIGHT)
 
 
@@ -62,10 +77,11 @@ class FamilyColumns(PointedFigure):
     """Columns of members; a click on an entry, or Enter, tells its word."""
 
     entry_chosen = Signal(str)
+    member_chosen = Signal(str)  # its name
 
     columns: tuple[MemberColumn, ...] = ()
     labels = FamilyLabels()
-    hint = ""
+    hint = name_hint = ""  # what a click does: on an entry, on a name
     _rows = _Rows()
     _shift = 0  # px that the columns have moved to the left
     _sentence = -1  # whose marks are ringed in all planes
@@ -75,6 +91,10 @@ class FamilyColumns(PointedFigure):
         self.columns, self.labels = tuple(columns), labels
         self._lay_out()
         self.forget()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_columns((), FamilyLabels())
 
     def set_shift(self, shift: int) -> None:
         """Keep the words at the left where they are while the columns move."""
@@ -99,6 +119,8 @@ class FamilyColumns(PointedFigure):
 
     @property
     def num_entries(self) -> int:
+        if self.is_abreast:
+            return 0  # they stand over the planes
         return max((len(column.entries) for column in self.columns), default=0)
 
     @property
@@ -107,6 +129,16 @@ class FamilyColumns(PointedFigure):
         it so.
         """
         return self.width() < LEFT + (LEAST - 4) * len(self.columns)
+
+    @property
+    def shows_words(self) -> bool:
+        """Whether the columns are wide enough for the words that are seen."""
+        return self.column_width >= FEW_WIDE
+
+    @property
+    def is_abreast(self) -> bool:
+        """Whether there are planes, and room for them beside one another."""
+        return bool(self.labels.planes) and self.column_width >= ABREAST
 
     @property
     def left(self) -> int:
@@ -121,7 +153,14 @@ class FamilyColumns(PointedFigure):
     @property
     def entry(self) -> int:
         """px of a word with its bar."""
-        return NARROW_ENTRY if self.is_narrow else ENTRY
+        if self.is_narrow:
+            return NARROW_ENTRY
+        return ENTRY if self.small == SMALL else ROOMY_ENTRY
+
+    @property
+    def small(self) -> int:
+        """px of the font in a column: larger where columns are wide, as on a large screen."""
+        return SMALL if self.column_width < ROOMY else ROOMY_SMALL
 
     @property
     def column_width(self) -> float:
@@ -136,47 +175,40 @@ class FamilyColumns(PointedFigure):
         rows.add("caption", CAPTION)
         rows.add("head", HEAD)
         if self.labels.seen[0]:
-            rows.add("seen", SEEN)
+            lines = [place_words(column.words, inner, self.small)[1] for column in self.columns]
+            rows.add("seen", max(lines, default=0.0) + 18 + self.small if self.shows_words else SEEN)
         says = TOP + self.num_entries * self.entry if self.num_entries else 0.0
         texts = [self._height(column.text, inner) for column in self.columns if column.text]
-        if self.labels.says[0]:
+        if self.labels.says[0] and not self.is_abreast:
             rows.add("says", max([says, 4 * ENTRY if self.labels.legend[0] else ENTRY, *texts]) + 2 * TOP)
-        for number in range(len(self.labels.planes)):
+        if self.is_abreast:
+            rows.add("planes", self._plane_side() + 18 + 3 * TOP)
+        for number in range(0 if self.is_abreast else len(self.labels.planes)):
             rows.add(f"plane{number}", PLANE)
         if self.labels.rank:
-            rows.add("rank", RANK)
+            rows.add("rank", RANK + self.small - SMALL)
         for name, said, each in (
+            ("why", self.labels.why, [column.why for column in self.columns]),
             ("cannot", self.labels.cannot, [column.cannot for column in self.columns]),
             ("shown", self.labels.shown, [column.shown for column in self.columns]),
         ):
-            if said and any(each):
+            if said and any(each) and not (name == "cannot" and self.is_abreast):
                 rows.add(name, max(self._height(text, inner) for text in each) + 2 * TOP)
         for number, (said, below) in enumerate(self.labels.scores):
             has_interval = any(
                 column.scores[number].interval for column in self.columns if number < len(column.scores)
             )
             least = float(TWO_LINES if has_interval else SCORE)
-            if self._is_tall(said, below):
-                least = max(least, sum(self._heights_at_left(said, below)) + 8)
+            if (tall := tall_heights(said, below, self.left - RIM)) is not None:
+                least = max(least, sum(tall) + 8)
             rows.add(f"score{number}", least)
         self._rows = rows
         self.setMinimumSize(NARROW_LEFT + NARROW * len(self.columns), int(rows.height) + 4)
         self.updateGeometry()
         self.update()
 
-    def _is_tall(self, said: str, below: str) -> bool:
-        """Whether the two do not fit beside each other."""
-        wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-        return wide + QFontMetricsF(theme.ui_font(SMALLER)).horizontalAdvance(below) > self.left - 8
-
-    def _heights_at_left(self, said: str, below: str) -> tuple[float, float]:
-        """Return how high the words of a score are, the larger ones and those below them, in full."""
-        return self._height(said, self.left - 8), self._height(below, self.left - 8, SMALLER)
-
-    def _height(self, text: str, width: float, size: int = SMALL) -> float:
-        metrics = QFontMetricsF(theme.ui_font(size))
-        room = QRectF(0, 0, max(40.0, width), 10_000)
-        return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height() if text else 0.0
+    def _height(self, text: str, width: float) -> float:
+        return wrapped_height(text, width, self.small)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -208,7 +240,16 @@ class FamilyColumns(PointedFigure):
 
     # sentences in planes, which the mouse rings in all of them
 
+    def _plane_side(self) -> float:
+        """px of a plane that stands beside others."""
+        count = len(self.labels.planes)
+        return min(MOST_PLANE, (self.column_width - 2 * self.pad - (count - 1) * 8.0) / max(1, count))
+
     def _plane_room(self, layer: int, column: int) -> QRectF:
+        if self.is_abreast:
+            side = self._plane_side()
+            x = self.left_of(column) + self.pad + layer * (side + 8.0)
+            return QRectF(x, self._rows.tops["planes"] + TOP + 18, side, side)
         side = min(PLANE - 2.0 * TOP, self.column_width - 2 * self.pad)
         return QRectF(self.left_of(column) + self.pad, self._rows.tops[f"plane{layer}"] + TOP, side, side)
 
@@ -239,10 +280,13 @@ class FamilyColumns(PointedFigure):
             self._sentence = sentence
             self.update()
 
-    # what can be pointed at: (entry, column)
+    # what can be pointed at: (entry, column); the entry -1 is the member's name
 
     def rect_of(self, target: tuple[int, int]) -> QRectF:
         row, column = target
+        if row < 0:
+            top, wide = self._rows.tops.get("head", 0.0), self.column_width - 2 * self.pad + 6
+            return QRectF(self.left_of(column) + self.pad - 3, top + 1, wide, HEAD - 3)
         top = self._rows.tops.get("says", 0.0) + TOP + row * self.entry
         return QRectF(
             self.left_of(column) + self.pad - 3, top, self.column_width - 2 * self.pad + 6, self.entry
@@ -250,20 +294,24 @@ class FamilyColumns(PointedFigure):
 
     def things(self) -> Iterable[Target] | None:
         shown = enumerate(self.columns)
-        return [(row, number) for number, column in shown for row in range(len(column.entries))]
+        return [(row, number) for number, column in shown for row in range(-1, len(column.entries))]
 
     def target_at(self, at: QPointF) -> tuple[int, int] | None:
         if at.x() < self.left + self._shift:
             return None
         for number, column in enumerate(self.columns):
-            for row in range(len(column.entries)):
+            for row in range(-1, len(column.entries)):
                 if self.rect_of((row, number)).contains(at):
                     return row, number
         return None
 
     def after(self, event: QKeyEvent) -> tuple[int, int] | None:
+        if self.current is not None and self.current[0] < 0:
+            return self._after_name(event, self.current[1])
+        if event.key() == Qt.Key.Key_Up and self.columns and self.current in (None, *self._firsts()):
+            return -1, 0 if self.current is None else self.current[1]
         if not self.num_entries:
-            return None
+            return (-1, 0) if self.columns and Qt.Key(event.key()) in ARROWS else None
         row, number = cell_after(event, self.current, (self.num_entries, len(self.columns))) or (-1, -1)
         if number < 0:
             return None
@@ -276,16 +324,29 @@ class FamilyColumns(PointedFigure):
         found: tuple[int, int] = min(row, len(self.columns[number].entries) - 1), number
         return found
 
+    def _firsts(self) -> list[tuple[int, int]]:
+        return [(0, number) for number in range(len(self.columns))]
+
+    def _after_name(self, event: QKeyEvent, number: int) -> tuple[int, int] | None:
+        """Return where a key leads from a name."""
+        if event.key() == Qt.Key.Key_Down and self.columns[number].entries:
+            return 0, number
+        found = place_after(event, number, len(self.columns))
+        return None if found is None else (-1, found)
+
     def words_of(self, target: tuple[int, int]) -> str:
         row, number = target
         column = self.columns[number]
+        if row < 0:
+            return f"{column.name}, {column.year}"
         entry = column.entries[row]
         kind = self.tr("similarity") if column.is_likeness else self.tr("probability")
         said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"
         return self.tr("{said}; the answer").format(said=said) if entry.is_answer else said
 
     def tip_of(self, target: tuple[int, int]) -> str:
-        return f"{self.words_of(target)}\n{self.hint}" if self.hint else self.words_of(target)
+        hint = self.name_hint if target[0] < 0 else self.hint
+        return f"{self.words_of(target)}\n{hint}" if hint else self.words_of(target)
 
     def summary(self) -> str:
         found = []
@@ -298,11 +359,15 @@ class FamilyColumns(PointedFigure):
         return "; ".join(found)
 
     def can_choose(self, target: tuple[int, int]) -> bool:
-        return bool(self.hint)
+        return bool(self.name_hint if target[0] < 0 else self.hint)
 
     def choose(self, target: tuple[int, int], event: QMouseEvent | QKeyEvent) -> None:
-        row, column = target
-        self.entry_chosen.emit(self.columns[column].entries[row].word)
+        row, number = target
+        column = self.columns[number]
+        if row < 0:
+            self.member_chosen.emit(column.name)
+        else:
+            self.entry_chosen.emit(column.entries[row].word)
 
     def reveal(self, target: tuple[int, int]) -> None:
         inside = self.parentWidget()
@@ -336,6 +401,8 @@ class FamilyColumns(PointedFigure):
             painter.drawLine(QPointF(edge, self._rows.tops["head"]), QPointF(edge, self._rows.height))
             self._paint_head(painter, column, x, width)
             self._paint_entries(painter, number, column, x, width)
+            if self.is_abreast:
+                self._paint_over_planes(painter, number, column)
             for layer, plane in enumerate(column.planes[: len(self.labels.planes)]):
                 pointed = -1 if self._saving else self._sentence
                 room = self._plane_room(layer, number)
@@ -343,7 +410,22 @@ class FamilyColumns(PointedFigure):
             self._paint_rest(painter, column, x, width)
         if self.current is not None and not self._saving:
             paint_edge(painter, self.rect_of(self.current).adjusted(1, 1, -1, -1), width=1.5, radius=4)
-        self._paint_left(painter)
+        self._left_words().paint(painter)
+
+    def _paint_over_planes(self, painter: QPainter, number: int, column: MemberColumn) -> None:
+        """Paint what each plane is, with its similarity; in the room of planes that are lacking, why."""
+        for layer, entry in enumerate(column.entries[: len(column.planes)]):
+            plane = self._plane_room(layer, number)
+            over = QRectF(plane.left(), plane.top() - 19, plane.width(), 18)
+            value = self._value(column, entry)
+            _write(painter, over, value, "text", size=self.small, bold=True, side=RIGHT)
+            name = over.adjusted(0, 0, -2.5 * self.small, 0)
+            _write(painter, name, entry.word, "muted", size=self.small if plane.width() > 100 else SMALLER)
+        if column.cannot and len(column.planes) < len(self.labels.planes):
+            free = self._plane_room(len(column.planes), number)
+            right = self.left_of(number) + self.column_width - self.pad
+            room = QRectF(free.left(), free.top(), right - free.left(), free.height())
+            self._wrapped(painter, room, column.cannot)
 
     def _paint_captions(self, painter: QPainter) -> None:
         begin = 0
@@ -361,11 +443,18 @@ class FamilyColumns(PointedFigure):
 
     def _paint_head(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         top = self._rows.tops["head"]
-        _write(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=14, bold=True)
-        _write(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=SMALL)
+        size, small = (11, 10) if self.is_narrow else (self.small + 2, SMALL)
+        _write(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=size, bold=True)
+        _write(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=small)
         if "seen" not in self._rows.tops:
             return
         top = self._rows.tops["seen"]
+        if self.shows_words:
+            rooms, high = place_words(column.words, width, self.small)
+            paint_words(painter, column.words, rooms, QPointF(x, top + 4), self.small)
+            below = QRectF(x, top + high + 7, width, 18)
+            _write(painter, below, column.seen, size=self.small, bold=True)
+            return
         self._paint_blocks(painter, column, x, top + 6, width)
         room = QRectF(x, top + 26, width + self.pad - 2, 18)
         _write(painter, room, column.seen, size=10 if self.is_narrow else 11)
@@ -374,9 +463,11 @@ class FamilyColumns(PointedFigure):
         self, painter: QPainter, column: MemberColumn, x: float, y: float, width: float
     ) -> None:
         colors, gap = theme.current(), 2.0
-        room = width - gap * max(0, len(column.blocks) - 1)
-        for share, kind in column.blocks:
-            block = QRectF(x, y, max(3.0, room * share), 14)
+        lengths = [4 if one.kind == BLANK else len(one.text) for one in column.words]
+        room = width - gap * max(0, len(lengths) - 1)
+        for one, length in zip(column.words, lengths, strict=True):
+            kind = one.kind
+            block = QRectF(x, y, max(3.0, room * length / max(1, sum(lengths))), 14)
             color = colors.color("b" if kind == OTHER_SIDE else "accent")
             if kind == SEEN_BAG:
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -387,7 +478,8 @@ class FamilyColumns(PointedFigure):
                 paint_chip(painter, block, color.name(), radius=2)
             else:
                 ink, wide = ("text", 1.6) if kind == BLANK else ("muted", 1.0)
-                paint_edge(painter, block.adjusted(0.8, 0.8, -0.8, -0.8), ink, wide, 2)
+                style = Qt.PenStyle.SolidLine if kind == BLANK else Qt.PenStyle.DashLine
+                paint_edge(painter, block.adjusted(0.8, 0.8, -0.8, -0.8), ink, wide, 2, style)
             x += block.width() + gap
 
     def _value(self, column: MemberColumn, entry: WordEntry) -> str:
@@ -399,115 +491,85 @@ class FamilyColumns(PointedFigure):
         self, painter: QPainter, number: int, column: MemberColumn, x: float, width: float
     ) -> None:
         colors = theme.current()
+        if self.is_abreast:
+            return
         if column.text and self.labels.says[0]:
             room = QRectF(x, self._rows.tops["says"] + TOP, width, self._rows.heights["says"])
             self._wrapped(painter, room, column.text)
         for row, entry in enumerate(column.entries):
             place = self.rect_of((row, number))
             value = self._value(column, entry)
-            font = theme.ui_font(SMALL, entry.is_answer)
+            font = theme.ui_font(self.small, entry.is_answer)
             value_width = QFontMetricsF(font).horizontalAdvance(value) + 2
             begin = x
             if entry.is_answer:
                 theme.icon("check", "fine").paint(painter, QRectF(x - 2, place.top() + 2, 14, 14).toRect())
                 begin += 14
             beside = 0.0 if self.is_narrow else value_width + 4
-            line = QRectF(begin, place.top(), x + width - begin - beside, 18)
-            _write(painter, line, entry.word, "text", size=SMALL, bold=entry.is_answer)
+            line = QRectF(begin, place.top(), x + width - begin - beside, self.small + 6)
+            _write(painter, line, entry.word, "text", size=self.small, bold=entry.is_answer)
             below = 13 if self.is_narrow else 0
-            right = QRectF(x + width - value_width, place.top() + below, value_width, 18)
+            right = QRectF(x + width - value_width, place.top() + below, value_width, self.small + 6)
             color = "text" if entry.is_answer else "muted"
-            _write(painter, right, value, color, size=SMALL, bold=entry.is_answer, side=RIGHT)
+            _write(painter, right, value, color, size=self.small, bold=entry.is_answer, side=RIGHT)
             long = width - NARROW_VALUE if self.is_narrow else width
-            track = QRectF(x, place.top() + 19, long, 5)
-            paint_chip(painter, track, colors.line, radius=2.5)
+            bar = 5.0 if self.small == SMALL else 8.0
+            track = QRectF(x, place.top() + self.small + 7, long, bar)
+            paint_chip(painter, track, colors.line, radius=bar / 2)
             share = min(1.0, max(0.0, entry.value))
-            bar = QRectF(track.left(), track.top(), max(2.0, long * share), 5)
-            ink = colors.color("fine" if entry.is_answer else "accent")
-            if column.is_likeness:
-                painter.setBrush(colors.color("card"))
-                painter.setPen(QPen(ink, 1.2))
-                bar.adjust(0.6, 0.0, -0.6, 0.0)
-            else:
-                painter.setBrush(ink)
-            painter.drawRoundedRect(bar, 2.5, 2.5)
+            _paint_bar(painter, track, share, "fine" if entry.is_answer else "accent", column.is_likeness)
 
     def _wrapped(
-        self, painter: QPainter, room: QRectF, text: str, color: str = "text", size: int = SMALL
+        self, painter: QPainter, room: QRectF, text: str, color: str = "text", size: int = 0
     ) -> None:
-        write(painter, room, text, color, size=size, side=WRAPPED)
+        write(painter, room, text, color, size=size or self.small, side=WRAPPED)
 
     def _paint_rest(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
         tops, heights = self._rows.tops, self._rows.heights
         if "rank" in tops:
             room = QRectF(x, tops["rank"], width, heights["rank"])
             ink = "fine" if column.is_first else "text"
-            _write(painter, room, column.rank, ink, size=SMALL, bold=True)
-        for name, text in (("cannot", column.cannot), ("shown", column.shown)):
+            _write(painter, room, column.rank, ink, size=self.small, bold=True)
+            if column.rank and self.shows_words:
+                wide = QFontMetricsF(theme.ui_font(self.small, bold=True)).horizontalAdvance(column.rank) + 6
+                _write(painter, room.adjusted(wide, 0, 0, 0), column.rank_of, "muted", size=self.small)
+        for name, text in (("why", column.why), ("cannot", column.cannot), ("shown", column.shown)):
             if name in tops:
-                self._wrapped(painter, QRectF(x, tops[name] + TOP, width, heights[name]), text)
+                ink = "muted" if name == "why" else "text"
+                self._wrapped(painter, QRectF(x, tops[name] + TOP, width, heights[name]), text, ink)
+        small, value_size = (10, SMALL) if self.is_narrow else (SMALL, theme.UI_SIZE)
         for number, cell in enumerate(column.scores[: len(self.labels.scores)]):
             room = QRectF(x, tops[f"score{number}"], width, heights[f"score{number}"])
             if not cell.text:
                 _write(painter, room, self.labels.unable, "muted", size=SMALL, side=RIGHT)
                 continue
             if not cell.interval:
-                _write(painter, room, cell.text, "text", size=SMALL, bold=cell.is_best, side=RIGHT)
+                _write(painter, room, cell.text, "text", size=small, bold=cell.is_best, side=RIGHT)
                 continue
             value = QRectF(x, room.top() + 2, width, 18)
-            _write(painter, value, cell.text, "text", bold=cell.is_best, side=RIGHT)
+            _write(painter, value, cell.text, "text", size=value_size, bold=cell.is_best, side=RIGHT)
             below = QRectF(x - self.pad, room.top() + 18, width + self.pad, 15)
-            size = 10 if self.is_narrow else SMALLER
-            _write(painter, below, cell.interval, "muted", size=size, side=RIGHT)
+            interval, size = (cell.short or cell.interval, 10) if self.is_narrow else (cell.interval, SMALLER)
+            _write(painter, below, interval, "muted", size=size, side=RIGHT)
 
-    def _paint_left(self, painter: QPainter) -> None:
-        colors, tops, shift = theme.current(), self._rows.tops, self._shift
-        if shift:
-            painter.fillRect(QRectF(shift, 0, self.left - 1, self.height()), colors.color("card"))
-        painter.setPen(QPen(colors.color("line"), 1))
-        for name, top in tops.items():
-            if name not in ("caption", "head", "seen"):
-                painter.drawLine(QPointF(shift, top), QPointF(self.width(), top))
-        for name, (said, below) in (("seen", self.labels.seen), ("says", self.labels.says)):
-            if name in tops and said:
-                top = tops[name] + (0 if name == "seen" else TOP)
-                _write(painter, QRectF(shift, top + 2, self.left - 8, 18), said, "text", bold=True)
-                _write(painter, QRectF(shift, top + 20, self.left - 8, 17), below, "muted", size=SMALL)
-        if self.labels.note:
-            room = QRectF(shift, tops["head"] + 21, self.left - 6, 18)
-            _write(painter, room, self.labels.note, "muted", size=10 if self.is_narrow else 11)
-        for number, said in enumerate(self.labels.legend):
-            if said:
-                self._paint_legend(painter, number, said)
-        labels = self.labels
-        for name, said in (("rank", labels.rank), ("cannot", labels.cannot), ("shown", labels.shown)):
-            if name in tops:
-                _write(painter, QRectF(shift, tops[name], self.left - 8, RANK), said, "text", bold=True)
-        for number, said in enumerate(labels.planes):
-            top = tops[f"plane{number}"] + TOP
-            _write(painter, QRectF(shift, top, self.left - 8, 18), said, "text", bold=not number)
-            for group, name in enumerate(labels.groups if not number else ()):
-                paint_mark(painter, QPointF(shift + 6, top + 28 + 17 * group), group)
-                room = QRectF(shift + 16, top + 20 + 17 * group, self.left - 24, 17)
-                _write(painter, room, name, "muted", size=SMALL)
-        for number, (said, below) in enumerate(self.labels.scores):
-            top = tops[f"score{number}"]
-            if self._is_tall(said, below):
-                high, rest = self._heights_at_left(said, below)
-                self._wrapped(painter, QRectF(shift, top + 4, self.left - 8, high), said)
-                room = QRectF(shift, top + 4 + high, self.left - 8, rest)
-                self._wrapped(painter, room, below, "muted", SMALLER)
-                continue
-            _write(painter, QRectF(shift, top, self.left - 8, SCORE), said, "text", size=SMALL)
-            wide = QFontMetricsF(theme.ui_font(SMALL)).horizontalAdvance(said) + 5
-            beside = QRectF(shift + wide, top, max(0.0, self.left - 8 - wide), SCORE)
-            _write(painter, beside, below, "muted", size=SMALLER)
+    def _left_words(self) -> LeftWords:
+        size = QSizeF(self.size())
+        return LeftWords(
+            self.labels, self._rows.tops, self._shift, self.left - RIM, size, self.is_narrow, self.is_abreast
+        )
 
-    def _paint_legend(self, painter: QPainter, number: int, said: str) -> None:
-        colors = theme.current()
-        top = self._rows.tops["says"] + TOP + 42 + 20 * number
-        bar, ink = QRectF(self._shift, top + 5, 18, 6), colors.color("accent")
-        painter.setPen(QPen(ink, 1.2) if number else Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("card") if number else ink)
-        painter.drawRoundedRect(bar, 3, 3)
-        _write(painter, QRectF(self._shift + 25, top - 1, self.left - 33, 18), said, "muted", size=SMALL)
+
+def _paint_bar(painter: QPainter, track: QRectF, share: float, ink: str, is_hollow: bool) -> None:
+    """Paint a share of a track, cut off where it ends: a small share is as short as it is."""
+    painter.save()
+    painter.setClipRect(QRectF(track.left(), track.top() - 1, track.width() * share, track.height() + 2))
+    color = theme.current().color(ink)
+    painter.setBrush(theme.current().color("card") if is_hollow else color)
+    painter.setPen(QPen(color, 1.2) if is_hollow else Qt.PenStyle.NoPen)
+    round_by = track.height() / 2
+    painter.drawRoundedRect(track.adjusted(0.6, 0, 0, 0) if is_hollow else track, round_by, round_by)
+    painter.restore()
+    if is_hollow and share > 0:  # the edge at which a hollow one ends
+        painter.setPen(QPen(color, 1.2))
+        x = track.left() + max(0.6, track.width() * share - 0.6)
+        painter.drawLine(QPointF(x, track.top()), QPointF(x, track.bottom()))

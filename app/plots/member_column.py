@@ -19,31 +19,44 @@ class WordEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenWord:
+    """A word of a sentence. kind: how it is seen, as `SEEN_FILL` and the others say; BLANK: it is hidden."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemberScore:
-    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it."""
+    """A score in a column. text: "" where the member cannot; is_best: the best, or not to be told from it.
+    short: the interval in fewer letters, where room is short.
+    """
 
     text: str
     interval: str = ""
     is_best: bool = False
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberColumn:
-    """One member. blocks: words of the question as (share of its length, how it is seen). text: what stands
-    in the place of entries. rank: in words, "" for none; is_first: whether that is the first. shown: an
-    example of what it cannot. planes: a word's sentences seen flat, layer by layer.
+    """One member. words: of the question, as it sees them. text: what stands in the place of entries. rank:
+    in words, "" for none; rank_of: among how many; is_first: whether that is the first. why: a sentence on
+    it. shown: an example of what it cannot. planes: a word's sentences seen flat, layer by layer.
     """
 
     name: str
     year: str
     caption: str
     seen: str = ""
-    blocks: tuple[tuple[float, str], ...] = ()
+    words: tuple[SeenWord, ...] = ()
     entries: tuple[WordEntry, ...] = ()
     is_likeness: bool = False
     text: str = ""
     rank: str = ""
+    rank_of: str = ""
     is_first: bool = False
+    why: str = ""
     cannot: str = ""
     shown: str = ""
     scores: tuple[MemberScore, ...] = ()
@@ -59,6 +72,7 @@ class FamilyLabels:
     seen: tuple[str, str] = ("", "")
     says: tuple[str, str] = ("", "")
     rank: str = ""
+    why: str = ""
     cannot: str = ""
     scores: tuple[tuple[str, str], ...] = ()
     unable: str = ""  # in the place of a score that a member cannot have

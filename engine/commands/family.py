@@ -98,6 +98,10 @@ def _add_ask(commands: Any) -> None:
     )
     ask.add_argument("--answer", default="", help="the right word for the [MASK], whose rank is told")
     ask.add_argument("--count", type=int, default=5, help="guesses or words of each member")
+    ask.add_argument(
+        "--bert", type=Path, metavar="MODEL",
+        help="of a [MASK] and of --senses: the folder of a BERT that answers in the place of the family's",
+    )  # fmt: skip
     ask.add_argument("--json", action="store_true", help="print the answers as JSON")
     which = ask.add_mutually_exclusive_group()
     for kind in OPTIONS:

@@ -13,6 +13,7 @@ from engine.errors import ModelError, UserError, marked
 from engine.family.bert import BertMember
 from engine.family.layout import load_member
 from engine.family.members import ABOUT, MASK, NUM_SPECIALS, UNK, About, Member
+from engine.family.practice import PracticeBert
 from engine.settings.family import MEMBERS
 from engine.text.wordpiece import WordPiece
 from engine.train.run.runs import MODEL
@@ -42,11 +43,14 @@ class FilledBlank:
 
 @dataclass(frozen=True)
 class Family:
-    """The members that are there, the oldest first, and the vocabulary of all of them."""
+    """The members that are there, the oldest first, and the vocabulary of all of them. practice: a BERT that
+    is open to be asked in the place of theirs, None: a question opens the one that it names.
+    """
 
     folder: Path
     wordpiece: WordPiece
     members: Mapping[str, Member]
+    practice: PracticeBert | None = None
 
     @classmethod
     def open(cls, folder: Path | str, names: Sequence[str] = MEMBERS) -> Family:
@@ -121,21 +125,25 @@ class Family:
             )
         right = self.word(answer) if answer else None
         return {
-            name: _filled(self, ABOUT[name], self.scores(name, words, places[0]), count, right)
+            name: self.filled(name, self.scores(name, words, places[0]), count, right)
             for name in self.members
         }
+
+    def filled(self, name: str, scores: np.ndarray, count: int, right: int | None) -> FilledBlank:
+        """Return what scores (V,) of a member say of a blank. Args: right: the id of the word, if asked."""
+        scores = np.where(np.arange(len(scores)) < NUM_SPECIALS, -2.0, scores)  # no word, so no guess
+        best = np.argsort(-scores, kind="stable")[: min(count, len(scores) - NUM_SPECIALS)]
+        guesses = tuple(MemberGuess(self.token(int(word)), float(scores[word])) for word in best)
+        return FilledBlank(ABOUT[name], guesses, None if right is None else rank_of(scores, right))
+
+    def in_practice(self, folder: Path) -> PracticeBert:
+        """Return the BERT of a folder, opened unless it is. Raises: ModelError: it cannot guess words."""
+        return self.practice or PracticeBert.open(folder)
 
     def scores(self, name: str, words: Sequence[int], place: int) -> np.ndarray:
         """Return (V,) what a member gives to every word at a place; other blanks are unknown words to it."""
         plain = [UNK if word == MASK else word for word in words]
         return self.members[name].blank(plain, place)
-
-
-def _filled(family: Family, about: About, scores: np.ndarray, count: int, right: int | None) -> FilledBlank:
-    scores = np.where(np.arange(len(scores)) < NUM_SPECIALS, -2.0, scores)  # no word, so no guess
-    best = np.argsort(-scores, kind="stable")[: min(count, len(scores) - NUM_SPECIALS)]
-    guesses = tuple(MemberGuess(family.token(int(word)), float(scores[word])) for word in best)
-    return FilledBlank(about, guesses, None if right is None else rank_of(scores, right))
 
 
 def rank_of(scores: np.ndarray, right: int) -> int:

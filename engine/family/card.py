@@ -14,6 +14,7 @@ from engine.errors import Sentence, marked
 from engine.evaluation.statistics import p_words
 from engine.family.members import ABOUT, AT_RANDOM, FREQUENCIES
 from engine.family.scores import BLANKS, BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
+from engine.family.senses import chance_of_nearest
 from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, JudgedClaim, judged_of
 from engine.train.gains import aligned
 
@@ -58,6 +59,7 @@ def table(report: Mapping[str, Any]) -> list[str]:
 
 ON_BLANKS = (marked("engine", "Blanks filled"), marked("engine", "Perplexity, words in the blanks"))
 ANALOGIES, NEXT_SENTENCE = marked("engine", "Analogies"), marked("engine", "Next sentence told")
+SAME_SENSE = marked("engine", "Nearest sentence has the same sense")
 PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any number
 
 
@@ -65,6 +67,7 @@ PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any 
 class CardLine:
     """One question to all members. name: marked. source: the file that it was asked from, "" for the text
     kept apart. scores: value, low, high and count of those that can be asked. is_less_better: perplexity.
+    chance: what guessing without having learned reaches; None where that is not known.
     """
 
     name: str
@@ -73,6 +76,7 @@ class CardLine:
     scores: Mapping[str, Mapping[str, float]]
     is_less_better: bool = False
     left_out: int = 0
+    chance: float | None = None
 
     def cell(self, name: str) -> str:
         """Return a member's score with its interval; "n/a" is a result too."""
@@ -91,7 +95,7 @@ class CardLine:
 
 def lines(report: Mapping[str, Any]) -> list[CardLine]:
     """Return all questions that were asked of a family, those on the text kept apart first."""
-    kept = report["scores"]
+    kept, chance = report["scores"], report.get("chance", {})
     left = marked("engine", "Perplexity, known words from the left")
     both = marked("engine", "Pseudo-perplexity, known words, both sides")
     foreseen = marked("engine", "Perplexity, all from the left, [UNK] and ends too")
@@ -100,7 +104,7 @@ def lines(report: Mapping[str, Any]) -> list[CardLine]:
         (UNKNOWN, marked("engine", "Perplexity, [UNK] from the left")),
         (ENDS, marked("engine", "Perplexity, ends of sentences from the left")),
     )
-    found = [CardLine(ON_BLANKS[0], "", PERCENT, kept[BLANKS])]
+    found = [CardLine(ON_BLANKS[0], "", PERCENT, kept[BLANKS], chance=chance.get(BLANKS))]
     if KNOWN in kept:
         found.append(CardLine(left, "", "", kept[KNOWN], True))
     else:  # a family of before: its words were not told apart
@@ -108,11 +112,18 @@ def lines(report: Mapping[str, Any]) -> list[CardLine]:
     found.append(CardLine(both, "", "", kept[BOTH_SIDES], True))
     found += [CardLine(name, "", "", kept[key], True) for key, name in rest if kept.get(key)]
     if kept.get(FOLLOWS):
-        found.append(CardLine(NEXT_SENTENCE, "", PERCENT, kept[FOLLOWS]))
-    return found + [
-        CardLine(one["name"], one["source"], one["unit"], one["scores"], left_out=int(one["left_out"]))
-        for one in report.get("questions", [])
-    ]
+        found.append(CardLine(NEXT_SENTENCE, "", PERCENT, kept[FOLLOWS], chance=chance.get(FOLLOWS, 0.5)))
+    return found + [_asked_later(one) for one in report.get("questions", [])]
+
+
+def _asked_later(one: Mapping[str, Any]) -> CardLine:
+    """Return a question that was asked once the family had been trained."""
+    chance = (
+        0.0 if one["unit"] == RANKS else {SAME_SENSE: chance_of_nearest(), ANALOGIES: 0.0}.get(one["name"])
+    )
+    return CardLine(
+        one["name"], one["source"], one["unit"], one["scores"], left_out=int(one["left_out"]), chance=chance
+    )
 
 
 def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:

@@ -20,7 +20,7 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Progress, Steps
 from engine.family.ask import Family
-from engine.family.card import ANALOGIES, PERCENT, RANKS
+from engine.family.card import ANALOGIES, PERCENT, RANKS, SAME_SENSE
 from engine.family.claims import (
     CLS_VECTOR,
     both_sides,
@@ -151,7 +151,7 @@ def of_senses(family: Family) -> ExamRow | None:
     if not hits:
         return None
     reached = shares({name: np.array(one) for name, one in hits.items()}, float(np.mean(chances)))
-    return ExamRow(marked("engine", "Nearest sentence has the same sense"), "", PERCENT, reached)
+    return ExamRow(SAME_SENSE, "", PERCENT, reached)
 
 
 def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> ExamRow:
@@ -184,6 +184,7 @@ def examine_family(
     found = yield from examine(family, asked)
     if found.scores is not None:
         report["scores"], report["at_start"] = document_of(found.scores), list(found.scores.at_start)
+        report["chance"] = dict(found.scores.chance)
     for key, new, name in (
         ("questions", rows_document(found.rows), ("name", "source")),
         ("claims", [asdict(one) for one in found.claims], ("claim",)),

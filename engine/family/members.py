@@ -26,8 +26,8 @@ NOTHING, AT_RANDOM, FREQUENCIES = "nothing", "at random", "frequencies"  # what 
 
 CAPTIONS = {
     COUNTS: marked("engine", "Counts"),
-    WORD_VECTORS: marked("engine", "One vector for each word"),
-    PLACE_VECTORS: marked("engine", "A vector for each place in a sentence"),
+    WORD_VECTORS: marked("engine", "A vector per word"),
+    PLACE_VECTORS: marked("engine", "A vector per place"),
 }
 
 

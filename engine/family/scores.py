@@ -39,11 +39,13 @@ _SCORING = marked("engine", "Asking the family")
 @dataclass(frozen=True, slots=True)
 class Scores:
     """What members reached. by_name: name of the score -> member -> score; who cannot is not in it. at_start:
-    members that guess the words of the blanks no better than the frequencies of words do.
+    members that guess the words of the blanks no better than the frequencies of words do. chance: the share
+    of blanks that are the commonest word, and of pairs that follow.
     """
 
     by_name: Mapping[str, Mapping[str, ReachedScore]]
     at_start: tuple[str, ...]
+    chance: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,9 @@ def scores(family: Family, held_out: np.ndarray, counts: np.ndarray) -> Steps[Sc
     each, sentence = np.arange(len(blanks)), np.cumsum(words == SEP)
     common = NUM_SPECIALS + int(np.argmax(counts[NUM_SPECIALS:]))
     parts = {FROM_LEFT: words >= 0, KNOWN: words >= NUM_SPECIALS, UNKNOWN: words == UNK, ENDS: words == SEP}
+    chance = {BLANKS: float(np.mean(rights == common)) if blanks else 0.0, FOLLOWS: 0.5}
     found = {
-        BLANKS: shares(hits, float(np.mean(rights == common)) if blanks else 0.0),
+        BLANKS: shares(hits, chance[BLANKS]),
         IN_BLANKS: perplexities(blank_logs, each, among_known[rights]),
         **{
             kind: perplexities(
@@ -131,12 +134,12 @@ def scores(family: Family, held_out: np.ndarray, counts: np.ndarray) -> Steps[Sc
             for kind, of in parts.items()
         },
         BOTH_SIDES: perplexities(both, of_both) if both else {},
-        FOLLOWS: shares(follows, 0.5),
+        FOLLOWS: shares(follows, chance[FOLLOWS]),
     }
     at_start = tuple(
         name for name, logs in blank_logs.items() if len(logs) and not beats(logs, among_known[rights], each)
     )
-    return Scores(found, at_start)
+    return Scores(found, at_start, chance)
 
 
 def known_log(given: np.ndarray, right: int) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.family.ask import Family
 from engine.family.members import HasStates, HasVectors
+from engine.family.practice import PracticeBert
 from engine.family.words import unit
 
 # S sentences, L layers, D width
@@ -83,6 +84,15 @@ def told_apart(found: MemberSenses, groups: Sequence[int]) -> SenseSeparation | 
     return SenseSeparation(within, between, hits)
 
 
+def chance_of_nearest() -> float:
+    """Return how often, over `SENTENCES`, a sentence drawn at random has the sense of another of its word."""
+    each = [
+        (len(group) - 1) / (sum(map(len, groups)) - 1) for groups in SENTENCES.values() for group in groups
+        for _ in group
+    ]  # fmt: skip
+    return sum(each) / len(each)
+
+
 def read_groups(text: str) -> list[tuple[str, int]]:
     """Return sentences, a line each, and which sense each is of: an empty line begins another."""
     found, sense, is_open = list[tuple[str, int]](), 0, False
@@ -129,6 +139,11 @@ def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, MemberS
         elif isinstance(member, HasVectors):
             found[name] = _seen(np.repeat(member.vectors()[None, [number]], len(texts), 1))
     return found
+
+
+def practice_senses(bert: PracticeBert, word: str, texts: Sequence[str]) -> MemberSenses:
+    """Return what another BERT makes of a word in some sentences. Raises: UserError: one lacks it."""
+    return _seen(np.stack([bert.states(word, text) for text in texts], 1))
 
 
 def _seen(states: np.ndarray) -> MemberSenses:

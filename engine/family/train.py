@@ -254,6 +254,7 @@ def reporting(config: FamilyConfig, folder: Path, text: Streams) -> Steps[dict[s
         },
         "scores": document_of(found),
         "at_start": list(found.at_start),
+        "chance": dict(found.chance),
         "curves": {name: [asdict(point) for point in curve(folder / name)] for name in family.members},
         "claims": [asdict(one) for one in claims],
     }

@@ -29,12 +29,15 @@ LEAST = {FILLED: 0.01, LOGS: 0.05, RANKED: 0.02, ANSWERED: 0.01}  # a smaller di
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is said. measure: what is compared. first, second: whose, the same member's two ways too."""
+    """What is said. measure: what is compared. first, second: whose, the same member's two ways too. short:
+    the same in a line.
+    """
 
     text: str
     measure: str
     first: str
     second: str
+    short: str
 
     @property
     def is_between(self) -> bool:
@@ -49,49 +52,60 @@ IN_A_ROW = Statement(
         "both at once, each for itself, loses something.",
     ),
     *(LOGS, "bert", "bert"),
+    marked("engine", "Filling two blanks independently loses something"),
 )
 RAW_CLS = Statement(
     marked("engine", "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better."),
     *(RANKED, "bert", "bert"),
+    marked("engine", "BERT’s mean vector beats its [CLS] vector"),
 )
 TUNED = Statement(
     marked("engine", "Fine-tuning all of BERT answers more than its frozen vectors."),
     *(ANSWERED, "bert", "bert"),
+    marked("engine", "Fine-tuned BERT beats its own frozen vectors"),
 )
 FROZEN = Statement(
     marked("engine", "BERT's frozen vectors answer more than averaged word vectors (skip-gram)."),
     *(ANSWERED, "bert", "skipgram"),
+    marked("engine", "BERT’s frozen vectors beat averaged skip-gram vectors"),
 )
 COUNTED = Statement(
     marked("engine", "BERT fine-tuned answers more than counting pairs of words (n-gram)."),
     *(ANSWERED, "bert", "ngram"),
+    marked("engine", "Fine-tuned BERT beats counted word pairs"),
 )
 BOTH_SIDES = (
     Statement(
         marked("engine", "Both sides at once (BERT) fill more blanks than each side alone (ELMo)."),
         *(FILLED, "bert", "elmo"),
+        marked("engine", "Both sides at once beat each side alone (ELMo)"),
     ),
     Statement(
         marked("engine", "Both sides at once (BERT) fill more blanks than the left side alone (GPT)."),
         *(FILLED, "bert", "gpt"),
+        marked("engine", "Both sides at once beat the left side alone (GPT)"),
     ),
 )
 OVER_AVERAGES = (
     Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (NNLM)."),
         *(RANKED, "bert", "nnlm"),
+        marked("engine", "BERT’s mean vector beats averaged NNLM vectors"),
     ),
     Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (CBOW)."),
         *(RANKED, "bert", "cbow"),
+        marked("engine", "BERT’s mean vector beats averaged CBOW vectors"),
     ),
     Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (skip-gram)."),
         *(RANKED, "bert", "skipgram"),
+        marked("engine", "BERT’s mean vector beats averaged skip-gram vectors"),
     ),
     Statement(
         marked("engine", "The mean of BERT's places tells more than averaged word vectors (GloVe)."),
         *(RANKED, "bert", "glove"),
+        marked("engine", "BERT’s mean vector beats averaged GloVe vectors"),
     ),
 )
 SAID = {one.text: one for one in (IN_A_ROW, RAW_CLS, TUNED, FROZEN, COUNTED, *BOTH_SIDES, *OVER_AVERAGES)}

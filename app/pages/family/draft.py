@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyKind, GivenQuestion, TypedQuestion
+from app.pages.family.kinds.kind import FIRST, FamilyKind, GivenQuestion, TypedQuestion, shown_of
 from app.pages.family.kinds.known import KIND_OF, KINDS
 from app.pages.family.state import FamilyState
 from engine.errors import UserError, marked
@@ -28,25 +28,29 @@ class SeenRow:
 class FamilyDraft:
     """A question. typed: for the kind that is shown. kept: what others were asked last. files: that kinds are
     asked from. tuned: the family and the table that are fine-tuned. is_chinese: what the questions are in.
+    members: that are shown, FIRST among them for the first three; (): all. practice: whether a BERT trained
+    longer is to answer for the family's, where it can.
     """
 
     folder: Path | None = None
     kind: FamilyKind[Any] = KINDS[0]
     typed: TypedQuestion = field(default_factory=lambda: KINDS[0].begun(False))
     kept: Mapping[str, TypedQuestion] = field(
-        default_factory=lambda: {one.key: one.begun(False) for one in KINDS}
+        default_factory=lambda: {one.typed_key: one.begun(False) for one in KINDS}
     )
     files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     tuned: tuple[Path, Table | None] | None = None
     is_chinese: bool = False
     row: SeenRow | None = None
+    members: tuple[str, ...] = (FIRST,)
+    practice: bool = True
 
     def choose(self, kind: FamilyKind[Any]) -> FamilyDraft:
         """Turn to another kind; each keeps its own words."""
-        before = self.kept[self.kind.key]
+        before = self.kept[self.kind.typed_key]
         typed = replace(self.typed, question=self.typed.question or before.question)
-        kept = {**self.kept, self.kind.key: typed}
-        return replace(self, kind=kind, kept=kept, typed=kept[kind.key])
+        kept = {**self.kept, self.kind.typed_key: typed}
+        return replace(self, kind=kind, kept=kept, typed=kept[kind.typed_key])
 
     def speak(self, is_chinese: bool) -> FamilyDraft:
         """Put the questions that nobody has changed into the language of a family."""
@@ -64,12 +68,19 @@ class FamilyDraft:
         """Have the family fine-tuned on a table, too."""
         return replace(self, tuned=None if self.folder is None else (self.folder, table))
 
-    def given(self, table: Table | None, roles: Roles | None) -> GivenQuestion | None:
-        """Return what the question is made of, None without a family. Args: table, roles: what is open."""
+    def given(self, table: Table | None, roles: Roles | None, bert: Path | None) -> GivenQuestion | None:
+        """Return what the question is made of, None without a family. Args: table, roles: what is open.
+        bert: the BERT trained longer, None where it cannot be asked.
+        """
         if self.folder is None:
             return None
-        files = self.files.get(self.kind.key, ())
-        return GivenQuestion(self.folder, self.typed, files, table, roles, self.tuned == (self.folder, table))
+        files, is_tuned = self.files.get(self.kind.key, ()), self.tuned == (self.folder, table)
+        asked = bert if self.practice else None
+        return GivenQuestion(self.folder, self.typed, files, table, roles, is_tuned, asked)
+
+    def shown_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return which members of a family are shown."""
+        return shown_of(names, self.members) if self.kind.picks_members else names
 
     @property
     def wanted_row(self) -> str:
@@ -94,7 +105,11 @@ class FamilyDraft:
                 )
             )
         beside = {name: getattr(self.typed, name) for name in self.kind.fields}
-        return FamilyState(self.folder, self.kind.key, self.typed.question, **beside, row=row)
+        members = ",".join(self.members)
+        return FamilyState(
+            self.folder, self.kind.key, self.typed.question, **beside,
+            row=row, members=members, practice=self.practice,
+        )  # fmt: skip
 
     def take(self, state: FamilyState) -> FamilyDraft:
         """Return this with what was kept."""
@@ -103,4 +118,7 @@ class FamilyDraft:
         beside = {name: getattr(state, name) for name in kind.fields}
         typed = replace(found.typed, question=state.question, **beside)
         row = SeenRow(state.row, kind.key, state.question)
-        return replace(found, folder=state.family, typed=typed, row=row)
+        members = tuple(name for name in state.members.split(",") if name)
+        return replace(
+            found, folder=state.family, typed=typed, row=row, members=members, practice=state.practice
+        )

@@ -16,7 +16,8 @@ from app.plots.run_curves import RunLine
 from engine.family.curves import KINDS, looks
 from engine.family.members import ABOUT
 
-LOW, HIGH = 150, 400  # px of a figure
+LOW, HIGH = 120, 400  # px of a figure
+LOW_PAGE = 660  # px, below which the figures leave more room to the scores
 
 
 class Learning(QWidget):
@@ -58,7 +59,7 @@ class Learning(QWidget):
     def fit(self, room: int) -> None:
         """Let the figures be as high as fits a page of so many px."""
         for plot in (self.by_words, self.by_seconds):
-            plot.setFixedHeight(min(HIGH, max(LOW, room // 3 - 20)))
+            plot.setFixedHeight(min(HIGH, max(LOW, room // 3 - 20 if room > LOW_PAGE else room // 4 - 20)))
 
     def _show(self, _kind: str = "") -> None:
         kind = self.kinds.current

@@ -1,7 +1,7 @@
-"""The Family page: one question on top, eight members in columns below, the oldest left.
+"""The Family page: five scenes of one question each, and more questions; members beside one another below.
 
 What is shown answers what is asked: it goes where the question is another kind's, another family's or is
-refused. The sentence stays when the tab changes.
+refused. The sentence stays when the scene changes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QMenu,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QMenu, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -27,22 +21,32 @@ from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.files import ask_files
 from app.look.inputs import LineEdit, TextEdit
-from app.look.labels import PART, WholeLabel, label, tip
-from app.look.layout import STRETCH, column, row, stacked
-from app.look.widgets import GAP, Card, EmptyState, ScrollView, button, named, set_role
+from app.look.labels import PART, ElidedLabel, label, tip
+from app.look.layout import column, row, stacked
+from app.look.widgets import GAP, Card, EmptyState, button, holder, named
+from app.pages.family import fairness
 from app.pages.family.action import Action
+from app.pages.family.beneath import Beneath, BeneathRoom
 from app.pages.family.draft import FamilyDraft
-from app.pages.family.kinds.kind import ANSWER, SECOND, SENTENCES, FamilyAnswer, FamilyKind, TypedQuestion
-from app.pages.family.kinds.known import KINDS
-from app.pages.family.learning import Learning
-from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, families
+from app.pages.family.kinds.kind import (
+    ANSWER,
+    FIRST,
+    SECOND,
+    SENTENCES,
+    FamilyAnswer,
+    FamilyKind,
+    TypedQuestion,
+)
+from app.pages.family.kinds.kind import GAP as BLANK
+from app.pages.family.kinds.known import KIND_OF, SCENES
+from app.pages.family.pictures import Pictures
+from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, known
 from app.pages.family.state import FamilyState
-from app.pages.family.tabs import KindTabs
+from app.pages.family.tabs import SceneTabs
 from app.pages.family.train_dialog import TrainDialog
+from app.pages.family.training_switch import PRACTICE, TrainingSwitch
 from app.pages.inside.kept_page import KeptPage
-from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
-from app.plots.member_column import FamilyLabels
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError
@@ -52,12 +56,15 @@ from engine.family.questions.question import FamilyQuestion
 from engine.settings.family import FamilyConfig
 
 PAUSE_MS = 350  # of typing, after which a question is asked
+LOW, WIDE = 660, 900  # px of the page, below which it is low, or not wide
+NARROW_BOX = 190  # px
+GAP_SHOWN = "▁▁▁"  # the blank, where the sentence is large
 PATIENCE_MS = 500  # after which it is said that an answer takes a while
 BOX = 300  # px
 
 
 class FamilyPage(KeptPage[FamilyState]):
-    """Tabs of questions; the question; the columns, or the claims."""
+    """The question and the scenes on top; the picture; beneath it further members, and whether it is fair."""
 
     state_kind = FamilyState
 
@@ -65,14 +72,15 @@ class FamilyPage(KeptPage[FamilyState]):
         super().__init__(parent)
         self.setObjectName("family_page")
         self.header.title_label.setText(self.tr("BERT’s family"))
-        self.header.set_sentence(
-            self.tr("One question to several generations of language models, all trained on the same text.")
-        )
+        self.header.set_sentence(self.tr("One question to several generations of language models."))
         self.session, self._opened = session, OpenFamilies()
         self.draft = FamilyDraft()
         self.answered: FamilyAnswer[Any] | None = None  # what is shown
         self._is_found = False
         self._done: FamilyAnswer[Any] | None = None  # what took long, kept
+        self._entries: dict[Path, FamilyEntry] = {}
+        self._practice: fairness.PracticeModel | None = None
+        self._is_low = False
         self._found = Channel(self, session.workers.files)
         self._asked = Channel(self, session.workers.models)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
@@ -90,7 +98,8 @@ class FamilyPage(KeptPage[FamilyState]):
         self.train_button = button(self.tr("Train a family…"), name="family_train", call=self.open_dialog)
         for action in (self.copy_button, self.train_button):
             self.header.add_action(action)
-        self.tabs = KindTabs()
+        self.tabs = SceneTabs()
+        self.training = TrainingSwitch()
         self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
@@ -110,36 +119,32 @@ class FamilyPage(KeptPage[FamilyState]):
             SECOND: (self.second_label, self.second),
             SENTENCES: (self.sentences,),
         }
+        self.hidden_label = label(self.tr("Which word is hidden?"), "muted")
+        self.sentence = named(ElidedLabel("", "big"), "family_sentence")
+        self.hidden = label("", "muted", name="family_hidden")
         self.banner = Banner(name="family_banner")
-        self.columns = named(FamilyColumns(self.tr("Family")), "family_columns")
-        self.claims = named(WholeLabel(), "family_claims")
-        self.learning = Learning()
+        self.pictures = Pictures()
+        self.columns = self.pictures.columns
+        self.beneath = Beneath()
+        self.more, self.note = self.beneath.more, self.beneath.note
         self.progress = label("", "muted", name="family_progress")
         self.empty = named(EmptyState("", self.tr("Train a family…")), "family_empty")
 
     def _lay_out(self) -> None:
-        self.area = QScrollArea(widgetResizable=True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        set_role(self.columns, "clear")
-        self.area.setWidget(self.columns)
         self.card = Card()
         asked = row(
             self.question_label, (self.question, 1), self.answer_label, self.answer, self.second_label,
-            (self.second, 1), self.examples, gap=10,
+            (self.second, 1), self.examples, (self.box, Qt.AlignmentFlag.AlignRight), gap=10,
         )  # fmt: skip
-        self.card.add_layout(asked)
+        self.heading = holder(row(self.hidden_label, (self.sentence, 1), self.hidden, gap=16))
+        self.card.add(self.heading)
         self.card.add(self.action)
         self.card.add(self.sentences)
         self.card.add(self.banner)
-        inner = QWidget()
-        column(self.claims, STRETCH, parent=inner)
-        self.answers = stacked(self.area, ScrollView(inner))
-        self.card.add(self.answers, 1)
-        self.card.add(self.learning)
+        self.card.add(self.pictures, 1)
+        self.head = row((self.tabs, 1, Qt.AlignmentFlag.AlignLeft), self.training, gap=GAP)
         work = QWidget()
-        self.head = row((self.tabs, 1), self.box, gap=GAP)
-        column(self.head, (self.card, 1), gap=GAP, parent=work)
+        column(asked, self.head, (self.card, 1), self.beneath, gap=GAP, parent=work)
         self.views = stacked(self.empty, work)
         self.views.setCurrentIndex(1)  # until it is known that there is no family
         self.body.addWidget(self.progress)
@@ -147,15 +152,18 @@ class FamilyPage(KeptPage[FamilyState]):
         self.progress.hide()
 
     def _connect(self) -> None:
-        self.area.horizontalScrollBar().valueChanged.connect(self.columns.set_shift)
-        self.area.verticalScrollBar().valueChanged.connect(self.columns.scrolled)
-        self.tabs.currentChanged.connect(self.choose_tab)
+        self.tabs.chosen.connect(self.choose_kind)
+        self.training.chosen.connect(self._choose_training)
         self.box.chosen.connect(self._choose_family)
         for line in (self.question, self.answer, self.second):
             line.textEdited.connect(self._pause.start)
             line.returnPressed.connect(self.ask)
         self.sentences.textChanged.connect(self._pause.start)
-        self.columns.entry_chosen.connect(self.take_word)
+        self.pictures.entry_chosen.connect(self.take_word)
+        self.pictures.member_chosen.connect(self._tell_of)
+        self.pictures.all_turned.connect(lambda is_all: self._choose_members(None if is_all else ()))
+        self.more.chosen.connect(self._choose_members)
+        self.beneath.told_of.connect(self._tell_of)
         self.action.wanted.connect(self._act)
         self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
@@ -165,12 +173,48 @@ class FamilyPage(KeptPage[FamilyState]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give the scenes their longer words where these fit beside the switch; else it goes below them."""
         room, ways = self.body.contentsRect().width(), QBoxLayout.Direction
-        beside = self.tabs.fit(room - BOX - GAP)  # the tabs are never cut: else the box goes below them
-        if not beside:
+        is_low = self.height() < LOW
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._show_heading()
+            self._show_beneath()
+        self.box.setFixedWidth(BOX if room >= WIDE else NARROW_BOX)
+        self.sentences.setFixedHeight(56 if is_low else 92)
+        self.training.name(self._minutes, is_short=room < WIDE)
+        beside = self.training.sizeHint().width() + GAP if self.training.isVisibleTo(self) else 0
+        fits = self.tabs.fit(room - beside)
+        if not fits:
             self.tabs.fit(room)
-        self.head.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
-        self.learning.fit(event.size().height())
+        self.head.setDirection(ways.LeftToRight if fits else ways.TopToBottom)
+        self.pictures.learning.fit(self.height())
+
+    @property
+    def _minutes(self) -> str:
+        """The minutes that each member was given, "" while that is not known."""
+        if self.answered is not None:
+            return fairness.minutes_of(self.answered.report)
+        entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
+        return "" if entry is None else fairness.minutes_of({"minutes": entry.minutes})
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        by = ways.get(Qt.Key(event.key()), 0)
+        if by and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            self.step(by)
+        else:
+            super().keyPressEvent(event)
+
+    def step(self, by: int) -> None:
+        """Turn to the scene so many on; from another question to the first, and never round the ends."""
+        keys = [kind.key for kind in SCENES]
+        here = keys.index(self.kind.key) if self.kind.key in keys else -by
+        self.choose_kind(keys[min(max(0, here + by), len(keys) - 1)])
+        self.tabs.focus_current()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -179,15 +223,21 @@ class FamilyPage(KeptPage[FamilyState]):
     def set_bare(self, bare: bool) -> None:
         super().set_bare(bare)
         self.box.setVisible(not bare)  # a scene has one family; its room is needed
+        self._show_heading()
+        self._show_beneath()
 
     # which family
 
     def refresh(self) -> None:
         """Look which families there are, and ask the chosen one."""
         root = self.session.runs.root
-        self._found.ask(object(), partial(families, root), heard=self._show_families)
+        self._found.ask(object(), partial(known, root), heard=self._show_known)
         self._patience.start()
         self._show_progress()
+
+    def _show_known(self, found: tuple[tuple[FamilyEntry, ...], fairness.PracticeModel | None]) -> None:
+        families, self._practice = found
+        self._show_families(families)
 
     def _show_families(self, found: tuple[FamilyEntry, ...]) -> None:
         before: Path | None = self.box.currentData()
@@ -197,7 +247,7 @@ class FamilyPage(KeptPage[FamilyState]):
             minutes = self.tr("{minutes} min each").format(minutes=f"{one.minutes:.3g}")
             said = PART.join([where, one.text, *([minutes] if one.minutes else [])])
             self.box.add_choice(said, one.path, one.path)
-        self._chinese = {one.path: one.is_chinese for one in found}
+        self._entries = {one.path: one for one in found}
         places = [one.path for one in found]
         if before is not None and before not in places and before.is_dir():  # it lies elsewhere
             self.box.add_choice(before.name, before, before)
@@ -218,8 +268,11 @@ class FamilyPage(KeptPage[FamilyState]):
         self.take_up()
 
     def _choose_family(self, folder: Path | None) -> None:
-        is_chinese = self.draft.is_chinese if folder is None else self._chinese.get(folder, False)
+        is_chinese = self.draft.is_chinese if folder is None else self._is_chinese(folder)
         self.show_question(replace(self._as_typed(), folder=folder).speak(is_chinese))
+
+    def _is_chinese(self, folder: Path) -> bool:
+        return folder in self._entries and self._entries[folder].is_chinese
 
     # the question
 
@@ -228,20 +281,21 @@ class FamilyPage(KeptPage[FamilyState]):
         """The kind of question that is shown."""
         return self.draft.kind
 
-    def choose_tab(self, place: int) -> None:
+    def choose_kind(self, key: str) -> None:
         """Show another kind of question; each keeps its own words."""
-        self.show_question(self._as_typed().choose(KINDS[place]))
+        self.show_question(self._as_typed().choose(KIND_OF[key]))
 
     def show_question(self, draft: FamilyDraft) -> None:
-        """Show a question and ask it: the one way in, for a tab, an example and a scene alike."""
+        """Show a question and ask it: the one way in, for a scene, an example and a lecture alike."""
         is_another = draft.kind is not self.kind
         self.draft = draft
         self._show_typed()
         if is_another:
-            with QSignalBlocker(self.tabs):
-                self.tabs.setCurrentIndex(KINDS.index(draft.kind))
             self._show_kind()
+        self.tabs.show_kind(draft.kind.key)
         self.ask()
+        if self.answered is not None and self.answered.question == self.asked:
+            self._show_answer(self.answered)  # which is not asked again, though shown otherwise
 
     def _show_kind(self) -> None:
         """Show the fields of a kind, and nothing answered yet."""
@@ -254,17 +308,69 @@ class FamilyPage(KeptPage[FamilyState]):
         self.examples.setVisible(bool(kind.examples(self.draft.is_chinese)))
         self.copy_button.setVisible(kind.has_command)
         self.question_label.setText(kind.label)
-        self.columns.hint = kind.hint
-        self.answers.setCurrentIndex(1 if kind.is_in_words else 0)
+        self.pictures.show_kind(self.draft)
+        self.beneath.member = ""
         self._forget()
+
+    # who answers
+
+    @property
+    def _bert(self) -> Path | None:
+        """The BERT that answers for the family's, where it can be asked this."""
+        return None if self._why_not() or self._practice is None else self._practice.folder
+
+    def _why_not(self) -> str:
+        """Return why the BERT trained longer cannot answer this, "" where it can."""
+        entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
+        return fairness.why_not(
+            self._practice,
+            is_chinese=self.draft.is_chinese,
+            has_bert=entry is None or entry.has_bert,
+            can=self.kind.can_practice,
+        )
+
+    def _choose_training(self, key: str) -> None:
+        self.show_question(replace(self._as_typed(), practice=key == PRACTICE))
+
+    def _choose_members(self, more: tuple[str, ...] | None) -> None:
+        """Show the first three and some more. Args: more: None, all side by side."""
+        self.draft = replace(self._as_typed(), members=() if more is None else (FIRST, *more))
+        if self.answered is not None:
+            self._show_answer(self.answered)
+
+    def _tell_of(self, member: str) -> None:
+        """Tell in words of a member, as its column calls it, or of what is fair; "": of none."""
+        self.beneath.member = member
+        self._show_beneath()
+
+    def _show_beneath(self) -> None:
+        """Show who else there is, and what has to be known of the figures above."""
+        kind, why = self.kind, self._why_not()
+        is_scene = kind in SCENES and self.answered is not None
+        self.training.setVisible(is_scene and kind.has_figures)
+        self.training.show_training(is_practice=self.draft.practice, why_not=why)
+        room = BeneathRoom(self._is_low, self.is_bare)
+        self.beneath.show_answer(self.draft, self.answered, self._practice, why, room)
+        self._fit()
 
     def _show_typed(self) -> None:
         typed = self.draft.typed
         self.question.setText(typed.question)
+        self.question.setCursorPosition(0)
         self.answer.setText(typed.answer)
         self.second.setText(typed.second)
         with QSignalBlocker(self.sentences):
             self.sentences.setPlainText(typed.sentences)
+        self._show_heading()
+
+    def _show_heading(self) -> None:
+        """Show the sentence large, and which word is hidden."""
+        is_blank = ANSWER in self.kind.fields and not self.is_bare and not self._is_low
+        self.heading.setVisible(is_blank)
+        typed = self.draft.typed
+        self.sentence.setText(typed.question.replace("[MASK]", GAP_SHOWN).replace(BLANK, GAP_SHOWN))
+        hidden = self.tr("Hidden: {word}").format(word=typed.answer) if typed.answer else ""
+        self.hidden.setText(hidden)
 
     def _as_typed(self) -> FamilyDraft:
         """Return the question with what stands in the fields."""
@@ -274,13 +380,14 @@ class FamilyPage(KeptPage[FamilyState]):
     @property
     def asked(self) -> FamilyQuestion[Any] | None:
         """What is to be asked now, None without a family."""
-        given = self.draft.given(self.session.data.table, self.session.data.roles)
+        given = self.draft.given(self.session.data.table, self.session.data.roles, self._bert)
         return None if given is None else self.kind.question(given)
 
     def ask(self) -> None:
         """Put the question to the family."""
         self._pause.stop()
         self.draft = self._as_typed()
+        self._show_heading()
         question = self.asked
         if question is None or not self.isVisible():
             return
@@ -296,7 +403,7 @@ class FamilyPage(KeptPage[FamilyState]):
             return
         self._asked.ask(
             question,
-            partial(ask, self._opened, question),
+            partial(ask, self._opened, self.session.workers.open_models, question),
             heard=self._hear,
             refused=self._refuse,
             progress=self._wait if self.kind.tells_progress else None,
@@ -314,9 +421,8 @@ class FamilyPage(KeptPage[FamilyState]):
         """Show no answer, and let the same be asked again."""
         self._asked.drop()
         self.answered = None
-        self.columns.set_columns((), FamilyLabels())
-        self.claims.setText("")
-        self.learning.hide()
+        self.pictures.clear()
+        self._show_beneath()
         self._show_action()
 
     def _can_be_asked(self, question: FamilyQuestion[Any]) -> bool:
@@ -333,15 +439,15 @@ class FamilyPage(KeptPage[FamilyState]):
 
     @property
     def state(self) -> FamilyState:
-        return self._as_typed().state(self.last_row())
+        draft = self._as_typed()
+        return draft.state(self.pictures.last_row() or draft.wanted_row)
 
     def is_open(self, state: FamilyState) -> bool:
         return self._is_found  # which families there are
 
     def figures_shown(self) -> tuple[Figure, ...]:
-        """Return the pictures that say what the page shows; none where it is told in words."""
-        found = (self.columns, *self.learning.findChildren(Figure))
-        return tuple(one for one in found if one.isVisible() and not one.is_empty)
+        """Return the pictures that say what the page shows."""
+        return self.pictures.figures()
 
     def take_state(self, state: FamilyState) -> None:
         folder = state.family
@@ -351,9 +457,9 @@ class FamilyPage(KeptPage[FamilyState]):
             places.append(folder)
         self.box.setCurrentIndex(places.index(folder))
         self.views.setCurrentIndex(1)
-        now = self._as_typed().speak(self._chinese.get(folder, False))
+        now = self._as_typed().speak(self._is_chinese(folder))
         self.show_question(now.take(state))
-        QTimer.singleShot(0, self, self._reveal_row)  # of an answer that is there already
+        QTimer.singleShot(0, self.pictures, self.pictures.reveal_row)  # of an answer that is there already
 
     # what takes long
 
@@ -399,39 +505,22 @@ class FamilyPage(KeptPage[FamilyState]):
             self.banner.hide()
         if answered.is_whole and kind.keeps_answer:
             self._done = answered
-        if kind.is_in_words:
-            self.claims.setText(kind.text(answered))
-            return
+        self._show_answer(answered)
+
+    def _show_answer(self, answered: FamilyAnswer[Any]) -> None:
         question, report = answered.question, answered.report
-        if kind.has_curves:
-            self.learning.set_report(report)
-            self.learning.show()
         lines = [
             (self.tr("Family"), question.folder.name),
             (self.tr("Trained on"), ", ".join(map(str, report.get("text", ())))),
-            (self.tr("Minutes each"), f"{report.get('minutes', 0.0):.3g}"),
+            (self.tr("Minutes each"), fairness.minutes_of(report)),
         ]
-        for figure in self.learning.findChildren(Figure):
-            figure.set_caption(lines)
-        asked = zip((self.tr("Question"), self.tr("Answer")), kind.caption(self.draft.typed), strict=True)
-        self.columns.set_caption([*lines, *(line for line in asked if line[1])])
-        self.columns.set_columns(kind.columns(answered), kind.all_labels(answered))
-        QTimer.singleShot(0, self, self._reveal_row)  # once there is room for the columns
-
-    def _reveal_row(self) -> None:
-        """Move the columns up until a scene's row is seen."""
-        if wanted := self._as_typed().wanted_row:
-            over = self.columns.end_of(wanted) - self.area.viewport().height()
-            self.area.verticalScrollBar().setValue(max(0, over))
-
-    def last_row(self) -> str:
-        """Return the last row that is seen where the columns are moved up, else the one of a scene."""
-        top = self.area.verticalScrollBar().value()
-        return (
-            self.columns.row_above(top + self.area.viewport().height())
-            if top
-            else self._as_typed().wanted_row
+        if answered.bert is not None:
+            lines.append((self.tr("BERT"), self.tr("the starter model")))
+        asked = zip(
+            (self.tr("Question"), self.tr("Answer")), self.kind.caption(self.draft.typed), strict=True
         )
+        self.pictures.show_answer(self.draft, answered, [*lines, *(line for line in asked if line[1])])
+        self._show_beneath()
 
     def _refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))

@@ -5,18 +5,22 @@ Plain functions that touch no Qt object.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from app.pages.family.fairness import PracticeModel
 from app.pages.family.kinds.kind import FamilyAnswer
-from app.shipped import shipped_family
+from app.shipped import shipped_family, starter_model
+from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
 from engine.family.ask import Family
+from engine.family.practice import PracticeBert, training_of
 from engine.family.questions.question import FamilyQuestion
 from engine.family.reading import VOCAB
 from engine.family.train import REPORT, read_family, read_report
+from engine.model.info import read_info
 from engine.settings.family import members_of
 from engine.train.run.runs import MODEL
 
@@ -27,7 +31,7 @@ MOST_FAMILIES = 100
 @dataclass(frozen=True, slots=True)
 class FamilyEntry:
     """A family that can be asked. text: what it learned from. minutes: of each. is_shipped: in the box.
-    is_chinese: most of its words are Chinese characters.
+    is_chinese: most of its words are Chinese characters. has_bert: BERT is among its members.
     """
 
     path: Path
@@ -36,6 +40,7 @@ class FamilyEntry:
     num_members: int
     is_shipped: bool = False
     is_chinese: bool = False
+    has_bert: bool = True
 
 
 class OpenFamilies:
@@ -65,12 +70,27 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
             report, config = read_report(path), read_family(path)
             minutes = float(report.get("minutes", 0.0))
             text = ", ".join(Path(place).name for place in config.text.text.split("\n"))
+            names = members_of(config)
             found.append(
-                FamilyEntry(path, text, minutes, len(members_of(config)), path == shipped, _is_chinese(path))
+                FamilyEntry(
+                    path, text, minutes, len(names), path == shipped, _is_chinese(path), "bert" in names
+                )
             )
         except (UserError, OSError, TypeError, ValueError):
             continue  # damaged, or another's file of that name
     return tuple(found)
+
+
+def known(root: Path) -> tuple[tuple[FamilyEntry, ...], PracticeModel | None]:
+    """Return the families, and the BERT that stands for practice; None in a build without it."""
+    folder = starter_model()
+    if folder is None:
+        return families(root), None
+    try:
+        card = read_info(folder)
+    except (UserError, OSError):
+        card = {}
+    return families(root), PracticeModel(folder, training_of(card))
 
 
 def _is_chinese(folder: Path) -> bool:
@@ -80,9 +100,12 @@ def _is_chinese(folder: Path) -> bool:
     return sum("\u4e00" <= token <= "\u9fff" for token in tokens) > len(tokens) / 2
 
 
-def ask(opened: OpenFamilies, question: FamilyQuestion[T]) -> Steps[FamilyAnswer[T]]:
+def ask(opened: OpenFamilies, models: OpenModels, question: FamilyQuestion[T]) -> Steps[FamilyAnswer[T]]:
     """Return what a family answers, with steps and first answers where that takes long. Raises: UserError."""
     family, report = opened.family(question.folder), read_report(question.folder)
+    bert: Path | None = getattr(question, "bert", None)
+    if bert is not None:
+        family = replace(family, practice=PracticeBert.of(models.subject(bert)))
     names, steps = tuple(family.members), question.answer(family)
     while True:
         try:

@@ -43,6 +43,5 @@ def cell(line: CardLine, name: str) -> MemberScore:
         words.decimal(round(times * one[key], few), few)
         for key in ("value", "low", "high")  # as in the card
     )
-    return MemberScore(
-        value, translate("family", "{low} to {high}").format(low=low, high=high), line.is_best(name)
-    )
+    interval = translate("family", "{low} to {high}").format(low=low, high=high)
+    return MemberScore(value, interval, line.is_best(name), f"{low}…{high}")

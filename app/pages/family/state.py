@@ -16,13 +16,16 @@ NO_FAMILY = marked("engine", "This scene cannot be shown: it names no family.")
 @dataclass(frozen=True, slots=True)
 class FamilyState(PageState):
     """A question. answer: of a blank. second: sentence of a pair. sentences: of a word. row: the last that
-    is seen where the columns are moved up; "" where they are not.
+    is seen where the columns are moved up; "" where they are not. members: those that are shown, with commas,
+    "first" for the first three; "": all, as scenes of before show them. practice: BERT is the starter model.
     """
 
     family: Path = model_field("family", lacking=NO_FAMILY, of=FAMILIES)
-    kind: str = limited(KEPT[0], choices=KEPT)
+    kind: str = limited("fill", choices=KEPT)
     question: str = ""
     answer: str = ""
     second: str = ""
     sentences: str = ""
     row: str = limited("", kind="spare")
+    members: str = limited("", kind="spare")
+    practice: bool = limited(False, kind="spare")

@@ -101,6 +101,11 @@ class FamilyQuestion(Generic[T]):
         return shlex.join([*line, *self.arguments()])
 
 
+def bert_arguments(folder: Path | None) -> list[str]:
+    """Return what names a BERT that answers in the place of the family's."""
+    return [] if folder is None else ["--bert", str(folder)]
+
+
 def one_text(options: Namespace) -> str:
     """Return the text that a command line gives. Raises: UserError: it gives none, or several."""
     if len(options.texts) != 1:

@@ -10,18 +10,19 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
-from app.pages.family.kinds.kind import TypedQuestion
-from app.pages.family.kinds.known import KINDS as ALL_KINDS
+from app.pages.family.kinds.claims import ClaimsKind
+from app.pages.family.kinds.kind import FamilyAnswer, TypedQuestion
 from app.pages.family.page import FamilyPage
 from app.pages.family.scores import cell
 from app.pages.family.train_dialog import TrainDialog
 from app.session import Session
-from app.shipped import shipped_family
+from app.shipped import shipped_family, starter_model
 from engine.family.card import lines
+from engine.family.questions.claims import Claims
 from engine.family.train import read_report, train_family
 from engine.settings.family import FamilyConfig
 from engine.train.pretraining import setup as pretraining_setup
@@ -35,7 +36,6 @@ KINDS = (
     ("ship", "ship", "port"),
     ("ship", "boat", "sea"),
 )
-TABS = [kind.key for kind in ALL_KINDS]
 MEMBERS = "ngram,nnlm,glove,gpt,bert"
 
 
@@ -54,6 +54,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def nothing_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the families be those that are made here."""
     monkeypatch.setattr(requests, "shipped_family", lambda: None)
+    monkeypatch.setattr(requests, "starter_model", lambda: None)
 
 
 @pytest.fixture
@@ -61,6 +62,8 @@ def page(session: Session, show_page: ShowPage[Any], trained: Path, qtbot: QtBot
     session.runs.set_root(trained)
     shown: FamilyPage = show_page(FamilyPage)
     qtbot.waitUntil(lambda: shown.box.count() > 0, timeout=20_000)
+    shown.choose_kind("fill")
+    shown.more.chosen.emit(None)  # all side by side
     shown.take(TypedQuestion("the ____ eats fish .", "cat"))
     qtbot.waitUntil(lambda: shown.answered is not None, timeout=20_000)
     return shown
@@ -71,10 +74,10 @@ def test_every_member_has_a_column_and_says_who_may_see_what(page: FamilyPage, q
     columns = {column.name: column for column in page.columns.columns}
     assert [*columns] == ["n-gram", "NNLM", "GloVe", "GPT", "BERT"]
     assert columns["GloVe"].is_likeness and not columns["BERT"].is_likeness
-    assert [kind for _share, kind in columns["GPT"].blocks] == ["fill", "blank", "unseen", "unseen", "unseen"]
+    assert [one.kind for one in columns["GPT"].words] == ["fill", "blank", "unseen", "unseen", "unseen"]
     assert all(column.rank.startswith("no. ") for column in columns.values())
-    assert [bool(cell.text) for cell in columns["GloVe"].scores] == [True, False]
-    assert [bool(cell.text) for cell in columns["BERT"].scores] == [True, True]
+    assert "“eats fish”" in columns["GPT"].why and "bag" in columns["GloVe"].why
+    assert not page.columns.labels.cannot and not page.columns.labels.shown  # behind a click on a name
 
 
 def test_a_click_on_a_guess_fills_the_blank_and_asks_for_the_next_word(
@@ -86,8 +89,8 @@ def test_a_click_on_a_guess_fills_the_blank_and_asks_for_the_next_word(
 
 
 def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: FamilyPage, qtbot: QtBot) -> None:
-    for place, text in ((1, "the cat"), (2, "cat"), (3, "cat")):
-        page.tabs.setCurrentIndex(place)
+    for kind, text in (("write", "the cat"), ("nearest", "cat"), ("senses", "cat")):
+        page.choose_kind(kind)
         page.question.setText(text)
         page.sentences.setPlainText("the cat eats fish .\n\nthe dog sees the cat .\nthe cow is here .")
         page.ask()
@@ -100,15 +103,15 @@ def test_the_words_stay_when_the_tab_changes_and_each_tab_is_answered(page: Fami
     planes = {column.name: [len(plane) for plane in column.planes] for column in page.columns.columns}
     assert planes["NNLM"] == [2] and planes["BERT"] == [2, 2, 2]  # the sentence without the word is left out
     assert [dot.group for dot in page.columns.columns[-1].planes[0]] == [0, 1]
-    page.tabs.setCurrentIndex(TABS.index("analogy"))
+    page.choose_kind("analogy")
     page.question.setText("cat dog king")
     page.ask()
     qtbot.waitUntil(lambda: page.answered is not None, timeout=20_000)
     assert [len(column.entries) for column in page.columns.columns] == [0, 6, 6, 6, 6]
-    page.tabs.setCurrentIndex(TABS.index("claims"))
-    qtbot.waitUntil(lambda: "over" in page.claims.text())
-    page.tabs.setCurrentIndex(0)
-    assert page.question.text() == "the ____ eats fish ."
+    page.choose_kind("claims")
+    qtbot.waitUntil(lambda: page.pictures.claims.plot.num_rows > 0)
+    page.choose_kind("see")
+    assert page.question.text() == "the ____ eats fish ."  # as the blank's, whose sentence it shares
 
 
 def test_a_question_without_a_blank_is_refused_in_words(page: FamilyPage, qtbot: QtBot) -> None:
@@ -118,7 +121,7 @@ def test_a_question_without_a_blank_is_refused_in_words(page: FamilyPage, qtbot:
 
 
 def ask_of(page: FamilyPage, qtbot: QtBot, kind: str) -> None:
-    page.tabs.setCurrentIndex(TABS.index(kind))
+    page.choose_kind(kind)
     page.ask()
     qtbot.waitUntil(
         lambda: page.kind.key == kind and page.answered is not None and not page._asked.is_asking,
@@ -126,22 +129,30 @@ def ask_of(page: FamilyPage, qtbot: QtBot, kind: str) -> None:
     )
 
 
-def test_what_a_member_cannot_is_shown_by_an_example_that_was_asked_of_it(page: FamilyPage) -> None:
+def test_what_a_member_cannot_is_shown_by_an_example_that_was_asked_of_it(
+    page: FamilyPage, qtbot: QtBot
+) -> None:
     shown = {column.name: column.shown for column in page.columns.columns}
     assert "Without “eats fish”" in shown["n-gram"] and "just the same" in shown["GPT"]
     assert "Backwards, “fish eats ____ the”" in shown["GloVe"]
+    place = page.columns.rect_of((-1, 2)).center().toPoint()  # the name over the third column
+    qtbot.mouseClick(page.columns, Qt.MouseButton.LeftButton, pos=place)
+    assert page.note.title_label.text() == "GloVe" and "Backwards" in page.note.text.text()
+    page.note.close_button.click()
+    assert page.note.title_label.text() == "Is that fair?"
 
 
 def test_a_scene_moves_the_columns_up_to_the_row_that_it_speaks_of(page: FamilyPage, qtbot: QtBot) -> None:
-    page.area.setFixedHeight(200)
-    state, bar = page.as_scene(), page.area.verticalScrollBar()
+    page.pictures.area.setFixedHeight(200)
+    state, bar = page.as_scene(), page.pictures.area.verticalScrollBar()
     page.show_scene(replace(state, values={**state.values, "row": "shown"}))
     qtbot.waitUntil(lambda: bar.value() > 0)
-    assert page.columns.end_of("shown") <= bar.value() + page.area.viewport().height()
+    assert page.columns.end_of("shown") <= bar.value() + page.pictures.area.viewport().height()
     assert page.as_scene().values["row"] == "shown"
     assert "row" not in state.values
-    page.show_scene(state)  # as of a lecture made before rows were kept
-    assert page.is_state_shown
+    plain = {name: one for name, one in state.values.items() if name not in ("members", "practice")}
+    page.show_scene(replace(state, values=plain))  # as of a lecture made before these were kept
+    assert page.is_state_shown and page.draft.members == () and not page.draft.practice
 
 
 @pytest.mark.slow
@@ -165,7 +176,7 @@ def test_what_takes_a_while_is_said_to_be_under_way(
 def test_files_about_words_are_answered_with_intervals_and_others_refused(
     page: FamilyPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    page.tabs.setCurrentIndex(TABS.index("files"))
+    page.choose_kind("files")
     assert not page.columns.columns and page.action.button.isVisible()
     (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\ncow sea 2\ncat gnu 3\n", encoding="utf-8")
     (tmp_path / "four.txt").write_text("cat dog ship boat\n", encoding="utf-8")
@@ -180,7 +191,7 @@ def test_files_about_words_are_answered_with_intervals_and_others_refused(
 
 
 def test_only_bert_is_asked_whether_a_sentence_follows(page: FamilyPage, qtbot: QtBot) -> None:
-    page.tabs.setCurrentIndex(TABS.index("follows"))
+    page.choose_kind("follows")
     page.question.setText("the cat eats fish .")
     page.second.setText("the dog sees the sea .")
     ask_of(page, qtbot, "follows")
@@ -200,11 +211,56 @@ def test_results_tell_sizes_scores_and_losses_of_one_kind_together(page: FamilyP
     kinds = ("known words", "ends of sentences")  # no word of this text is unknown
     assert below == {"words in the blanks", *(f"{kind} from the left" for kind in kinds)}
     assert page.columns.labels.scores[5] == ("Pseudo-perplexity", "known words, both sides")
-    assert page.learning.isVisible()
-    head = page.learning.by_words.numbers()[0]
+    learning = page.pictures.learning
+    assert learning.isVisible()
+    head = learning.by_words.numbers()[0]
     assert head == ["words read", "n-gram loss", "NNLM loss", "GPT loss"]
-    page.learning.kinds.buttons["hidden"].click()
-    assert page.learning.by_seconds.numbers()[0] == ["seconds", "BERT loss"]
+    learning.kinds.buttons["hidden"].click()
+    assert learning.by_seconds.numbers()[0] == ["seconds", "BERT loss"]
+
+
+def test_scores_are_dots_the_best_first_and_nobody_at_chance_is_bold(page: FamilyPage, qtbot: QtBot) -> None:
+    ask_of(page, qtbot, "results")
+    page.pictures.one_button.click()
+    scores = page.pictures.scores
+    assert scores.isVisible() and page.figures_shown()[0] is scores.plot
+    for place in range(scores.box.count()):
+        scores.box.setCurrentIndex(place)
+        scores.box.chosen.emit(place)
+        values = [row.value for row in scores.plot.rows if row.value is not None]
+        assert values in (sorted(values), sorted(values, reverse=True)) and len(scores.plot.rows) == 5
+        chance = scores.plot.chance
+        assert chance is None or all(row.low > chance for row in scores.plot.rows if row.is_best)
+    scores.all_button.click()
+    assert page.columns.isVisible()
+
+
+def test_left_and_right_turn_the_scenes_and_stop_at_the_ends(page: FamilyPage, qtbot: QtBot) -> None:
+    page.tabs.buttons["fill"].setFocus()
+    seen = []
+    for key in (*[Qt.Key.Key_Right] * 4, *[Qt.Key.Key_Left] * 5):
+        qtbot.keyClick(page.focusWidget() or page, key)
+        seen.append(page.kind.key)
+    assert seen[:4] == ["senses", "results", "claims", "claims"]
+    assert seen[4:] == ["results", "senses", "fill", "see", "see"]
+
+
+def test_three_are_shown_at_first_and_a_click_adds_another(
+    session: Session, show_page: ShowPage[Any], trained: Path, qtbot: QtBot
+) -> None:
+    session.runs.set_root(trained)
+    shown: FamilyPage = show_page(FamilyPage)
+    qtbot.waitUntil(lambda: len(shown.pictures.seen.rows) == 3, timeout=20_000)
+    assert [row.name for row in shown.pictures.seen.rows] == ["n-gram", "GloVe", "BERT"]  # one of each age
+    shown.choose_kind("fill")
+    shown.take(TypedQuestion("the ____ eats fish .", "cat"))
+    qtbot.waitUntil(lambda: len(shown.columns.columns) == 3, timeout=20_000)
+    add = shown.more.findChild(QPushButton, "family_add_gpt")
+    assert add is not None and "GPT" in add.text()
+    add.click()
+    assert [column.name for column in shown.columns.columns] == ["n-gram", "GloVe", "GPT", "BERT"]
+    shown.more.all_button.click()
+    assert len(shown.columns.columns) == 5
 
 
 def test_without_a_family_the_page_leads_to_training(
@@ -234,7 +290,7 @@ def test_without_a_family_the_page_leads_to_training(
 def test_the_open_table_is_learned_by_every_member(
     page: FamilyPage, session: Session, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    page.tabs.setCurrentIndex(TABS.index("task"))
+    page.choose_kind("task")
     qtbot.waitUntil(page.banner.isVisible)  # no table is open yet
     rows = [f"the {word} sees the {other} .,{label}" for label, word, other in KINDS for _ in range(10)]
     (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
@@ -275,3 +331,50 @@ def test_the_page_writes_every_score_of_the_box_as_its_card_does() -> None:
             same_digits = len(shown.partition(".")[2]) == len(written.partition(".")[2])
             told = (shown or "n/a") == written if same_digits or not shown else True
             assert told and (not shown or abs(float(shown) - float(written)) <= 0.55), (line.name, name)
+
+
+def test_without_the_starter_the_switch_is_off_and_says_why(page: FamilyPage) -> None:
+    practice = page.training.buttons["practice"]
+    assert not practice.isEnabled() and "not in this build" in practice.toolTip()
+    assert "not in this build" in page.note.text.text() and page.training.current == "given"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shipped_family() is None or starter_model() is None, reason="this build lacks them")
+def test_the_first_sentence_is_one_on_which_reading_both_sides_can_be_seen(
+    session: Session, show_page: ShowPage[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
+) -> None:
+    monkeypatch.undo()  # the family of the box
+    session.runs.set_root(tmp_path)
+    shown: FamilyPage = show_page(FamilyPage)
+    shown.choose_kind("fill")
+    qtbot.waitUntil(lambda: shown.answered is not None and len(shown.columns.columns) == 3, timeout=60_000)
+    assert shown.answered is not None
+    found = shown.answered.value
+    assert found.filled["bert"].rank == 1 and shown.training.current == "practice"
+    left = [found.filled[name].rank for name in ("ngram", "nnlm", "gpt")]
+    assert all(found.own.rank < rank for rank in left) and found.own.rank > 1
+    note = shown.note.text.text()
+    assert f"no. {found.own.rank}" in note and "36 M WordPieces" in note and "all-MiniLM-L6-v2" in note
+    shown.training.buttons["given"].click()
+    qtbot.waitUntil(lambda: shown.answered is not None and shown.answered.value.own is None, timeout=60_000)
+    assert "2.5 minutes" in shown.training.buttons["given"].text() and "0.4 M words" in shown.note.text.text()
+    state = shown.as_scene()
+    assert state.values["members"] == "first" and "practice" not in state.values
+
+
+@pytest.mark.skipif(shipped_family() is None, reason="this build has no family in the box")
+def test_the_claims_of_the_box_are_counted_and_stand_by_verdict() -> None:
+    folder, kind = shipped_family(), ClaimsKind()
+    assert folder is not None
+    answer = FamilyAnswer(Claims(folder), ("ngram", "bert"), read_report(folder), [])
+    rows = kind.claim_rows(answer)
+    verdicts = [row.verdict for row in rows]
+    order = ["Confirmed", "Not confirmed here", "Inconclusive", "No verdict"]
+    assert verdicts == sorted(verdicts, key=order.index)
+    said = kind.headline(answer, "2.5")
+    for verdict, words in zip(order, ("confirmed", "not confirmed", "inconclusive", "without"), strict=True):
+        count = verdicts.count(verdict)
+        assert (f"{count} {words}" in said) == bool(count)
+    shown = " ".join(row.whole + row.interval + row.said for row in rows) + kind.notes(answer)
+    assert "-0." not in shown and "informed_start" not in shown and "−0." in shown

@@ -25,7 +25,6 @@ from app.pages.embeddings.page import EmbeddingsPage
 from app.pages.evaluate.page import EvaluatePage
 from app.pages.evaluate.state import LONG, EvaluateState, Listing
 from app.pages.family.kinds.kind import TypedQuestion
-from app.pages.family.kinds.known import KINDS
 from app.pages.family.page import FamilyPage
 from app.pages.finetune.page import FineTunePage
 from app.pages.models.page import ModelsPage
@@ -353,25 +352,32 @@ def test_the_family_shows_again_what_was_kept(
         pytest.skip("no family ships with this build")
     page = show_page(FamilyPage)
     rest()
+    page.choose_kind("fill")
+    page.more.chosen.emit(None)  # all side by side, as scenes show them that do not say who is shown
+    page.training.buttons["given"].click()
     page.take(TypedQuestion("The capital of France is ____.", "paris"))
 
     def change() -> None:
-        page.tabs.setCurrentIndex(1)
+        page.choose_kind("write")
         page.question.setText("He is")
         page.ask()
 
     kept = comes_again(page, change, rest)
     assert kept.models == {"family": family} and kept.values["answer"] == "paris"
     is_robust(page, kept, rest)
-    page.tabs.setCurrentIndex(3)
+    page.more.chosen.emit(("gpt",))
+    page.training.buttons["practice"].click()
+    three = comes_again(page, change, rest)
+    assert three.values["members"] == "first,gpt" and three.values["practice"]
+    page.choose_kind("senses")
     page.sentences.setPlainText("The bank of the river.\n\nThe bank gave money.")
     comes_again(page, change, rest)
-    for kind in ("follows", "results", "claims"):
-        page.tabs.setCurrentIndex([one.key for one in KINDS].index(kind))
+    for kind in ("see", "follows", "results", "claims"):
+        page.choose_kind(kind)
         exact = kind != "results"  # whose axes are laid out anew
         assert comes_again(page, change, rest, to_the_pixel=exact).values["kind"] == kind
     for kind in ("task", "files"):
-        page.tabs.setCurrentIndex([one.key for one in KINDS].index(kind))
+        page.choose_kind(kind)
         with pytest.raises(UserError, match="table"):
             page.as_scene()
 

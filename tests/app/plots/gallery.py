@@ -11,9 +11,11 @@ from app.plots.attention_image import compose, compose_mosaic
 from app.plots.attribution import AttributedBars, AttributedText, ScoredWord
 from app.plots.bars import BarsPlot
 from app.plots.bins import BinsPlot, TextGroup
+from app.plots.claim_rows import ClaimRow, ClaimRowsPlot
 from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
 from app.plots.difference import DifferencePlot
+from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
 from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.heatmap import HeatmapPlot
@@ -25,6 +27,17 @@ from app.plots.layers import LayerGuesses, LayersPlot
 from app.plots.learned import LearnedPlot
 from app.plots.loss_curves import LossCurvesPlot
 from app.plots.marks import PointClasses
+from app.plots.member_column import (
+    BLANK,
+    SEEN_BAG,
+    SEEN_FILL,
+    UNSEEN,
+    FamilyLabels,
+    MemberColumn,
+    SeenWord,
+    WordEntry,
+)
+from app.plots.member_scores import MemberScoresPlot, ReachedRow
 from app.plots.mosaic import MosaicPlot
 from app.plots.passage import ANSWER, PassagePlot, ShadedWord
 from app.plots.pieces import PiecesPlot
@@ -34,6 +47,7 @@ from app.plots.query_key import QueryKeyPlot
 from app.plots.run_curves import RunCurvesPlot, RunLine
 from app.plots.scatter import ScatterPlot
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
+from app.plots.seen_rows import SeenRow, SeenRows
 from app.plots.similarity import SimilarityPlot, picture_of
 from app.plots.slope import SlopePlot
 from app.plots.step_chips import StepChip, StepChips
@@ -234,6 +248,58 @@ def bars() -> BarsPlot:
     return plot
 
 
+def claim_rows() -> ClaimRowsPlot:
+    plot = ClaimRowsPlot("Claims")
+    plot.show_rows(
+        [
+            ClaimRow("Both sides help", "accuracy", 0.438, 0.344, 0.535, "Confirmed", "fine", "It helps."),
+            ClaimRow("Vectors help", "accuracy", -0.02, -0.05, 0.01, "Inconclusive", "muted", "Who knows."),
+            ClaimRow("Order helps", "accuracy", 0.1, 0.05, 0.2, "No verdict", "muted", "Untold.", True),
+        ]
+    )
+    return plot
+
+
+def member_scores() -> MemberScoresPlot:
+    plot = MemberScoresPlot("Scores")
+    plot.unable = "n/a"
+    plot.show_scores(
+        [
+            ReachedRow("n-gram", "1995", None, facts=("10",)),
+            ReachedRow("GPT", "2018", 13.8, 11.1, 17.1, "13.8", "11.1 to 17.1", False, ("20",)),
+            ReachedRow("ELMo", "2018", 29.0, 25.2, 33.1, "29.0", "25.2 to 33.1", True, ("30",)),
+        ],
+        is_less_better=False,
+        chance=8.0,
+        chance_words="by chance 8.0 %",
+        heads=("Weights",),
+    )
+    return plot
+
+
+SEEN_WORDS = (
+    SeenWord("the", SEEN_FILL),
+    SeenWord("", BLANK),
+    SeenWord("runs", SEEN_BAG),
+    SeenWord(".", UNSEEN),
+)
+
+
+def seen_rows() -> SeenRows:
+    plot = SeenRows("What may each see?")
+    plot.show_members([SeenRow(name, "2018", "all", "It reads all.", SEEN_WORDS) for name in ("GPT", "BERT")])
+    return plot
+
+
+def family_columns() -> FamilyColumns:
+    plot = FamilyColumns("Family")
+    column = MemberColumn(
+        "BERT", "2018", "Places", words=SEEN_WORDS, entries=(WordEntry("dog", 0.008, True),)
+    )
+    plot.set_columns([column] * 2, FamilyLabels(seen=("May see", ""), says=("Guesses", "")))
+    return plot
+
+
 def guesses() -> GuessesPlot:
     plot = GuessesPlot("Gap 1")
     top = [GuessRow("river", 0.5, 1), GuessRow("bank", 0.25, 2, "original"), GuessRow("sea", 0.1, 3)]
@@ -310,7 +376,7 @@ def step_chips() -> StepChips:
 
 OVER_AXES: tuple[Callable[[], Figure], ...] = (
     *(curve, learned, run_curves, loss_curves, history, histogram, bins, slope, layer_lines, plane),
-    *(score_scale, difference, scatter, layer_slider, word_paths),
+    *(score_scale, difference, scatter, layer_slider, word_paths, claim_rows, member_scores),
 )
 MATRICES: tuple[Callable[[], Figure], ...] = (
     *(confusion, similarity, heatmap, arcs, arcs_on_a_line, mosaic, query_key, layers, bars, guesses),
@@ -318,6 +384,7 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
+    *(seen_rows, family_columns),
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)
 NEVER_EMPTIED = (run_curves, loss_curves, history, bins, score_scale, difference, step_chips)

@@ -11,10 +11,12 @@ from app.plots.answer_words import AnswerWordsPlot
 from app.plots.attribution import AttributedBars, ScoredWord
 from app.plots.bars import BarsPlot
 from app.plots.before_now import AnswerBeforeNow, BeforeNow
+from app.plots.claim_rows import ClaimRow, ClaimRowsPlot
 from app.plots.class_scores import ClassRow, ClassScoresPlot
 from app.plots.columns import ColumnsFigure
 from app.plots.figure import save_figure
 from app.plots.guesses import GuessesPlot, GuessRow
+from app.plots.member_scores import MemberScoresPlot, ReachedRow
 from app.plots.poolings import PoolingRow, PoolingsPlot
 from app.plots.slice_rows import SliceRow, SliceRowsPlot
 from app.plots.tally import PlayedRound, TallyPlot
@@ -60,6 +62,31 @@ def guesses() -> ColumnsFigure:
     return plot
 
 
+def claims() -> ColumnsFigure:
+    plot = ClaimRowsPlot("Claims")
+    plot.show_rows(
+        [
+            ClaimRow("It helps", "accuracy", 0.5, 0.25, 0.75, "Confirmed", "fine", "It helps: 0.5."),
+            ClaimRow(LONG, LONG, -0.1, -0.2, 0.0, "Inconclusive", "muted", LONG),
+        ]
+    )
+    return plot
+
+
+def member_scores() -> ColumnsFigure:
+    plot = MemberScoresPlot("Scores")
+    plot.show_scores(
+        [
+            ReachedRow("ELMo", "2018", 29.0, 25.0, 33.0, "29.0", "25.0 to 33.0", True, ("30",)),
+            ReachedRow(LONG[:20], "2018", 13.0, 11.0, 17.0, "13.0", "11.0 to 17.0", False, ("20",)),
+        ],
+        is_less_better=False,
+        chance=8.0,
+        heads=("Weights",),
+    )
+    return plot
+
+
 def poolings() -> ColumnsFigure:
     plot = PoolingsPlot("Poolings")
     plot.set_rows([PoolingRow("[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85), PoolingRow(LONG, 0, 1, 0, 0, 0)], 0.2)
@@ -97,6 +124,11 @@ EVERY = {  # what is said of the first row, and what is written of it
         ["sport", 0.5, 0.25, 0.375, 0.25, 0.5, 8],
     ),
     guesses: ("bank  50.00 %, rank 1; this stood here", ["bank", 0.5, 1, "original"]),
+    claims: (
+        "Confirmed: It helps: 0.5.",
+        ["It helps", "It helps: 0.5.", "accuracy", 0.25, 0.75, 0.5, "Confirmed"],
+    ),
+    member_scores: ("ELMo: 29.0 (25.0 to 33.0)", ["ELMo", "2018", 29.0, 25.0, 33.0, "30"]),
     poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
     slices: (
         "short: 50.0 % of 8 texts are right (25.0 % to 75.0 %), 90.0 % of the rest; p = 0.01",

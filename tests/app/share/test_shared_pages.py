@@ -82,7 +82,7 @@ def shared(window: MainWindow, page: Page, path: Path, qtbot: QtBot) -> Path:
 
 
 def words_in_view(page: QWidget) -> list[str]:
-    """Return what labels with a number say, of those that are shared."""
+    """Return what labels with a number say, of those that are shared; a card of buttons alone is not."""
     found = []
     for label in page.findChildren(QLabel):
         above, inside = label, False
@@ -90,7 +90,7 @@ def words_in_view(page: QWidget) -> list[str]:
             inside = inside or is_private(above) or isinstance(above, Figure) or not above.isVisible()
             above = above.parentWidget()
         said = re.sub("<[^>]*>", "", html.unescape(label.text()))
-        if not inside and DIGITS.search(said):
+        if not inside and DIGITS.search(said) and label.property("role") != "card-title":
             found.append(said)
     return found
 

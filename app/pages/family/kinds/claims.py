@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from app import words
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer
+from app.pages.family.kinds.kind import CLAIMS, FamilyAnswer, FamilyKind, GivenQuestion, Offer
+from app.plots.claim_rows import ClaimRow, signed
 from app.words import tr_engine, translate
 from engine.evaluation.statistics import p_words
 from engine.family.card import ONE_TRAINING, starts
 from engine.family.questions.claims import Claims
-from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, Claim, JudgedClaim, judged_of
+from engine.family.verdicts import (
+    ANSWERED,
+    DOES_NOT,
+    FILLED,
+    HOLDS,
+    LOGS,
+    NO_VERDICT,
+    OPEN,
+    SAID,
+    VERDICTS,
+    Claim,
+    JudgedClaim,
+    judged_of,
+)
 
 NewClaims = list[Claim]
+INKS = {HOLDS: "fine", DOES_NOT: "wrong", OPEN: "muted", NO_VERDICT: "muted"}
 
 
 class ClaimsKind(FamilyKind[NewClaims]):
@@ -22,7 +38,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
     key = "claims"
     has_words = False
     has_command = False
-    is_in_words = True
+    figure = CLAIMS
     is_slow = True
     tells_progress = True
     asks_files = True
@@ -50,46 +66,88 @@ class ClaimsKind(FamilyKind[NewClaims]):
         )
         return Offer(said, translate("family", "Choose a table…"))
 
-    def text(self, answer: FamilyAnswer[NewClaims]) -> str:
-        """Return what is said of these models, each with its figures and verdict."""
-        found = sorted(judged_of(answer.report), key=lambda one: VERDICTS.index(one.verdict))
+    def claim_rows(self, answer: FamilyAnswer[NewClaims]) -> tuple[ClaimRow, ...]:
+        """Return a row a claim, by verdict, the largest difference first."""
+        found = sorted(
+            judged_of(answer.report), key=lambda one: (VERDICTS.index(one.verdict), -one.claim.difference)
+        )
+        return tuple(map(_row, found))
+
+    def headline(self, answer: FamilyAnswer[NewClaims], minutes: str) -> str:
+        """Return how many claims got which verdict, in a sentence."""
+        counts = Counter(one.verdict for one in judged_of(answer.report))
+        said = {
+            HOLDS: translate("family", "{count} confirmed"),
+            DOES_NOT: translate("family", "{count} not confirmed here"),
+            OPEN: translate("family", "{count} inconclusive"),
+            NO_VERDICT: translate("family", "{count} without a verdict"),
+        }
+        parts = [said[one].format(count=words.number(counts[one])) for one in VERDICTS if counts[one]]
+        if not parts:
+            return translate("family", "This family has no claims: it takes BERT and another member.")
+        template = translate("family", "{models} models, {minutes} minutes each. Of {count} claims: {parts}.")
+        return template.format(
+            models=words.number(len(answer.names)),
+            minutes=minutes,
+            count=words.number(counts.total()),
+            parts=", ".join(parts),
+        )
+
+    def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
+        """Return what has to be known of all verdicts, in sentences."""
+        found = judged_of(answer.report)
+        bare = {words.say(one.reason): None for one in found if one.verdict == NO_VERDICT and one.reason}
+        template = translate("family", "No verdict: {reason}")
         last = translate(
             "family",
             "A verdict is computed from this family alone: a larger one may show what this one does not.",
         )
-        first = map(words.say, starts(answer.report))
-        return "\n\n".join([*map(_said, found), tr_engine(ONE_TRAINING), *first, last])
+        first = [template.format(reason=one) for one in bare]
+        return " ".join([*first, tr_engine(ONE_TRAINING), *map(words.say, starts(answer.report)), last])
 
 
-def _said(told: JudgedClaim) -> str:
+def _row(told: JudgedClaim) -> ClaimRow:
+    one, verdict = told.claim, told.verdict
     verdicts = {
         HOLDS: translate("family", "Confirmed"),
         DOES_NOT: translate("family", "Not confirmed here"),
         OPEN: translate("family", "Inconclusive"),
         NO_VERDICT: translate("family", "No verdict"),
     }
+    short = SAID[one.claim].short if one.claim in SAID else one.claim
+    return ClaimRow(
+        tr_engine(short), _measure(one.measure), one.difference, one.low, one.high, verdicts[verdict],
+        INKS[verdict], _whole(told), verdict == NO_VERDICT,
+    )  # fmt: skip
+
+
+def _measure(measure: str) -> str:
+    """Return what is compared, in a word or two."""
+    short = {
+        FILLED: translate("family", "blanks filled"),
+        LOGS: translate("family", "log-probability"),
+        ANSWERED: translate("family", "accuracy"),
+    }
+    return short.get(measure, tr_engine(measure))
+
+
+def _whole(told: JudgedClaim) -> str:
+    one, p = told.claim, ""
     said = translate(
         "family",
-        "{verdict}: {claim}\n{measure}: {first} and {second}, difference {difference} "
-        "(95 %: {low} to {high}), over {count} texts{p}.{reason}",
+        "{claim} {first} and {second}, difference {difference} (95 %: {low} to {high}), over {count} texts"
+        "{p}.{reason}",
     )
-    one, p = told.claim, ""
     if told.p_value is not None:
         p = translate("family", "; p {p} after Holm’s correction").format(p=p_words(told.p_value))
     return said.format(
-        verdict=verdicts[told.verdict],
         claim=tr_engine(one.claim),
-        measure=tr_engine(one.measure),
         first=words.decimal(one.first, 3),
         second=words.decimal(one.second, 3),
-        difference=_signed(one.difference),
-        low=_signed(one.low),
-        high=_signed(one.high),
+        difference=signed(one.difference),
+        low=signed(one.low),
+        high=signed(one.high),
         count=words.number(one.count),
         p=p,
         reason="" if told.reason is None else f" {words.say(told.reason)}",
     )
-
-
-def _signed(x: float) -> str:
-    return ("+" if round(x, 3) > 0 else "") + words.decimal(x, 3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -18,7 +18,10 @@ from engine.text.table import Table
 
 T = TypeVar("T")
 GAP = "____"  # what stands for [MASK] where a person types it
+COLUMNS, SEEN, SCORES, CLAIMS = "columns", "seen", "scores", "claims"  # the pictures of an answer
+FIRST = "first"  # among the members that are shown: the three of `first_three`
 ANSWER, SECOND, SENTENCES = "answer", "second", "sentences"  # fields beside the question
+_AGES = (("ngram",), ("cbow", "skipgram", "glove", "nnlm"), ("bert", "gpt", "elmo"))  # the best known first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class TypedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """All that a question may be made of. is_tuned: the family is fine-tuned on the table, too."""
+    """All that a question may be made of. is_tuned: the family is fine-tuned on the table, too. bert: the
+    folder of a BERT that answers in the place of the family's.
+    """
 
     folder: Path
     typed: TypedQuestion
@@ -48,6 +53,7 @@ class GivenQuestion:
     table: Table | None = None
     roles: Roles | None = None
     is_tuned: bool = False
+    bert: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,12 @@ class FamilyAnswer(Generic[T]):
     report: Mapping[str, Any]
     value: T
     is_whole: bool = True
+
+    @property
+    def bert(self) -> Path | None:
+        """The BERT that answered in the place of the family's, None: their own."""
+        found: Path | None = getattr(self.question, "bert", None)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +95,26 @@ class FamilyKind(Generic[T]):
     """One kind. A class of its own says what differs."""
 
     key: str  # in scenes
+    typed_as: str = ""  # the key of the kind with which it shares what is typed
+    figure: str = COLUMNS  # the picture of its answer
+    picks_members: bool = False  # some of them are shown at first, others on request
+    can_practice: bool = False  # a BERT trained in practice can answer for the family's
+    has_figures: bool = True  # that depend on how the members were trained
     has_words: bool = True  # a person types something
     fields: tuple[str, ...] = ()  # beside the question
     has_command: bool = True
-    is_in_words: bool = False  # answered in words, not in columns
+    hides_limits: bool = False  # what a member cannot is shown by a click on its name alone
     has_curves: bool = False  # shows how the members learned
     is_slow: bool = False  # can be stopped
     keeps_answer: bool = False  # shows it again where the same is asked again
     tells_progress: bool = False
     asks_files: bool = False
     first: tuple[TypedQuestion, TypedQuestion] = (TypedQuestion(), TypedQuestion())  # in English, in Chinese
+
+    @property
+    def typed_key(self) -> str:
+        """The key under which what is typed is kept."""
+        return self.typed_as or self.key
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -156,9 +178,17 @@ class FamilyKind(Generic[T]):
 
     # ---- the answer
 
-    def text(self, answer: FamilyAnswer[T]) -> str:
-        """Return an answer in words."""
-        raise NotImplementedError
+    def reading(self) -> tuple[str, ...]:
+        """Return how the picture is to be read, in sentences."""
+        return ()
+
+    def reached(self, answer: FamilyAnswer[T], name: str) -> str:
+        """Return what a member reached, in two words; "" for nothing."""
+        return ""
+
+    def otherwise(self, answer: FamilyAnswer[T], minutes: str) -> str:
+        """Return what the family's own BERT reached where another answered for it, "" where none did."""
+        return ""
 
     def lines(self, answer: FamilyAnswer[T]) -> list[CardLine]:
         """Return the questions whose scores stand in rows."""
@@ -168,29 +198,47 @@ class FamilyKind(Generic[T]):
         """Return what a member answers. Args: head: what stands in any of its columns."""
         return MemberColumn(**head)
 
-    def columns(self, answer: FamilyAnswer[T]) -> tuple[MemberColumn, ...]:
-        """Return a column for each member of the family, the oldest first."""
-        lines = self.lines(answer)
-        return tuple(self.column(answer, ABOUT[name], _head(ABOUT[name], lines)) for name in answer.names)
+    def columns(self, answer: FamilyAnswer[T], names: Sequence[str] = ()) -> tuple[MemberColumn, ...]:
+        """Return a column for each of some members, the oldest first. Args: names: (), all of the family."""
+        lines, is_other = self.lines(answer), answer.bert is not None
+        heads = {name: _head(ABOUT[name], lines, is_other) for name in names or answer.names}
+        return tuple(self.column(answer, ABOUT[name], head) for name, head in heads.items())
 
     def labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
         """Return the words at the left, but those that all kinds say."""
         raise NotImplementedError
 
-    def all_labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
-        """Return the words at the left, also of what a member cannot do, and of scores it cannot have."""
+    def all_labels(self, answer: FamilyAnswer[T], *, has_limits: bool = False) -> FamilyLabels:
+        """Return the words at the left, also of what a member cannot do, and of scores it cannot have.
+
+        Args: has_limits: also where a kind hides them.
+        """
         cannot, unable = translate("family", "Cannot"), translate("family", "n/a")
-        return replace(self.labels(answer), cannot=cannot, unable=unable)
+        found = replace(self.labels(answer), cannot=cannot, unable=unable)
+        return replace(found, cannot="", shown="") if self.hides_limits and not has_limits else found
 
     def said(self, answer: FamilyAnswer[T]) -> tuple[tuple[str, str], ...]:
         """Return the words of the rows of scores."""
         return tuple(map(said, self.lines(answer)))
 
 
-def _head(about: About, lines: list[CardLine]) -> dict[str, Any]:
+def first_three(names: Sequence[str]) -> tuple[str, ...]:
+    """Return one of each age: who counts, who has a vector for each word, who has one for each place."""
+    found = (next((one for one in age if one in names), "") for age in _AGES)
+    return tuple(name for name in found if name)
+
+
+def shown_of(names: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return which members of a family are shown. Args: wanted: with FIRST the first three; (): all."""
+    kept = {*wanted, *(first_three(names) if FIRST in wanted else ())}
+    return tuple(name for name in names if not wanted or name in kept)
+
+
+def _head(about: About, lines: list[CardLine], is_other_bert: bool) -> dict[str, Any]:
     scores: tuple[MemberScore, ...] = tuple(cell(line, about.name) for line in lines)
-    caption = tr_engine(CAPTIONS[about.age])
-    return {"name": about.said, "year": str(about.year), "caption": caption, "scores": scores}
+    is_other = is_other_bert and about.name == "bert"
+    year = translate("family", "Starter model") if is_other else str(about.year)
+    return {"name": about.said, "year": year, "caption": tr_engine(CAPTIONS[about.age]), "scores": scores}
 
 
 # ---- words that several kinds say

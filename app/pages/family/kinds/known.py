@@ -1,4 +1,4 @@
-"""All kinds of questions, in the order of their tabs."""
+"""All kinds of questions, the five scenes first."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from app.pages.family.kinds.go_on import GoOnKind
 from app.pages.family.kinds.kind import FamilyKind
 from app.pages.family.kinds.nearest import NearestKind
 from app.pages.family.kinds.results import ResultsKind
+from app.pages.family.kinds.see import SeeKind
 from app.pages.family.kinds.senses import SensesKind
 from app.pages.family.kinds.task import TaskKind
 from app.pages.family.kinds.word_tests import WordTestsKind
 
 KINDS: tuple[FamilyKind[Any], ...] = (
-    *(BlankKind(), GoOnKind(), NearestKind(), SensesKind(), AnalogyKind()),
-    *(WordTestsKind(), FollowsKind(), TaskKind(), ResultsKind(), ClaimsKind()),
+    *(SeeKind(), BlankKind(), SensesKind(), ResultsKind(), ClaimsKind()),
+    *(GoOnKind(), NearestKind(), AnalogyKind(), FollowsKind(), WordTestsKind(), TaskKind()),
 )
+SCENES = KINDS[:5]  # one question each; the others stand under "More"
 KIND_OF = {kind.key: kind for kind in KINDS}

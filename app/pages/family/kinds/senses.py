@@ -42,10 +42,12 @@ class SensesKind(FamilyKind[SensesAnswer]):
 
     key = "senses"
     fields = (SENTENCES,)
+    can_practice = True
+    picks_members = True
 
     @property
     def tab(self) -> tuple[str, str]:
-        return translate("family", "A word in sentences"), translate("family", "Senses")
+        return translate("family", "“bank” and “bank”"), translate("family", "“bank”")
 
     @property
     def label(self) -> str:
@@ -63,7 +65,22 @@ class SensesKind(FamilyKind[SensesAnswer]):
         )
 
     def question(self, given: GivenQuestion) -> WordSenses:
-        return WordSenses(given.folder, given.typed.text, tuple(senses.read_groups(given.typed.sentences)))
+        grouped = tuple(senses.read_groups(given.typed.sentences))
+        return WordSenses(given.folder, given.typed.text, grouped, bert=given.bert)
+
+    def reached(self, answer: FamilyAnswer[SensesAnswer], name: str) -> str:
+        apart = answer.value.apart.get(name)
+        return "" if apart is None else _hits(apart)
+
+    def otherwise(self, answer: FamilyAnswer[SensesAnswer], minutes: str) -> str:
+        own = answer.value.own
+        if own is None:
+            return ""
+        said = translate(
+            "family",
+            "With {minutes} minutes, this family’s BERT has {hits} sentences next to one of the same sense.",
+        )
+        return said.format(minutes=minutes, hits=_hits(own))
 
     def column(
         self, answer: FamilyAnswer[SensesAnswer], about: About, head: Mapping[str, Any]
@@ -72,17 +89,20 @@ class SensesKind(FamilyKind[SensesAnswer]):
         found = told.senses.get(about.name)
         if found is None:
             return MemberColumn(**head, cannot=no_vectors())
+        kept = _kept_layers(told, len(found.points))
         planes = tuple(
             tuple(
                 SenseDot(float(x), float(y), group, text)
-                for (x, y), group, text in zip(points, told.groups, told.texts, strict=True)
+                for (x, y), group, text in zip(found.points[layer], told.groups, told.texts, strict=True)
             )
-            for points in found.points
+            for layer in kept
         )
         one_point = translate("family", "One point: the sentence changes nothing.")
         return MemberColumn(
             **{**head, "scores": _cells(told, about.name)},
-            entries=tuple(WordEntry(_layer(number), one) for number, one in enumerate(found.likeness)),
+            entries=tuple(
+                WordEntry(_layer(layer, len(found.likeness)), found.likeness[layer]) for layer in kept
+            ),
             is_likeness=True,
             planes=planes,
             cannot="" if about.age == PLACE_VECTORS else one_point,
@@ -91,18 +111,26 @@ class SensesKind(FamilyKind[SensesAnswer]):
     def labels(self, answer: FamilyAnswer[SensesAnswer]) -> FamilyLabels:
         told = answer.value
         layers = max((len(one.likeness) for one in told.senses.values()), default=0)
+        kept = _kept_layers(told, layers)
         rows = (
             (translate("family", "Similarity, one sense"), ""),
             (translate("family", "Similarity, two senses"), ""),
-            (translate("family", "Nearest has its sense"), "%"),
+            (translate("family", "Nearest has its sense"), _by_chance(told)),
         )
         groups = sorted(set(told.groups)) if _is_apart(told) else []
         return FamilyLabels(
             says=(translate("family", "Similarity"), translate("family", "of two sentences")),
-            planes=tuple(_layer(number) for number in range(layers)),
+            planes=tuple(_layer(layer, layers) for layer in kept),
             groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
             scores=rows if _is_apart(told) else (),
         )
+
+
+def _by_chance(told: SensesAnswer) -> str:
+    """Return the unit of the share, with what a neighbour drawn at random reaches."""
+    others = max(1, len(told.groups) - 1)
+    chance = float(np.mean([(told.groups.count(one) - 1) / others for one in told.groups]))
+    return translate("family", "%, by chance {share}").format(share=words.decimal(100 * chance, 1))
 
 
 def _is_apart(told: SensesAnswer) -> bool:
@@ -117,7 +145,20 @@ def _cells(told: SensesAnswer, name: str) -> tuple[MemberScore, ...]:
     return (*map(MemberScore, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
 
 
-def _layer(number: int) -> str:
+def _hits(apart: senses.SenseSeparation) -> str:
+    said = translate("family", "{hits} of {count}")
+    return said.format(hits=words.number(sum(apart.hits)), count=words.number(len(apart.hits)))
+
+
+def _kept_layers(told: SensesAnswer, count: int) -> tuple[int, ...]:
+    """Return which of a member's layers are shown: of members with unlike many, the first and the last."""
+    counts = {len(one.likeness) for one in told.senses.values() if len(one.likeness) > 1}
+    return tuple(range(count)) if len(counts) < 2 or count < 2 else (0, count - 1)
+
+
+def _layer(number: int, count: int) -> str:
     if not number:
         return translate("family", "input")
+    if number == count - 1:
+        return translate("family", "last layer")
     return translate("family", "layer {number}").format(number=number)
