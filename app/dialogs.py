@@ -1,15 +1,16 @@
-"""The window's own small parts: the menu at the rail's foot, the question before closing, the help."""
+"""The window's own small parts: the settings, the question before closing, the help."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QActionGroup, QKeyEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
+    QCheckBox,
     QDialog,
-    QMenu,
+    QHBoxLayout,
     QProgressBar,
     QSizePolicy,
     QWidget,
@@ -18,63 +19,118 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look import theme
 from app.look.files import ask_folder
-from app.look.inputs import ToolButton
-from app.look.labels import label, tip
+from app.look.inputs import ComboBox, ToolButton
+from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
-from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, set_role
+from app.look.segmented_buttons import SegmentedButtons
+from app.look.widgets import (
+    CARD_Y,
+    DIALOG_MARGINS,
+    GAP,
+    PAGE_MARGIN,
+    button,
+    leave_room,
+    named,
+    set_role,
+)
 from app.session import Session
+from app.settings import TEXT_SIZES
 from app.work.training_state import TrainingState
+
+LEAST_SIZE = QSize(960, 600)  # of the window, px
 
 
 class SettingsButton(ToolButton):
-    """Opens the menu with what belongs to no page: appearance, the folder for runs, help."""
+    """Opens what belongs to no page."""
 
-    help_wanted = Signal()
-
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         words = self.tr("Settings")
         self.setText(f"\u2002{words}")  # as in the rail above it
         self.setAccessibleName(words)
         self.setObjectName("rail_settings")
-        self._session = session
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(28)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_role(self, "nav")
         theme.on_theme_change(self, self._draw)
-        self._menu = QMenu(self)
-        self._menu.setObjectName("settings_menu")
-        self._menu.setToolTipsVisible(True)
-        self._group = QActionGroup(self._menu)
-        for mode, text in (
-            ("system", self.tr("Colours as the system")),
-            ("light", self.tr("Light")),
-            ("dark", self.tr("Dark")),
-        ):
-            action = self._menu.addAction(text)
-            action.setCheckable(True)
-            action.setObjectName(f"theme_{mode}")
-            action.triggered.connect(lambda _checked=False, mode=mode: self._choose_theme(mode))
-            self._group.addAction(action)
-        self._menu.addSeparator()
-        self._runs = self._menu.addAction(self.tr("Folder for runs…"))
-        self._runs.triggered.connect(self._choose_runs_root)
-        self._menu.addSeparator()
-        self._menu.addAction(self.tr("Keys and help")).triggered.connect(self.help_wanted)
-        self.clicked.connect(self.open_menu)
-
-    def open_menu(self) -> None:
-        """Open the menu above the button."""
-        modes = ("system", "light", "dark")
-        self._group.actions()[modes.index(theme.mode())].setChecked(True)
-        self._runs.setToolTip(tip(str(self._session.runs.root)))
-        height = self._menu.sizeHint().height()
-        self._menu.popup(self.mapToGlobal(QPoint(0, -height - 4)))
 
     def _draw(self) -> None:
         self.setIcon(theme.icon("settings"))
+
+
+class SettingsDialog(QDialog):
+    """Colours, the size of text, the folder for runs, and whether the internet is asked; taken as chosen."""
+
+    help_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("settings_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Settings"))
+        self._session = session
+        self._themes = self._appearance()
+        self._runs = ElidedLabel("", "muted")
+        self._runs.setMinimumWidth(260)
+        change = button(self.tr("Change…"), name="settings_runs_change", call=self._choose_runs_root)
+        offline = QCheckBox(self.tr("Offline: do not download models"))
+        self._offline = named(offline, "settings_offline")
+        self._offline.setChecked(session.hub.way.offline)
+        self._offline.toggled.connect(session.hub.set_offline)
+        keys = button(self.tr("Keys and help"), name="settings_help", call=self.accept)
+        keys.clicked.connect(self.help_wanted)
+        close = button(self.tr("Close"), "primary", name="settings_close", call=self.accept)
+        column(
+            form_rows(
+                (self.tr("Appearance"), row(self._themes, STRETCH)),
+                (self.tr("Text size"), self._sizes()),
+                (self.tr("Runs folder"), row((self._runs, 1), change)),
+                (self.tr("Internet"), self._offline),
+                gap=GAP,
+                caption_gap=24,
+            ),
+            row(keys, STRETCH, close),
+            gap=PAGE_MARGIN,
+            margins=DIALOG_MARGINS,
+            parent=self,
+        )
+        close.setDefault(True)
+        self._themes.buttons[theme.mode()].setFocus()
+        self._show_runs()
+
+    def _appearance(self) -> SegmentedButtons:
+        entries = (
+            ("system", self.tr("System"), self.tr("As the system: light or dark, and its high contrast")),
+            ("light", self.tr("Light"), ""),
+            ("dark", self.tr("Dark"), ""),
+            ("contrast", self.tr("High contrast"), self.tr("Black and white, light or dark as the system")),
+        )
+        buttons = SegmentedButtons("theme", entries)
+        buttons.set_current(theme.mode())
+        buttons.chosen.connect(self._choose_theme)
+        return buttons
+
+    def _sizes(self) -> QHBoxLayout:
+        """Return the sizes, those greyed out for which this screen is too small."""
+        self._size = named(ComboBox(), "settings_size", self.tr("Text size"))
+        room = QGuiApplication.primaryScreen().availableSize() * (self._session.settings.size_at_start / 100)
+        for size in TEXT_SIZES:
+            self._size.addItem(self.tr("{size} %").format(size=words.number(size)), size)
+            needed = LEAST_SIZE * (size / 100)
+            if size > 100 and not (needed.width() <= room.width() and needed.height() <= room.height()):
+                said = self.tr("Needs a screen of {width}×{height} pixels")
+                text = said.format(width=needed.width(), height=needed.height())
+                self._size.setItemData(self._size.count() - 1, tip(text), Qt.ItemDataRole.ToolTipRole)
+                model = self._size.model()
+                assert isinstance(model, QStandardItemModel)
+                model.item(self._size.count() - 1).setEnabled(False)
+        self._size.choose(self._session.settings.text_size)
+        self._later = label(self.tr("at the next start"), "muted", name="settings_size_later")
+        self._size.currentIndexChanged.connect(self._choose_size)
+        self._show_later()
+        return row(self._size, self._later, STRETCH)
 
     def _choose_theme(self, mode: str) -> None:
         self._session.settings.theme = mode
@@ -82,11 +138,28 @@ class SettingsButton(ToolButton):
         assert isinstance(app, QApplication)
         theme.apply_theme(app, mode)
 
+    def _choose_size(self) -> None:
+        self._session.settings.text_size = int(self._size.currentData())
+        self._show_later()
+
+    def _show_later(self) -> None:
+        settings = self._session.settings
+        self._later.setVisible(settings.text_size != settings.size_at_start)
+
+    def _show_runs(self) -> None:
+        root = str(self._session.runs.root)
+        self._runs.setText(root)
+        self._runs.setToolTip(tip(root))
+
     def _choose_runs_root(self) -> None:
         root = self._session.runs.root
         start = root if root.is_dir() else Path.home()
         title, name = self.tr("Folder for runs"), "runs_root_dialog"
-        ask_folder(self, title, self._session.runs.set_root, name=name, start=start)
+        ask_folder(self, title, self._take_runs_root, name=name, start=start)
+
+    def _take_runs_root(self, folder: str) -> None:
+        self._session.runs.set_root(folder)
+        self._show_runs()
 
 
 class ClosingDialog(QDialog):
@@ -216,6 +289,7 @@ class HelpDialog(QDialog):
             (self.tr("F8, Ctrl+F, Ctrl+Z"), self.tr("Data: to the next remark; search; undo a fix")),
             (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Masked words: take a step back, make it again")),
             (self.tr("Ctrl+K, Ctrl+L, F5"), self.tr("Keep as a scene, edit the lecture, show it")),
+            (self.tr("Ctrl+,"), self.tr("Settings: colours, text size, folder for runs")),
             (self.tr("F1"), self.tr("This help")),
             (self.tr("Ctrl+Q"), self.tr("Close")),
         ]

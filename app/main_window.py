@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QStyle, QWidget
 
 from app import words
-from app.dialogs import ClosingDialog, HelpDialog, SettingsButton
+from app.dialogs import LEAST_SIZE, ClosingDialog, HelpDialog, SettingsButton, SettingsDialog
 from app.lectures.menu import LectureButton
 from app.look import theme
 from app.look.banner import Banner
@@ -79,7 +79,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main_window")
         self.session = session if session is not None else Session(parent=self)
         self.setAcceptDrops(True)
-        self.setMinimumSize(QSize(960, 600))
+        self.setMinimumSize(LEAST_SIZE)
         self._closing: ClosingDialog | None = None
         self._measuring = Job(_measure_device, self, name="warm-up")
         self._run_asked = Channel(self, self.session.workers.quick)
@@ -107,8 +107,8 @@ class MainWindow(QMainWindow):
         name = label(self.tr("Cloze"), "card-title")
         name.setContentsMargins(10, 0, 0, 4)
         self._lecture_button = LectureButton(lambda: self.lectures)
-        settings = SettingsButton(self.session)
-        settings.help_wanted.connect(self._show_help)
+        settings = SettingsButton()
+        settings.clicked.connect(self.show_settings)
         self.rail = Rail(name, self._lecture_button, settings)
         self.rail.setObjectName("rail")
         self.rail.chosen.connect(self.show_page)
@@ -132,6 +132,7 @@ class MainWindow(QMainWindow):
             (self.tr("Forward"), QKeySequence(standard.Forward), self._places.go_forward),
             (self.tr("Share this page…"), QKeySequence(SHARE_KEYS), self.share_page),
             (self.tr("Take the tour"), QKeySequence(), self.start_tour),
+            (self.tr("Settings"), QKeySequence("Ctrl+,"), self.show_settings),
             (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),
             (self.tr("Close the window"), QKeySequence(standard.Quit), self.close),
             ("", QKeySequence("Ctrl+P"), self.open_palette),
@@ -364,6 +365,12 @@ class MainWindow(QMainWindow):
         for event in events:
             if isinstance(event, AnswerSoFar):
                 self.status.show_device(event.value)
+
+    def show_settings(self) -> None:
+        """Open what belongs to no page."""
+        dialog = SettingsDialog(self.session, self)
+        dialog.help_wanted.connect(self._show_help)
+        dialog.open()
 
     def _show_help(self) -> None:
         dialog = HelpDialog(self)

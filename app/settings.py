@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 NUM_RECENT = 10
+TEXT_SIZES = (90, 100, 110, 125, 150)  # per cent
 
 
 class AppSettings:
@@ -18,6 +19,7 @@ class AppSettings:
             self._store = QSettings("Cloze", "Cloze")
         else:
             self._store = QSettings(str(path), QSettings.Format.IniFormat)
+        self.size_at_start = self.text_size  # another one is taken at the next start
 
     def sync(self) -> None:
         """Write now; otherwise Qt writes when the application ends."""
@@ -34,11 +36,21 @@ class AppSettings:
     @property
     def theme(self) -> str:
         value = self._read("theme", "system")
-        return value if value in ("light", "dark", "system") else "system"
+        return value if value in ("light", "dark", "contrast") else "system"
 
     @theme.setter
     def theme(self, value: str) -> None:
         self._store.setValue("theme", value)
+
+    @property
+    def text_size(self) -> int:
+        """Per cent that words and all that is around them have of their usual size, one of `TEXT_SIZES`."""
+        value = self._read("text_size", 100)
+        return value if value in TEXT_SIZES else 100
+
+    @text_size.setter
+    def text_size(self, value: int) -> None:
+        self._store.setValue("text_size", value)
 
     @property
     def runs_root(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -24,6 +24,7 @@ translate = QCoreApplication.translate
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
+NO_SHARES = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")  # in the names of metrics
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
 
@@ -202,7 +203,7 @@ def _per_cent(x: float, digits: int) -> str:
 
 def with_interval(x: float | None, rows: int) -> str:
     """Return a share that was measured on so many rows, with its 95 % interval, the same words everywhere:
-    "0.972 (95 %: 0.944 to 0.986)"; the share alone where the rows are not known.
+    "97.2 % (95 %: 94.4 to 98.6 %)"; the share alone where the rows are not known.
     """
     if x is None or not math.isfinite(x) or rows <= 0:
         return score(x)
@@ -210,11 +211,13 @@ def with_interval(x: float | None, rows: int) -> str:
 
 
 def score(x: float | None) -> str:
-    """Return a score of 0 to 1 with three digits, with more where three would round it to 0 or to 1."""
-    if x is None or not math.isfinite(x):
-        return decimal(x)
-    digits = next((n for n in (3, 4, 5) if 0 < round(x, n) < 1), 3 if x in (0, 1) else 6)
-    return decimal(x, digits)
+    """Return a score of 0 to 1, such as an accuracy or F1, as every share is written: "76.3 %"."""
+    return share(x)
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric lies between 0 and 1 and is written as per cent, by its name."""
+    return not any(name in metric for name in NO_SHARES)
 
 
 def interval_help() -> str:
@@ -226,10 +229,11 @@ def interval_help() -> str:
     )
 
 
-def _between(x: float, interval: tuple[float, float]) -> str:
+def _between(x: float, interval: tuple[float, float], is_share: bool = True) -> str:
+    said, first = (score, partial(decimal, digits=1)) if is_share else (decimal, decimal)
     low, high = interval
     return translate("words", "{value} (95 %: {low} to {high})").format(
-        value=score(x), low=score(low), high=score(high)
+        value=said(x), low=first(100 * low if is_share else low), high=said(high)
     )
 
 
@@ -367,12 +371,13 @@ def _pinned_words(event: events.Pinned) -> str:
 
 def _gained_words(event: events.Gained) -> str:
     """Return what a stage of a pipeline has reached."""
-    value = decimal(event.mean)
+    is_of_share = is_share(event.metric)
+    value = score(event.mean) if is_of_share else decimal(event.mean)
     if (
         event.mean is not None
         and (interval := mean_interval(event.values, event.rows, event.metric)) is not None
     ):
-        value = _between(event.mean, interval)
+        value = _between(event.mean, interval, is_of_share)
     template = translate("words", "Stage {stage}, {seeds} runs: {metric} {value}")
     return template.format(
         stage=event.stage,

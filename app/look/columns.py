@@ -22,6 +22,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CUT_RIGHT, CUT_MIDDLE = Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideMiddle
 WHOLE = Qt.TextElideMode.ElideNone
 CUT_PARTS = None  # without its last parts: "a · b" of "a · b · c"
+CLIP = Qt.ClipOperation.IntersectClip
 ICON, ICON_ROOM = 14.0, 18.0  # px of an icon before words, and from its left to them
 of = attrgetter  # of("name") is what a column shows of a row
 
@@ -82,16 +83,16 @@ class WordsCell(Cell):
 class Bar(Cell):
     """A share of 1 as a bar on a track as long as 1 is; track: its ink, "" for none.
 
-    least: px of the shortest. covered: px at its right that words take. interval: where its ends are, as a
-    line over it. line: another share, an upright line across it, with its pen and how far it hangs over.
+    It is cut at its true length: its left corners are the track's, its right ones square. covered: px at its
+    right that words take. interval: where its ends are, as a line over it. line: another share, an upright
+    line across it, with its pen and how far it hangs over.
     """
 
     share: float
     ink: Ink = "accent"
-    track: str = "line"
+    track: str = "track"
     height: float = 7.0
     radius: float = 3.5
-    least: float = 7.0
     covered: float = 0.0
     interval: tuple[float, float] | None = None
     line: float | None = None
@@ -103,14 +104,9 @@ class Bar(Cell):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         seen = whole.adjusted(0, 0, -self.covered, 0)
-        if self.track and seen.width() > 0:
-            painter.setBrush(color_of(self.track))
-            painter.drawRoundedRect(seen, self.radius, self.radius)
-        filled = QRectF(seen)
-        filled.setWidth(min(seen.width(), max(self.least, whole.width() * self.share)))
-        painter.setBrush(color_of(self.ink))
-        if filled.width() > 0:
-            painter.drawRoundedRect(filled, min(self.radius, filled.width() / 2), self.radius)
+        if self.track:
+            self._paint_part(painter, seen, seen.width(), self.track)
+        self._paint_part(painter, seen, min(seen.width(), whole.width() * self.share), self.ink)
         if self.interval is not None:
             painter.setPen(QPen(color_of("text"), 1))
             ends = (QPointF(room.left() + room.width() * end, room.center().y()) for end in self.interval)
@@ -122,6 +118,16 @@ class Bar(Cell):
                 QPointF(x, whole.top() - self.overhang), QPointF(x, whole.bottom() + self.overhang)
             )
         painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _paint_part(self, painter: QPainter, room: QRectF, length: float, ink: Ink) -> None:
+        """Fill a rounded room from its left as far as a length, px."""
+        if room.width() <= 0 or length <= 0:
+            return
+        painter.save()
+        painter.setClipRect(QRectF(room.left(), room.top(), length, room.height()), CLIP)
+        painter.setBrush(color_of(ink))
+        painter.drawRoundedRect(room, self.radius, self.radius)
+        painter.restore()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.look import theme
+from app.look.layout import column
 
 
 class TableView(QTableView):
@@ -54,7 +54,7 @@ class TableView(QTableView):
         if corner:
             words = QLabel(self.tr("line"))
             words.setProperty("role", "muted")
-            QVBoxLayout(corner).addWidget(words, 0, Qt.AlignmentFlag.AlignRight)
+            column((words, Qt.AlignmentFlag.AlignRight), margins=(0, 0, 9, 0), parent=corner)
 
     def choose_rows(self, height: int = 30, *, is_one: bool = False) -> None:
         """Let whole rows be chosen, so many px high, with no numbers before them. Args: is_one: one alone."""

@@ -1,23 +1,35 @@
-"""The one place for colours, fonts and icons: light, dark, or as the system is.
+"""The one place for colours, fonts and icons: light, dark, high contrast, or as the system is.
 
 Colours are tokens with a meaning; nobody else writes a colour. Text tokens keep 4.5:1 on every ground that
-they may stand on (a test computes it). `watcher().changed` comes after palette and style sheet are in place.
+they may stand on, bars 3:1 on their track and card (a test computes both). `watcher().changed` comes after
+palette and style sheet are in place.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import cast
 
 import shiboken6
 from PySide6.QtCore import QByteArray, QDir, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPalette,
+    QPixmap,
+)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QScrollBar, QStyleFactory, QWidget
 
@@ -25,7 +37,15 @@ from app.look.style_sheet import style_sheet
 
 ICONS = Path(__file__).parent / "icons"
 ICON_INK = "#7a8699"  # the ink that every icon file is drawn in; tinting replaces it
+FONTS = Path(__file__).parent / "fonts"
+OWN_FONT = "Inter"  # in the box
+# what systems without an interface font of their own fall back to; any other is theirs, or a person's choice
+FALLBACKS = (
+    *("DejaVu", "Bitstream Vera", "Liberation", "Nimbus", "FreeSans", "Luxi", "Sans", "Arial", "Helvetica"),
+    *("MS Shell Dlg", "MS Sans Serif"),
+)
 UI_SIZE = 13
+MODES = ("system", "light", "dark", "contrast")  # that can be asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +66,23 @@ class Theme:
     wrong: str
     field: str  # behind what can be typed into
     hover: str
-    accent_soft: str  # bars and chips that text stands on
+    accent_soft: str  # behind text: chips, what is chosen; too faint for a bar
     b_soft: str
+    bar: str  # bars beside the one that matters
+    track: str  # what a bar runs on
+    edge: str  # around cards and controls
+    disabled: str  # words of what cannot be used now; fainter than muted
     on_accent: str
     focus: str  # the ring around what has the keyboard
 
     @property
     def is_dark(self) -> bool:
-        return self.name == "dark"
+        return self.scheme == "dark"
+
+    @property
+    def scheme(self) -> str:
+        """The name of the theme that this is a stronger one of, or its own."""
+        return self.name.removeprefix("contrast-")
 
     def color(self, token: str) -> QColor:
         """Return a token as a QColor."""
@@ -100,6 +129,10 @@ LIGHT = Theme(
     hover="#f1f3f6",
     accent_soft=mix("#ffffff", "#2f5fd0", 0.22),
     b_soft=mix("#ffffff", "#a8480c", 0.18),
+    bar="#637cb8",
+    track="#e9ecf1",
+    edge="#dfe3ea",
+    disabled="#98a1b0",
     on_accent="#ffffff",
     focus="#2f5fd0",
 )
@@ -120,14 +153,70 @@ DARK = Theme(
     hover="#232832",
     accent_soft=mix("#1b1f26", "#7aa2ff", 0.28),
     b_soft=mix("#1b1f26", "#f2a35e", 0.22),
+    bar="#637cb8",
+    track="#2b313b",
+    edge="#2b313b",
+    disabled="#5a6270",
     on_accent="#0f1522",
     focus="#7aa2ff",
 )
 
 
+CONTRAST_LIGHT = replace(
+    LIGHT,
+    name="contrast-light",
+    page="#ffffff",
+    rail="#ffffff",
+    line="#767676",
+    text="#000000",
+    muted="#303030",
+    accent="#0033a0",
+    b="#8a2f00",
+    fine="#005030",
+    look="#574500",
+    wrong="#9b0000",
+    hover="#e6e6e6",
+    accent_soft="#d6e0f7",
+    b_soft="#f6ddcf",
+    bar="#4a5f96",
+    track="#e0e0e0",
+    edge="#000000",
+    disabled="#767676",
+    focus="#0033a0",
+)
+CONTRAST_DARK = replace(
+    DARK,
+    name="contrast-dark",
+    page="#000000",
+    card="#000000",
+    rail="#000000",
+    line="#8c8c8c",
+    text="#ffffff",
+    muted="#d8d8d8",
+    accent="#9dbdff",
+    b="#ffb978",
+    fine="#6fe0b4",
+    look="#fff07a",
+    wrong="#ff9d91",
+    field="#000000",
+    hover="#2a2a2a",
+    accent_soft="#1d2f5c",
+    b_soft="#4d2c10",
+    bar="#7a8dc0",
+    track="#303030",
+    edge="#ffffff",
+    disabled="#8c8c8c",
+    on_accent="#000000",
+    focus="#9dbdff",
+)
+THEMES = (LIGHT, DARK, CONTRAST_LIGHT, CONTRAST_DARK)
+
+
 CATEGORIES = {  # lines to be told apart: A, B, then after Paul Tol's muted scheme, for colour-blind eyes
     "light": (LIGHT.accent, LIGHT.b, "#117733", "#aa4499", "#6b6414", "#882255"),
     "dark": (DARK.accent, DARK.b, "#58c4a8", "#e89adf", "#ddcc77", "#ff9daa"),
+    "contrast-light": (CONTRAST_LIGHT.accent, CONTRAST_LIGHT.b, "#005f22", "#8a2583", "#534d00", "#6b1040"),
+    "contrast-dark": (CONTRAST_DARK.accent, CONTRAST_DARK.b, "#7fe8cd", "#ffb8f6", "#f2e59a", "#ffbcc5"),
 }
 
 
@@ -145,14 +234,19 @@ class ThemeWatcher(QObject):
 
     def follow(self) -> None:
         """Hear the system's own changes from now on."""
-        if not self._follows:
-            self._follows = True
-            QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+        if self._follows:
+            return
+        self._follows = True
+        hints = QGuiApplication.styleHints()
+        hints.colorSchemeChanged.connect(self._system_changed)
+        if hasattr(hints, "accessibility"):  # Qt 6.10 on
+            hints.accessibility().contrastPreferenceChanged.connect(self._system_changed)
 
     def _system_changed(self) -> None:
         app = QApplication.instance()
-        if self.mode == "system" and isinstance(app, QApplication) and _system_theme() is not self.theme:
-            _paint(app, _system_theme())
+        theme = _theme_of(self.mode)
+        if isinstance(app, QApplication) and theme is not self.theme:
+            _paint(app, theme)
 
 
 _watcher: ThemeWatcher | None = None
@@ -168,7 +262,7 @@ def watcher() -> ThemeWatcher:
 
 
 def mode() -> str:
-    """Return what was asked for: "light", "dark" or "system"."""
+    """Return what was asked for, one of `MODES`."""
     return watcher().mode
 
 
@@ -184,17 +278,17 @@ def category(place: int) -> str:
 
 
 def apply_theme(app: QApplication, mode: str) -> None:
-    """Paint the whole application anew; `mode` is "light", "dark" or "system"."""
+    """Paint the whole application anew. Args: mode: one of `MODES`; any other is as the system is."""
     hints = app.styleHints()
     watcher().follow()
-    watcher().mode = mode if mode in ("light", "dark") else "system"
+    watcher().mode = mode if mode in MODES else "system"
     if mode == "dark":
         hints.setColorScheme(Qt.ColorScheme.Dark)  # title bars and native dialogs; nothing on offscreen
     elif mode == "light":
         hints.setColorScheme(Qt.ColorScheme.Light)
     else:
         hints.unsetColorScheme()
-    _paint(app, {"light": LIGHT, "dark": DARK}.get(mode) or _system_theme())
+    _paint(app, _theme_of(mode))
 
 
 def on_theme_change(widget: QWidget, call: Callable[[], None]) -> None:
@@ -241,9 +335,23 @@ def _restyle(widget: QWidget) -> None:
             target()
 
 
-def _system_theme() -> Theme:
-    dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-    return DARK if dark else LIGHT
+def _theme_of(mode: str) -> Theme:
+    """Return the colours of a mode; what it leaves open is as the system says."""
+    if mode in ("light", "dark"):
+        return LIGHT if mode == "light" else DARK
+    hints = QGuiApplication.styleHints()
+    is_dark = hints.colorScheme() == Qt.ColorScheme.Dark
+    if mode == "contrast" or _wants_contrast():
+        return CONTRAST_DARK if is_dark else CONTRAST_LIGHT
+    return DARK if is_dark else LIGHT
+
+
+def _wants_contrast() -> bool:
+    """Whether the system asks for high contrast; False where Qt does not hear it, before 6.10."""
+    hints = QGuiApplication.styleHints()
+    if not hasattr(hints, "accessibility"):
+        return False
+    return bool(hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast)
 
 
 def dress(window: QWidget) -> None:
@@ -269,9 +377,10 @@ def put_off(window: QWidget) -> None:
 def _paint(app: QApplication, theme: Theme) -> None:
     QDir.setSearchPaths("icons", [str(ICONS)])
     watcher().theme = theme
+    _ui_family.cache_clear()  # the system may have another font by now
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
-    _put_on(app, style_sheet(asdict(theme), mono_font().family()))
+    _put_on(app, style_sheet({**asdict(theme), "scheme": theme.scheme}, mono_font().family()))
     watcher().changed.emit()
 
 
@@ -300,7 +409,6 @@ def _palette(theme: Theme) -> QPalette:
     """Return a full palette, so that nothing is left to a platform that may be of the other scheme."""
     roles = QPalette.ColorRole
     palette = QPalette(theme.color("card"), theme.color("page"))
-    soft = mix(theme.muted, theme.page, 0.35)
     for role, color in {
         roles.Window: theme.page,
         roles.WindowText: theme.text,
@@ -326,17 +434,39 @@ def _palette(theme: Theme) -> QPalette:
     }.items():
         palette.setColor(role, QColor(color))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(soft))
+        palette.setColor(QPalette.ColorGroup.Disabled, role, theme.color("disabled"))
     return palette
 
 
 def ui_font(size_px: int = UI_SIZE, bold: bool = False) -> QFont:
-    """Return the system's interface font with figures of one width, so that live numbers do not jitter."""
+    """Return the interface font with figures of one width, so that live numbers do not jitter."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    if _ui_family():
+        font.setFamilies([_ui_family(), *font.families()])  # other scripts as in the system's
     font.setPixelSize(size_px)  # device-independent: scaled with the screen
     font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     font.setFeature(QFont.Tag("tnum"), 1)
     return font
+
+
+@cache
+def _ui_family() -> str:
+    """Return the family in the box where the system's interface font is a fallback; "": the system's.
+
+    `CLOZE_FONT`, "inter" or "system", decides by hand.
+    """
+    wanted = os.environ.get("CLOZE_FONT", "")
+    system = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).family()
+    if wanted == "system" or (wanted != "inter" and not system.startswith(FALLBACKS)):
+        return ""
+    loaded = [_load_font(path) for path in sorted(FONTS.glob("*.ttf"))]
+    return OWN_FONT if loaded and all(loaded) else ""
+
+
+@cache
+def _load_font(path: Path) -> bool:
+    """Make a font of the box known to Qt; whether it could."""
+    return QFontDatabase.addApplicationFont(str(path)) >= 0
 
 
 def mono_font(size_px: int = UI_SIZE) -> QFont:
@@ -367,7 +497,7 @@ def _icon(drawing: str, color: str, room: int, theme: Theme) -> QIcon:
     for mode_, state, token in (
         (QIcon.Mode.Normal, QIcon.State.Off, color),
         (QIcon.Mode.Normal, QIcon.State.On, "accent" if color == "text" else color),
-        (QIcon.Mode.Disabled, QIcon.State.Off, "line" if color == "muted" else "muted"),
+        (QIcon.Mode.Disabled, QIcon.State.Off, "disabled"),
     ):
         for size in (16, 24, 32, 48, 64):
             result.addPixmap(_draw(drawing, getattr(theme, token), size, room), mode_, state)

@@ -35,8 +35,8 @@ class _TwoBars(Cell):
     one: WordScores
 
     def paint(self, painter: QPainter, room: QRectF) -> None:
-        Bar(self.one.f1, "accent_soft", "rail", height=12.0, radius=3.0, least=0.0).paint(painter, room)
-        Bar(self.one.exact, track="", height=5.0, radius=3.0, least=0.0).paint(painter, room)
+        Bar(self.one.f1, "bar", height=12.0, radius=3.0).paint(painter, room)
+        Bar(self.one.exact, "text", track="", height=4.0, radius=2.0).paint(painter, room)
 
 
 class AnswerWordsPlot(ColumnsFigure):

@@ -126,11 +126,10 @@ class BarsPlot(ColumnsFigure):
     def _bar(self, bar: LabelBar) -> Bar:
         return Bar(
             min(1.0, bar.value / self.full),
-            "accent" if bar.name in self._matter else "accent_soft",
-            track="rail" if self.as_share else "",
+            "accent" if bar.name in self._matter else "bar",
+            track="track" if self.as_share else "",
             height=18.0,
             radius=4.0,
-            least=2.0,
         )
 
 

@@ -77,8 +77,6 @@ class BeforeNow(ColumnsFigure):
 
     def _bar(self, one: AnswerBeforeNow) -> Bar:
         if not self.is_changed:
-            return Bar(one.now, height=8.0, radius=4.0, least=2.0)
+            return Bar(one.now, height=8.0, radius=4.0)
         line = (2.0, Qt.PenStyle.SolidLine)
-        return Bar(
-            one.now, "b", height=8.0, radius=4.0, least=2.0, line=one.before, line_pen=line, overhang=3.0
-        )
+        return Bar(one.now, "b", height=8.0, radius=4.0, line=one.before, line_pen=line, overhang=3.0)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPen
 
 from app import words
 from app.look import theme
@@ -105,11 +105,11 @@ class BinsPlot(DoorsFigure):
     def _paint_group(self, painter: QPainter, place: int, one: TextGroup, axes: Axes) -> None:
         colors, room, bottom = theme.current(), self.rect_of(place), axes.area.bottom()
         if place == self.marked:
-            painter.fillRect(room, colors.color("accent_soft"))
+            painter.fillRect(room, colors.color("hover"))
         bar = room.adjusted(room.width() * 0.14, 0, -room.width() * 0.14, 0)
         bar.setTop(axes.y_of(one.share))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(theme.mix(colors.card, colors.accent, 0.62)))
+        painter.setBrush(colors.color("bar"))
         painter.drawRect(bar)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         middle = room.center().x()

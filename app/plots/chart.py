@@ -159,10 +159,12 @@ class ChartWidget(pg.PlotWidget):  # type: ignore[misc]
         else:
             self.enableAutoRange(axis=pg.ViewBox.YAxis)
 
-    def set_percent(self) -> None:
-        """Write shares as per cent, in room for the longest of them."""
-        self.getAxis("left").in_percent = True
-        self.getAxis("left").setWidth(PERCENT_WIDTH)
+    def set_percent(self, is_share: bool = True) -> None:
+        """Write shares as per cent, in room for the longest of them; other numbers as they are."""
+        axis = self.getAxis("left")
+        axis.in_percent = is_share
+        axis.setWidth(PERCENT_WIDTH if is_share else None)
+        axis.picture = None
 
     def show_all(self) -> None:
         """Take back every zoom of the steps."""

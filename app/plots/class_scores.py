@@ -58,7 +58,7 @@ class ClassScoresPlot(ColumnsFigure):
 
     def columns(self) -> tuple[Column, ...]:
         width, gap = self.canvas().width(), self.gap
-        score, count = self.widest(["0.000"], bold=True), self.widest(["00,000"])
+        score, count = self.widest(["99.9 %"], bold=True), self.widest(["00,000"])
         beside = max(score, self.widest([self.tr("precision")], size=self.head_size))
         names = self.widest((one.name for one in self.rows), bold=True)
         is_wide = width >= NARROW
@@ -95,7 +95,7 @@ class ClassScoresPlot(ColumnsFigure):
     def _bar(self, one: ClassRow) -> Cell:
         if one is self.mean:
             return WordsCell("")
-        return Bar(one.f1, least=7.0 if one.f1 > 0 else 0.0, interval=one.interval)
+        return Bar(one.f1, interval=one.interval)
 
     def paint_ground(self, painter: QPainter, place: int, room: QRectF) -> None:
         super().paint_ground(painter, place, room)

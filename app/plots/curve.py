@@ -55,10 +55,15 @@ class CurvePlot(StepsPlot):
     def begin(self, chart: ChartWidget) -> None:
         if self.kind == "accuracy":
             chart.set_bounds(self.lowest, 1.0)
+            chart.set_percent(self._is_share)
         self._raw_curve, self._train_curve = chart.add_curve(smooth=False), chart.add_curve()
         self._validation_curve = chart.add_curve()
         chart.set_log(self.is_log)
         self._show_range()
+
+    @property
+    def _is_share(self) -> bool:
+        return self.kind == "accuracy" and self.lowest >= 0
 
     @property
     def last_train(self) -> float | None:
@@ -111,6 +116,7 @@ class CurvePlot(StepsPlot):
         self.lowest = lowest
         if self.has_chart and self.kind == "accuracy":
             self._chart.set_bounds(lowest, 1.0)
+            self._chart.set_percent(self._is_share)
         self._show_range()
         self.lowest_changed.emit()
 
@@ -181,6 +187,8 @@ class CurvePlot(StepsPlot):
 
     def value_words(self, value: float) -> str:
         """Return a value as it is read under the pointer."""
+        if self._is_share:
+            return words.share(float(value))
         small = self.kind == "plain" and not 0.01 <= abs(value) < 1000
         return words.scientific(float(value)) if small else words.decimal(float(value))
 
@@ -224,7 +232,7 @@ class CurveControls(QWidget):
 
     def _say_range(self) -> None:
         is_share = self._plot.lowest >= 0
-        self.unit.setText(self.tr("Whole range 0–1") if is_share else self.tr("Range −1 to 1"))
+        self.unit.setText(self.tr("Whole range 0–100 %") if is_share else self.tr("Range −1 to 1"))
 
     def _unit_toggled(self, checked: bool) -> None:
         self._plot.set_range("unit" if checked else "data")

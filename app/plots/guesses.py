@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 
 from app import words
 from app.look import theme
@@ -123,7 +123,7 @@ class GuessesPlot(ColumnsFigure):
 
         def bar(guess: GuessRow) -> Bar:
             longer = self._widest([self.value_words(guess)]) - values
-            return Bar(guess.probability, _ink(guess), "rail", 16.0, 4.0, 2.0, covered=max(0.0, longer))
+            return Bar(guess.probability, _ink(guess), "track", 16.0, 4.0, max(0.0, longer))
 
         return (
             Column("", row_itself, _tick, TICK - 1.0, also=SAVED),
@@ -162,5 +162,5 @@ def _tick(guess: GuessRow) -> WordsCell:
 
 def _ink(guess: GuessRow) -> Ink:
     if guess.mark == "original":
-        return QColor(theme.mix(theme.current().card, theme.current().fine, 0.45))
-    return "accent" if guess.mark == "yours" else "accent_soft"
+        return "fine"
+    return "accent" if guess.mark == "yours" else "bar"

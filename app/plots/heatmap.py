@@ -123,7 +123,7 @@ class HeatmapPlot(ShownFigure):
         width = self.width() - left - max(right, side) - 2 * EDGE
         height = self.height() - top - side - EDGE - FOOT
         cell = self._cell_size(width, height, shown.values.shape)
-        size = (cell[0] * len(columns_used), cell[1] * len(rows_used))
+        size = (round(cell[0] * len(columns_used)), round(cell[1] * len(rows_used)))  # as it is painted
         spare = max(0.0, (width - size[0]) / 2)
         area = QRectF(round(EDGE + left + spare), round(EDGE + top), *size)
         return Frame(area, shown.values.shape, rows=rows, columns=columns)

@@ -137,8 +137,8 @@ class PoolingsPlot(ColumnsFigure):
         """Yield the columns of a share: its bar, with a line where chance would be, and its figure."""
 
         def bar(row: PoolingRow) -> Bar:
-            ink, dotted = "accent" if row.is_followed else "accent_soft", (1.0, Qt.PenStyle.DotLine)
-            return Bar(getattr(row, name), ink, "", 16.0, 3.0, 2.0, line=chance, line_pen=dotted)
+            ink, dotted = "accent" if row.is_followed else "bar", (1.0, Qt.PenStyle.DotLine)
+            return Bar(getattr(row, name), ink, "", 16.0, 3.0, line=chance, line_pen=dotted)
 
         beside = max(10.0, width - SHARE - 2)
         yield Column(head[0], row_itself, bar, beside, help=head[1])

@@ -21,6 +21,7 @@ from engine.events import Reading
 
 ROW = 45
 CHIP = 19
+FOOT = 4  # px of the bar along a guess
 BRIEF_ROW = CHIP + 4
 CURVE_WIDTH = 92
 VALUE_WIDTH = 76
@@ -188,9 +189,11 @@ class ReadingsPlot(RowsFigure):
         return plain.horizontalAdvance(_short(word)) + small.horizontalAdvance(said) + 20
 
     def _paint_chip(self, painter: QPainter, chip: QRectF, word: str, value: float, is_right: bool) -> None:
-        """Paint a guess on a bar as long as it is probable; the right one in its colour, with a tick."""
-        Bar(value, "accent_soft", "hover", CHIP, 4.0, 3.0).paint(painter, chip)
-        font, inner = theme.ui_font(12, bold=is_right), chip.adjusted(7, 0, -6, 0)
+        """Paint a guess over a bar as long as it is probable; the right one in its colour, with a tick."""
+        Bar(1.0, "hover", "", CHIP, 4.0).paint(painter, chip)
+        foot = QRectF(chip.left(), chip.bottom() - FOOT, chip.width(), FOOT)
+        Bar(value, "fine" if is_right else "bar", "track", FOOT, 2.0).paint(painter, foot)
+        font, inner = theme.ui_font(12, bold=is_right), chip.adjusted(7, 0, -6, 1 - FOOT)
         font.setUnderline(is_right)
         painter.setFont(font)
         painter.setPen(theme.current().color("text"))

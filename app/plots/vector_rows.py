@@ -12,12 +12,12 @@ from functools import partial
 from types import MappingProxyType
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from app import words
 from app.look import theme
-from app.look.columns import LEFT, RIGHT
+from app.look.columns import LEFT, RIGHT, Bar
 from app.plots.attention_image import Picture, cells_of, compose
 from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, paint_levels, value_words, whole_pixels
@@ -26,7 +26,6 @@ from app.plots.strokes import (
     ABSOLUTE,
     CENTER,
     level_line,
-    paint_chip,
     paint_edge,
     upright_line,
     write,
@@ -422,11 +421,9 @@ class VectorRows(LayeredFigure):
         self._paint_words(painter, cell, value_words(value), is_right=True)
 
     def _paint_share(self, painter: QPainter, cell: QRectF, value: float, is_strong: bool) -> None:
-        colors = theme.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         room = QRectF(cell.left(), cell.center().y() - 4, max(8.0, cell.width() - FIGURE * self._zoom()), 8)
-        paint_chip(painter, room, colors.line)
-        paint_chip(painter, QRectF(room.topLeft(), QSizeF(max(3.0, room.width() * value), 8)), colors.accent)
+        Bar(value, height=8.0, radius=4.0).paint(painter, room)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         said = value_words(value) if value >= 0.001 or value == 0 else words.decimal(value, 4)
         self._paint_words(painter, cell, said, is_strong or value >= 0.145, is_right=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ from app.plots.columns import ColumnsFigure, Span
 from app.plots.figure import Numbers
 
 DOT = 3.5  # px, half as wide as a seed's dot
-VALUE = 50  # px of the mean in figures
+VALUE = 58  # px of the mean in figures
 LEAST_SPAN = 0.02  # of the axis
 
 
@@ -84,14 +85,23 @@ class WaysPlot(ColumnsFigure):
 
     def words_of(self, target: int) -> str:
         row = self.rows[target]
-        said = f"{row.name}: {words.score(row.mean)}"
+        said = f"{row.name}: {self._said(row.mean)}"
         if row.interval is not None:
-            low, high = map(words.score, row.interval)
+            low, high = map(self._said, row.interval)
             said = self.tr("{said} (95 %: {low} to {high})").format(said=said, low=low, high=high)
-        return f"{said}\n{', '.join(map(words.score, row.values))}"
+        return f"{said}\n{', '.join(map(self._said, row.values))}"
 
     def summary(self) -> str:
-        return "; ".join(f"{row.name} {words.score(row.mean)}" for row in self.rows)
+        return "; ".join(f"{row.name} {self._said(row.mean)}" for row in self.rows)
+
+    def _said(self, value: float) -> str:
+        return words.score(value) if words.is_share(self._metric) else words.decimal(value)
+
+    def _tick(self, value: float) -> str:
+        """Return a value of the axis, no longer than it has to be."""
+        if not words.is_share(self._metric):
+            return f"{value:g}".replace("-", words.MINUS)
+        return words.share(value, 0 if math.isclose(100 * value, round(100 * value)) else 1)
 
     def sizeHint(self) -> QSize:
         return QSize(420, self.head + max(4, self.num_rows) * self.row_height + 6)
@@ -115,7 +125,7 @@ class WaysPlot(ColumnsFigure):
         return (
             Column("", of("name"), str, names),
             Column("", row_itself, dots, gap=8.0, least=40.0),
-            figures("", of("mean"), words.score, ink="text", bolds=True, width=VALUE),
+            figures("", of("mean"), self._said, ink="text", bolds=True, width=VALUE),
         )
 
     def paint_heads(self, painter: QPainter, spans: Sequence[Span]) -> None:
@@ -129,4 +139,4 @@ class WaysPlot(ColumnsFigure):
             painter.drawLine(QPointF(x, self.head - 4), QPointF(x, self.top_of(self.num_rows)))
             painter.setPen(color_of("muted"))
             place = QRectF(x - 30, 2, 60, self.head - 8)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words.score(tick).rstrip("0").rstrip("."))
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self._tick(tick))

@@ -239,7 +239,7 @@ class Scenes(InsideScenes):
             rows=words.number(true.sum()),
             accuracy=accuracy_words(best) or "–",
             label=words.shorten(best.labels[int(true.argmax())], 30),
-            chance=words.decimal(float(true.max() / max(1, true.sum()))),
+            chance=words.share(float(true.max() / max(1, true.sum()))),
             step=words.number(best.step),
         )
 

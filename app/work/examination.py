@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.work.tables import ModelInfo
+from app.work.titles import run_title
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.learned import LearnedRows, learned_by
@@ -60,7 +62,7 @@ def _last_learned(table: Table, runs_root: Path) -> Steps[LearnedRows | None]:
             found = learned_by(runs_root / name)
             yield Beat()
             if found is not None and found.sha256 == table.sha256:
-                return found
+                return replace(found, name=run_title(runs_root / name))
     return None
 
 

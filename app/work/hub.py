@@ -60,6 +60,7 @@ class Hub(QObject):
     """Remembers the way to a hub, and fetches one model at a time."""
 
     changed = Signal()  # the transfer
+    way_changed = Signal()
     fetched = Signal(object)  # Path
 
     def __init__(
@@ -93,6 +94,11 @@ class Hub(QObject):
         self._settings.set_value(TRANSPORT, way.transport)
         self._settings.set_value(OFFLINE, way.offline)
         self._settings.set_value(TOKEN_TO, other_hub(way.mirror) if way.send_token else "")
+        self.way_changed.emit()
+
+    def set_offline(self, is_offline: bool) -> None:
+        """Ask no hub, or ask again."""
+        self.set_way(replace(self.way, offline=is_offline))
 
     @property
     def root(self) -> Path:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from engine.train.metrics import SHARES, rounded
+from engine.train.metrics import rounded
 
 Interval = tuple[float, float] | None
 MINUS = "\u2212"
+NO_SHARES = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")  # in the names of metrics
 
 
 def share(value: float) -> str:
@@ -28,7 +29,12 @@ def decimal(value: float, digits: int = 3) -> str:
 
 def measure(metric: str, value: float) -> str:
     """Return a metric's value: a share as per cent, else with three digits."""
-    return share(value) if metric in SHARES else decimal(value)
+    return share(value) if is_share(metric) else decimal(value)
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric lies between 0 and 1, and is read as per cent."""
+    return not any(part in metric.lower() for part in NO_SHARES)
 
 
 def between(metric: str, interval: Interval) -> str:
@@ -36,7 +42,7 @@ def between(metric: str, interval: Interval) -> str:
     if interval is None:
         return ""
     low, high = interval
-    if metric in SHARES:
+    if is_share(metric):
         return f"{share(low).removesuffix(' %')} to {share(high)}"
     return f"{decimal(low)} to {decimal(high)}"
 

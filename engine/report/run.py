@@ -14,13 +14,12 @@ from engine.report import charts
 from engine.report.blocks import Block, Command, Document, Facts, KeyNumber, KeyNumbers, Said, Section, Table
 from engine.report.charts import Line
 from engine.report.made import bare, made_by
-from engine.report.numbers import between, measure
+from engine.report.numbers import between, is_share, measure
 from engine.report.scored import Scored, detail_sections, metric_name, score_section, texts_section
 from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
 from engine.runs.facts import RunFacts
 from engine.settings.config import values_of
 from engine.text.roles import ROLE_NAMES
-from engine.train.metrics import SHARES
 from engine.train.run.kept import run_of
 from engine.train.run.runs import CONFIG, plain_config
 
@@ -206,7 +205,7 @@ def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer:
     metrics = {metric for metric, _dot in dots}
     if len(metrics) == 1 and len(dots) > 1:
         metric = metrics.pop()
-        unit, scale = ("%", 100.0) if metric in SHARES else ("", 1.0)
+        unit, scale = ("%", 100.0) if is_share(metric) else ("", 1.0)
         blocks.append(charts.dots(metric_name(metric), [dot for _, dot in dots], unit, scale))
     facts = tuple((run.name or run.folder, f"seed {run.seed}, {Path(run.data).name}") for run in runs)
     return Document(title, sentence, [Section("Runs", [*blocks, table])], facts, footer=footer or made_by())

@@ -101,7 +101,7 @@ def score_section(found: Scored, title: str = "Score") -> Section:
     if report.is_of_classes:
         keys.append(
             KeyNumber(
-                decimal(report.classes.summary()["macro_f1"]), "Macro F1", _spread(report.mean_f1_interval)
+                share(report.classes.summary()["macro_f1"]), "Macro F1", _spread(report.mean_f1_interval)
             )
         )
     keys.append(KeyNumber(f"{report.count:,}", "texts"))
@@ -179,7 +179,7 @@ def detail_sections(found: Scored) -> Iterator[Section]:
         yield _calibration(report)
     elif report.scored.evaluated.per_label:
         rows = [
-            (name, *(decimal(x) for x in one[:3]), f"{one[3]:,}")
+            (name, *(share(x) for x in one[:3]), f"{one[3]:,}")
             for name, one in report.scored.evaluated.per_label.items()
         ]
         yield Section(
@@ -198,14 +198,14 @@ def _classes(found: Scored) -> Section:
     rows, shown = [], []
     for place, name in enumerate(names[:MOST_CLASSES]):
         ends = found.f1_intervals[place] if found.f1_intervals else None
-        f1 = decimal(scores.f1[place])
-        figures = (decimal(scores.precision[place]), decimal(scores.recall[place]))
+        f1 = share(scores.f1[place])
+        figures = (share(scores.precision[place]), share(scores.recall[place]))
         rows.append((name, *figures, f1, _spread(ends), f"{scores.support[place]:,}"))
         said = f"{name}: F1 {f1}" + (f" ({_spread(ends)})" if ends else "")
         shown.append(Dot(name, float(scores.f1[place]), ends, f1, said))
     blocks: list[Block] = []
     if len(names) <= MOST_DRAWN:
-        blocks.append(charts.dots("F1 by class", shown, "", 1.0))
+        blocks.append(charts.dots("F1 by class", shown))
     blocks.append(Table(("class", "precision", "recall", "F1", "95 %", "texts"), rows))
     return Section("By class", blocks, f"{len(names):,} classes")
 
@@ -222,9 +222,9 @@ def _calibration(report: ScoreReport) -> Section:
         )
         for one in found.bins
     ]
-    error = f"Expected calibration error {decimal(found.error)}"
+    error = f"Expected calibration error {share(found.error)}"
     error += f" ({_spread(found.interval)})" if found.interval else ""
-    said = [Said(f"{error}; by chance alone {decimal(found.chance)}.")]
+    said = [Said(f"{error}; by chance alone {share(found.chance)}.")]
     if report.kept != 1.0:
         said.append(
             Said(f"Its probabilities are divided by a temperature of {report.kept:.2f}.", is_quiet=True)

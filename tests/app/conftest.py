@@ -15,6 +15,7 @@ import pytest
 
 if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["CLOZE_FONT"] = "inter"  # in the box: words are as wide on every machine
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer

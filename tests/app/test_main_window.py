@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,12 +11,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import __main__ as command
-from app import system_check
-from app.dialogs import HelpDialog
+from app import application, system_check
+from app.application import SCALE
+from app.dialogs import HelpDialog, SettingsDialog
 from app.look import theme
 from app.main_window import MainWindow, fitted
 from app.page_stack import PAGES
@@ -270,10 +272,53 @@ def test_every_page_fits_a_small_window(window: MainWindow, table_file: Path) ->
 
 
 def test_the_theme_is_switched_and_remembered(window: MainWindow) -> None:
-    menu = window.findChild(QPushButton, "nothing") or window.rail
-    dark = next(action for action in menu.findChildren(object) if action.objectName() == "theme_dark")
-    dark.trigger()  # type: ignore[attr-defined]
-    assert theme.current().is_dark and window.session.settings.theme == "dark"
+    dialog = settings_of(window)
+    for mode, found in (("dark", theme.DARK), ("contrast", theme.CONTRAST_LIGHT), ("light", theme.LIGHT)):
+        dialog.findChild(QToolButton, f"theme_{mode}").click()
+        assert theme.current() is found and window.session.settings.theme == mode
+
+
+def settings_of(window: MainWindow) -> SettingsDialog:
+    """Open the settings by the rail."""
+    window.rail.findChild(QToolButton, "rail_settings").click()
+    dialog = window.findChild(SettingsDialog)
+    assert isinstance(dialog, SettingsDialog)
+    return dialog
+
+
+def test_text_size_is_kept_for_the_next_start_and_said_so(window: MainWindow) -> None:
+    dialog = settings_of(window)
+    box, later = dialog.findChild(QComboBox, "settings_size"), dialog.findChild(QLabel, "settings_size_later")
+    assert not later.isVisible() and box.currentData() == 100
+    box.setCurrentIndex(box.findData(90))
+    assert later.isVisible() and window.session.settings.text_size == 90
+    box.setCurrentIndex(box.findData(100))
+    assert not later.isVisible()
+
+
+def test_text_size_reaches_qt_and_no_program_that_is_started_from_here(
+    settings: AppSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+    monkeypatch.setattr(application, "QApplication", lambda _arguments: seen.append(os.environ.get(SCALE)))
+    for outside, size, wanted in ((None, 125, "1.25"), (None, 100, None), ("2", 125, "2")):
+        monkeypatch.delenv(SCALE, raising=False)
+        if outside:
+            monkeypatch.setenv(SCALE, outside)
+        settings.text_size = size
+        with pytest.raises(AttributeError):  # what is made is none
+            application.make_application([], settings)
+        assert seen[-1] == wanted and os.environ.get(SCALE) == outside
+
+
+def test_offline_is_one_setting_in_both_places(window: MainWindow) -> None:
+    page = window.page("models")
+    there = page.findChild(QCheckBox, "models_offline")
+    here = settings_of(window).findChild(QCheckBox, "settings_offline")
+    here.click()
+    assert there.isChecked() and window.session.hub.way.offline
+    there.click()
+    assert not window.session.hub.way.offline
 
 
 def test_help_and_version_need_neither_qt_nor_torch() -> None:

@@ -26,7 +26,7 @@ def test_the_status_bar_tells_of_the_run_that_ended_last_also_when_the_queue_mad
     job = QueueJob(number=1, name="films", run=run.name, state=RUNNING)
     session.queue._take(QueueState((job,)))
     session.queue._take(QueueState((replace(job, state=DONE),)))
-    assert bar.job.text().startswith("Training finished: films · validation accuracy 0.91")
+    assert bar.job.text().startswith("Training finished: films · validation accuracy 91.0 %")
     session.training.started.emit(run)
     session.training.changed.emit()
     assert bar.job.text() == "Training finished: questions"

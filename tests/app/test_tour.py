@@ -378,4 +378,4 @@ def test_an_earlier_run_is_what_the_tour_shows_in_the_place_of_the_form(
         said[tour.step.key] = tour.card.words.text()
         tour.next()
     tour.leave()
-    assert list(said) == ["data", "result"] and "its accuracy is 0.710" in said["result"]
+    assert list(said) == ["data", "result"] and "its accuracy is 71.0 %" in said["result"]

@@ -172,8 +172,8 @@ def test_a_share_is_called_all_or_nothing_only_where_it_is(value: float, digits:
 
 
 def test_a_share_and_a_score_of_the_same_rows_are_rounded_alike_halves_away_from_nothing() -> None:
-    assert (words.score(183 / 240), words.share(183 / 240)) == ("0.763", "76.3 %")
-    assert (words.score(71 / 80), words.share(71 / 80)) == ("0.888", "88.8 %")
+    assert (words.score(183 / 240), words.share(183 / 240)) == ("76.3 %", "76.3 %")
+    assert (words.score(71 / 80), words.share(71 / 80)) == ("88.8 %", "88.8 %")
     assert (words.decimal(-0.0125, 3), words.decimal(0.5, 0), words.decimal(2.5, 0)) == ("−0.013", "1", "3")
     assert (words.decimal(-0.0004, 3), words.decimal(1e300, 1)[:2]) == ("0.000", "1,")
     for rows in (80, 240, 400, 999):
@@ -194,8 +194,8 @@ def test_a_range_of_time_names_its_unit_once() -> None:
 
 
 def test_a_share_carries_its_interval_in_the_same_words_everywhere() -> None:
-    said = "0.900 (95 %: 0.826 to 0.945)"
-    assert words.with_interval(0.9, 100) == said and words.with_interval(0.9, 0) == "0.900"
+    said = "90.0 % (95 %: 82.6 to 94.5 %)"
+    assert words.with_interval(0.9, 100) == said and words.with_interval(0.9, 0) == "90.0 %"
     confusion = np.array([[45, 5], [5, 45]])
     event = replace(EVENTS[5], metrics={"accuracy": 0.9}, confusion=confusion)  # type: ignore[type-var]
     assert words.event_words(event).endswith(f"accuracy {said}")
@@ -207,9 +207,9 @@ def test_every_event_has_words() -> None:
     said = [words.event_words(event, num_steps=336) for event in EVENTS]
     assert said[0] == "Reading: 1,480 of 2,225"
     assert said[4] == "step 214 of 336 · 1,480 tokens/s · 3 min left"
-    assert said[5] == "Validation at step 112: loss 0.118 · accuracy 0.972"
+    assert said[5] == "Validation at step 112: loss 0.118 · accuracy 97.2 %"
     assert said[6] == "Guesses at step 9: the"
-    assert said[7] == "Stage domain, 3 runs: accuracy 0.930 (95 %: 0.905 to 0.955)"
+    assert said[7] == "Stage domain, 3 runs: accuracy 93.0 % (95 %: 90.5 to 95.5 %)"
     assert all(said) and not any("{" in line for line in said)
     for silent in (events.Beat(), events.AnswerSoFar(value=7)):
         assert words.event_words(silent) == ""
@@ -244,10 +244,10 @@ def test_a_fault_can_be_copied_and_is_logged(qtbot, monkeypatch, tmp_path) -> No
 @pytest.mark.parametrize(
     ("metric", "reached"),
     [
-        ("accuracy", "validation accuracy 0.570 (95 %: 0.522 to 0.617)"),
-        ("entity_f1", "validation entity F1 0.570"),  # no share of rows: it has no such interval
+        ("accuracy", "validation accuracy 57.0 % (95 %: 52.2 to 61.7 %)"),
+        ("entity_f1", "validation entity F1 57.0 %"),  # no share of rows: it has no such interval
         ("pearson", "validation Pearson correlation 0.570"),
-        ("f1", "validation F1 of answers 0.570"),
+        ("f1", "validation F1 of answers 57.0 %"),
     ],
 )
 def test_the_status_bar_gives_a_share_of_rows_alone_the_interval_of_one(metric: str, reached: str) -> None:

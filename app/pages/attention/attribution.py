@@ -26,7 +26,7 @@ from app.plots.attribution import AttributedBars, AttributedText
 from app.plots.buttons import save_icon
 from app.session import Session
 from app.work.worker import Channel
-from engine.device import flops_estimate
+from engine.device import busy, flops_estimate
 from engine.errors import UserError
 from engine.events import Event, Progress
 from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attribution
@@ -35,6 +35,7 @@ from engine.inspect.loaded_model import ModelSummary
 from engine.settings.shared import DeviceConfig
 from engine.text.wordpiece import Encoding
 from engine.text.words import Word, words_of
+from engine.train.plan import told
 
 QUICK_S = 2.0  # a result that takes longer waits for the button
 OVERHEAD = 2.0  # of an attribution over its matrix products alone, as measured
@@ -203,7 +204,9 @@ class AttributionCard(QWidget):
         seconds = self._seconds()
         if seconds <= QUICK_S:
             return ""
-        return self.tr("This takes about {duration}. Press Explain.").format(duration=words.duration(seconds))
+        time = told(seconds, busy())
+        between = words.duration_range(time.low, time.high)
+        return self.tr("This takes {duration}. Press Explain.").format(duration=between)
 
     def _ask_over_table(self) -> None:
         """Open the window that asks the same of many texts."""

@@ -157,7 +157,6 @@ class _HeadModel(RowsModel):
             track="",
             height=ROW_HEIGHT - 14,
             radius=3.0,
-            least=1.0,
             interval=ends if half else None,
         )
         return Beside(bar, WordsCell(self._value(head), side=RIGHT, cut=WHOLE), VALUE_WIDTH + 4)

@@ -24,6 +24,8 @@ from app.session import Session
 from app.shipped import starter_model
 from app.work.later import later
 from app.work.worker import Channel
+from engine.device import busy
+from engine.train.plan import told
 
 save_mended = later("app.work.examination", "save_mended")
 TOKENS_A_SECOND, SECONDS_A_ROW = 3000.0, 0.004  # of the starter model and of what follows, on two cores
@@ -153,9 +155,11 @@ class DoctorCard(Card):
         if doctor.done is not None:
             return self.tr("Comparing texts…")
         if can:
-            seconds = self._seconds()
-            about = self.tr("Fixes are logged and can be undone. Finding label errors takes about {time}.")
-            return about.format(time=words.duration(seconds))
+            text = self.tr("Fixes are logged and can be undone. Finding label errors takes {time}.")
+            time = told(self._seconds(), busy())
+            if time.is_busy:
+                text = f"{text} {self.tr('This computer is busy.')}"
+            return text.format(time=words.duration_range(time.low, time.high))
         said = self.tr("Fixes are logged and can be undone.")
         if self._session.data.table_summary is None:
             return said
@@ -180,11 +184,11 @@ class DoctorCard(Card):
     def _closer_tip(self) -> str:
         folder = self._folder()
         said = self.tr(
-            "Teach {model} three times, each time without a third of the rows, and ask it for these: about "
-            "{time}"
+            "Teach {model} three times, each time without a third of the rows, and ask it for these: {time}"
         )
-        time = words.duration(self._seconds(closely=True))
-        return tip(said.format(model=folder.name if folder is not None else "", time=time))
+        time = told(self._seconds(closely=True), busy())
+        between = words.duration_range(time.low, time.high)
+        return tip(said.format(model=folder.name if folder is not None else "", time=between))
 
     def _folder(self) -> Path | None:
         """Return the model that looks for wrong labels."""

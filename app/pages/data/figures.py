@@ -186,8 +186,8 @@ class LengthsCard(CountedCard):
             return self.tr("windows of")
         cut = summary.cut_share(self._session.model.max_length)
         if not cut:
-            return self.tr("none truncated at")
-        return self.tr("{share} truncated at").format(share=words.share(cut, 0 if cut >= 0.095 else 1))
+            return self.tr("none over")
+        return self.tr("{share} over").format(share=words.share(cut, 0 if cut >= 0.095 else 1))
 
     def _offer_models(self) -> None:
         menu = QMenu(self)

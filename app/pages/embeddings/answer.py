@@ -152,12 +152,15 @@ def _against_chance(text: str, one: Parting, **more: str) -> str:
     return text.format(right=right, count=count, chance=chance, p=_p_words(one.p), **more)
 
 
-def _bold(value: float) -> str:
-    return "–" if np.isnan(value) else f"<b>{words.decimal(value, 2)}</b>"
+class _Markup(str):
+    """What is markup already."""
+
+
+def _bold(value: float) -> _Markup:
+    return _Markup("–" if np.isnan(value) else f"<b>{words.decimal(value, 2)}</b>")
 
 
 def _filled(text: str, values: dict[str, object]) -> str:
-    """Return a sentence as markup: what people typed is escaped, what is bold already is not."""
-    said = {name: str(value) for name, value in values.items()}
-    safe = {name: one if one.startswith("<b>") else html.escape(one) for name, one in said.items()}
-    return html.escape(text, quote=False).format(**safe)
+    """Return a sentence as markup: whatever is not bold already is escaped."""
+    safe = {name: one if isinstance(one, _Markup) else html.escape(str(one)) for name, one in values.items()}
+    return "<qt>" + html.escape(text, quote=False).format(**safe)

@@ -69,9 +69,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         super().__init__(parent)
         self.setObjectName("evaluate_page")
         self.header.title_label.setText(self.tr("Evaluate"))
-        self.header.set_sentence(
-            self.tr("Score a model on labelled texts, and read the texts behind every number.")
-        )
+        self.header.set_sentence(self.tr("Score a model and read its errors."))
         self.session = session
         self.folder: Path | None = None
         self.labelled = KEPT_APART  # what it is scored on

@@ -56,7 +56,7 @@ class TextRows(RowsModel):
 
     def _columns(self) -> list[TableColumn]:
         """Return the columns, in the order of ANSWER to OPEN."""
-        said: Callable[[float], str] = partial(words.decimal, digits=2)
+        said: Callable[[float], str] = words.share
         whole: Callable[[float], str] = partial(words.decimal, digits=4)
         if self.is_of_numbers:
             said = whole = partial(words.scientific, digits=3)
@@ -133,8 +133,10 @@ class TextRows(RowsModel):
         return WordsCell(other, "text" if is_another else "muted", is_another)
 
     def _sure_cell(self, place: int) -> Cell:
-        figure = WordsCell(words.decimal(self.sure(place), 2), side=RIGHT, cut=WHOLE)
-        return Beside(Bar(self.sure(place)), figure, QFontMetricsF(figure.font).horizontalAdvance("0.00") + 8)
+        figure = WordsCell(words.share(self.sure(place)), side=RIGHT, cut=WHOLE)
+        return Beside(
+            Bar(self.sure(place)), figure, QFontMetricsF(figure.font).horizontalAdvance("99.9 %") + 8
+        )
 
     def _text_cell(self, place: int) -> Cell:
         return WordsCell("" if self.is_open(place) else words.shorten(self.said(place), SHOWN))

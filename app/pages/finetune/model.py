@@ -35,7 +35,7 @@ class ModelChooser(QObject):
         self._session = session
         self._parent = parent
         self.box = ModelBox("model_choice", self.tr("Model"), session)
-        self.box.setPlaceholderText(self.tr("Choose what to start from"))
+        self.box.setPlaceholderText(self.tr("Choose a model"))
         self.box.set_own(after=[BoxChoice(self.tr("Random weights"), NEW)])
         self.size_box = ChoiceBox("size_choice", self.tr("Size"))
         self.vocab_box = ChoiceBox("vocab_choice", self.tr("Vocabulary"))

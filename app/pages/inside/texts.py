@@ -112,7 +112,7 @@ class TextPair(QWidget):
         self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.examples.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.examples.setMenu(self._menu())
-        set_role(self.examples, "corner")
+        set_role(self.examples, "link")
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._rest.timeout.connect(self.commit)

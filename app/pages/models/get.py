@@ -82,6 +82,7 @@ class GetView(QScrollArea):
         self._rest.timeout.connect(self._search)
         self.way_button.toggled.connect(self.way.setVisible)
         self.way.changed.connect(self._take_way)
+        self.hub.way_changed.connect(self._show_way)
         self.checkpoint_button.clicked.connect(self.checkpoint_wanted)
         self.offers.wanted.connect(self.look_at)
         self.look_card.fetch_wanted.connect(self.hub.fetch)
@@ -116,6 +117,9 @@ class GetView(QScrollArea):
         none = self.tr("The hub knows no BERT of that name.")
         several = self.tr("{count} found at the hub")
         self._say(several.format(count=words.number(len(found))) if found else none)
+
+    def _show_way(self) -> None:
+        self.way.show_way(self.hub.way)
 
     def _refuse_search(self, error: BaseException) -> None:
         self._say(words.say_error(error), is_refusal=True)

@@ -64,6 +64,12 @@ class WayForm(QWidget):
         self.token.toggled.connect(self._take)
         self.offline.toggled.connect(self._take)
 
+    def show_way(self, way: HubSettings) -> None:
+        """Show that another window part has said how it is asked."""
+        self._way = way
+        with QSignalBlocker(self.offline):
+            self.offline.setChecked(way.offline)
+
     def _take(self) -> None:
         """Tell of another way."""
         mirror = self.mirror.text().strip()

@@ -25,7 +25,7 @@ translate = QCoreApplication.translate
 
 NARROW = 600  # px; below, the cards stand in one column
 LEAST_TEXT, LEAST_PREVIEW, LEAST_PINS = 224, 176, 160
-LOW_PLOT = 120
+LOW_PLOT = 116
 
 
 class BeforePretraining(CardArea):

@@ -10,7 +10,7 @@ from app import words
 from app.look.labels import PART, label
 from app.look.layout import STRETCH, row
 from app.look.widgets import Advice, Card, button
-from app.pages.runs.rows import RunRow, column_words, ended_words, in_percent, setting_words
+from app.pages.runs.rows import RunRow, column_words, ended_words, setting_words
 from app.plots.difference import DifferencePlot
 from engine.runs.groups import differences, pair_of
 from engine.runs.versus import SCORES, SEEDS, TEXTS, Versus
@@ -64,7 +64,7 @@ class BetterCard(Card):
         if found is None:
             self.show_waiting(self.tr("They were not measured by the same score, so nothing can be said."))
             return
-        factor = 100 if in_percent(found.metric) else 1
+        factor = 100 if words.is_share(found.metric) else 1
         self.verdict.setText(verdict_words(found))
         self.chance.setText(chance_words(found))
         interval = (
@@ -137,7 +137,7 @@ def verdict_words(found: Versus) -> str:
 
 def points_words(found: Versus, value: float, *, unit: bool = True) -> str:
     """Return a difference in points of a share, or in the metric's own unit."""
-    if not in_percent(found.metric):
+    if not words.is_share(found.metric):
         return words.decimal(value)
     number = words.decimal(100 * value, 1)
     return translate("runs", "{number} points").format(number=number) if unit else number

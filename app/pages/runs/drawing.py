@@ -188,7 +188,7 @@ class RunsDrawing(QStyledItemDelegate):
             left += 22
         if row.facts.state == "running" and row.facts.num_steps:
             bar = QRectF(left, area.center().y() - 2, 48, 4)
-            painter.fillRect(bar, colors.color("line"))
+            painter.fillRect(bar, colors.color("track"))
             share = min(1.0, row.facts.step / row.facts.num_steps)
             painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * share, 4), colors.color("accent"))
             left += 56

@@ -16,7 +16,6 @@ from app.pages.runs.rows import (
     column_words,
     data_name,
     ended_words,
-    in_percent,
     metric_words,
     model_name,
     moment_words,
@@ -101,7 +100,7 @@ class RunsModel(QAbstractTableModel):
         if column == PICTURE:
             return "" if row.reached is not None else state_line(row.facts, self.state.measure.split)[1]
         said = cell_words(row, column)
-        if column == SCORE and METRIC in self.columns and row.reached and in_percent(row.reached.metric):
+        if column == SCORE and METRIC in self.columns and row.reached and words.is_share(row.reached.metric):
             return self.tr("{score} %").format(score=said)
         return said
 

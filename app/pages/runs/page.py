@@ -66,7 +66,7 @@ class RunsPage(StatedPage[RunsState]):
         super().__init__(parent)
         self.setObjectName("runs_page")
         self.header.title_label.setText(self.tr("Runs"))
-        self.header.set_sentence(self.tr("All training runs. Which is best, and is the difference real?"))
+        self.header.set_sentence(self.tr("Which run is really better?"))
         self.session = session
         self._state = RunsState()
         self.runs: tuple[ListedRun, ...] = ()

@@ -28,7 +28,6 @@ from engine.runs.groups import GroupScore, ListedRun, ScoreColumn, commonest, re
 
 TOLD_SAME = ("batch_size", "max_length", "num_epochs", "learning_rate")  # where they are the same in all
 _STAMP = re.compile(r"^\d{8}-\d{6}-(?=.)")  # with which the names of run folders begin
-NOT_IN_PERCENT = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,19 +284,14 @@ def measure_words(measure: ScoreColumn) -> str:
     return named.format(metric=metric_words(measure.metric)) if measure.metric else own
 
 
-def in_percent(metric: str) -> bool:
-    """Whether a metric is a share, told as per cent."""
-    return not any(name in metric for name in NOT_IN_PERCENT)
-
-
 def score_words(metric: str, value: float, digits: int = 1) -> str:
     """Return a score without its unit: 76.2 of an accuracy of 0.762, 0.812 of a correlation."""
-    return words.decimal(100 * value, digits) if in_percent(metric) else words.decimal(value, digits + 2)
+    return words.decimal(100 * value, digits) if words.is_share(metric) else words.decimal(value, digits + 2)
 
 
 def scale_words(metric: str, ticks: Sequence[float]) -> list[str]:
     """Return the values of a scale, each with as many digits as they need; the last with its unit."""
-    factor = 100 if in_percent(metric) else 1
+    factor = 100 if words.is_share(metric) else 1
     values = [factor * tick for tick in ticks]
     digits = next((n for n in range(4) if all(abs(v - round(v, n)) < 1e-9 for v in values)), 4)
     said = [words.decimal(value, digits) for value in values]

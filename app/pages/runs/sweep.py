@@ -160,13 +160,14 @@ class SweepDialog(QDialog):
                 return self.tr("They have so many seeds already.")
             return self.tr("Choose settings, and the values that they are to have.")
         said = words.counted(count, self.tr("That makes one run"), self.tr("That makes {count} runs"))
-        seconds = 0.0
+        low = high = 0.0  # seconds, as long as the quickest and the slowest of the runs that are known
         for one, line in zip(found, self._rows, strict=False):
-            known = [facts.seconds for facts in line.runs if facts.seconds]
-            seconds += len(one.configs) * (sum(known) / len(known) if known else 0.0)
+            known = [facts.seconds for facts in line.runs if facts.seconds] or [0.0]
+            low += len(one.configs) * min(known)
+            high += len(one.configs) * max(known)
         parts = [said]
-        if seconds and not (found and found[0].halving):
-            parts.append(self.tr("of about {time} together").format(time=words.duration(seconds)))
+        if high and not (found and found[0].halving):
+            parts.append(self.tr("of {time} together").format(time=words.duration_range(low, high)))
         text = self.tr("{runs}. They are made one after another, also when the window is closed.")
         return text.format(runs=" ".join(parts))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPalette
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QImage, QPainter, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -27,7 +30,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import app
 from app.look import theme
+from app.look.columns import Bar
 from app.look.labels import ElidedLabel, label
 from app.look.table_view import TableView
 from app.look.widgets import Advice, Card, button
@@ -38,18 +43,18 @@ from app.plots.histogram import HistogramPlot
 from app.settings import AppSettings
 
 pytestmark = pytest.mark.usefixtures("styled")
-BOTH = pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+EVERY = pytest.mark.parametrize("colors", theme.THEMES, ids=[colors.name for colors in theme.THEMES])
 GROUNDS = ("page", "card", "rail", "field", "hover")
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("token", ["text", "muted", "accent", "b", "fine", "look", "wrong"])
 def test_every_text_colour_has_the_contrast_it_needs_on_every_ground(colors: theme.Theme, token: str) -> None:
     for ground in GROUNDS:
         assert theme.contrast(getattr(colors, token), getattr(colors, ground)) >= 4.5, ground
 
 
-@BOTH
+@EVERY
 def test_text_on_coloured_grounds_can_be_read(colors: theme.Theme) -> None:
     for ink, ground in (
         ("on_accent", "accent"),
@@ -62,7 +67,92 @@ def test_text_on_coloured_grounds_can_be_read(colors: theme.Theme) -> None:
     assert theme.contrast(theme.ICON_INK, colors.card) >= 3  # arrows in the style sheet are not tinted
 
 
-@BOTH
+INKS = {  # of bars -> what they are painted on
+    "accent": ("card", "track", "page", "hover"),
+    "bar": ("card", "track", "page", "hover"),
+    "b": ("card", "track"),
+    "fine": ("card", "track"),
+    "wrong": ("card", "track"),
+    "text": ("bar",),  # a bar within a bar, and the line of an interval over it
+}
+
+
+@EVERY
+def test_every_bar_can_be_seen_on_its_track_and_its_card(colors: theme.Theme) -> None:
+    for ink, grounds in INKS.items():
+        for ground in grounds:
+            assert theme.contrast(getattr(colors, ink), getattr(colors, ground)) >= 3, (ink, ground)
+
+
+def test_no_bar_is_painted_in_what_is_made_to_stand_behind_text() -> None:
+    inks = set()
+    for path in Path(app.__file__).parent.rglob("*.py"):
+        for call in re.findall(r"\bBar\((.*?)\)", path.read_text(encoding="utf-8"), re.DOTALL):
+            inks |= set(re.findall(r'"([a-z_]+)"', call))
+    assert inks <= {*INKS, "track", "hover"}
+
+
+@EVERY
+def test_what_is_off_is_fainter_than_what_is_quiet_and_can_still_be_read(colors: theme.Theme) -> None:
+    off, quiet = (theme.contrast(ink, colors.card) for ink in (colors.disabled, colors.muted))
+    assert quiet / off > 1.9 and off > 2
+
+
+@pytest.mark.parametrize("colors", [theme.CONTRAST_LIGHT, theme.CONTRAST_DARK])
+def test_high_contrast_is_black_and_white_with_strong_edges(colors: theme.Theme) -> None:
+    assert theme.contrast(colors.text, colors.card) == pytest.approx(21)
+    assert colors.edge == colors.text
+    for token in ("muted", "accent", "b", "fine", "look", "wrong", "focus"):
+        assert theme.contrast(getattr(colors, token), colors.card) >= 7, token
+
+
+def test_a_bar_is_as_long_as_its_share_and_one_of_nothing_is_not_there(qapp: QApplication) -> None:
+    for share, wanted in ((0.0, 0), (0.02, 4), (0.5, 100), (1.0, 200)):
+        image = QImage(220, 20, QImage.Format.Format_ARGB32)
+        image.fill(theme.current().color("card"))
+        painter = QPainter(image)
+        Bar(share, height=8.0, radius=4.0).paint(painter, QRectF(10, 0, 200, 20))
+        painter.end()
+        accent = theme.current().accent
+        assert abs(sum(image.pixelColor(x, 10).name() == accent for x in range(220)) - wanted) <= 2, (
+            share
+        )  # round ends
+
+
+def test_the_font_in_the_box_stands_in_for_fallbacks_alone(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wanted, system, family in (
+        ("", "DejaVu Sans", theme.OWN_FONT),
+        ("", "Segoe UI", ""),
+        ("", "Cantarell", ""),
+        ("system", "DejaVu Sans", ""),
+        ("inter", "Segoe UI", theme.OWN_FONT),
+    ):
+        monkeypatch.setenv("CLOZE_FONT", wanted)
+        monkeypatch.setattr(
+            theme, "QFontInfo", lambda _font, system=system: SimpleNamespace(family=lambda: system)
+        )
+        theme._ui_family.cache_clear()
+        assert theme._ui_family() == family, (wanted, system)
+    monkeypatch.undo()
+    theme._ui_family.cache_clear()
+    for bold in (False, True):
+        found = QFontInfo(theme.ui_font(bold=bold))
+        assert (found.family(), found.weight()) == (theme.OWN_FONT, 600 if bold else 400)
+
+
+def test_styled_words_keep_figures_of_one_width(qtbot) -> None:
+    for role in ("huge", "caption", "muted", "card-title"):
+        made = label("", role)
+        qtbot.addWidget(made)
+        made.ensurePolished()
+        assert made.font().featureValue(QFont.Tag("tnum")) == 1, role
+        widths = {made.fontMetrics().horizontalAdvance(digit * 8) for digit in "0123456789"}
+        assert len(widths) == 1, role
+
+
+@EVERY
 def test_meanings_stay_apart_for_colour_blind_eyes(colors: theme.Theme) -> None:
     for matrix in (DEUTAN, PROTAN):
         seen = {
@@ -98,6 +188,21 @@ def test_system_follows_what_the_system_says(qapp: QApplication) -> None:
     is_dark = qapp.styleHints().colorScheme() == Qt.ColorScheme.Dark
     assert theme.current() is (theme.DARK if is_dark else theme.LIGHT)
     assert theme.mode() == "system"
+
+
+def test_high_contrast_is_taken_from_the_system_where_nothing_else_was_asked_for(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(theme, "_wants_contrast", lambda: True)
+    for mode, found in (("system", theme.CONTRAST_LIGHT), ("light", theme.LIGHT), ("dark", theme.DARK)):
+        theme.apply_theme(qapp, mode)
+        assert theme.current() is found
+    monkeypatch.undo()
+    theme.apply_theme(qapp, "light")
+    theme.watcher().mode = "system"
+    monkeypatch.setattr(theme, "_wants_contrast", lambda: True)
+    theme.watcher()._system_changed()  # as Qt tells it
+    assert theme.current() is theme.CONTRAST_LIGHT
 
 
 def test_a_switch_reaches_pictures_that_are_open(qapp: QApplication, qtbot) -> None:
@@ -243,6 +348,35 @@ def test_whatever_takes_the_keyboard_shows_it(qtbot, make) -> None:
     assert _num_changed(before, widget.grab().toImage()) > 40
 
 
+@pytest.mark.parametrize("mode", ["light", "dark", "contrast"])
+@pytest.mark.parametrize("role", ["", "primary", "link", "tool"])
+def test_a_button_that_is_off_is_fainter_than_quiet_words(
+    qapp: QApplication, qtbot, role: str, mode: str
+) -> None:
+    theme.apply_theme(qapp, mode)
+    made = QToolButton(text="Press") if role == "tool" else button("Press", role)
+    quiet, card = label("Press", "muted"), Card("Title")
+    qtbot.addWidget(card)
+    for widget in (made, quiet):
+        card.add(widget)
+    card.resize(200, 160)
+    card.show()
+    on = _ink_contrast(made, card)
+    made.setEnabled(False)
+    off = _ink_contrast(made, card)
+    assert off < 0.75 * on and off < 0.75 * _ink_contrast(quiet, card) and off > 1.5
+
+
+def _ink_contrast(widget: QWidget, card: Card) -> float:
+    """Return the contrast of a widget's commonest colour with the one there that differs most from it."""
+    inner = QRect(widget.mapTo(card, QPoint(4, 4)), widget.size() - QSize(8, 8))
+    image = card.grab(inner).toImage().convertToFormat(QImage.Format.Format_ARGB32)
+    values, counts = np.unique(np.frombuffer(image.constBits(), dtype=np.uint32), return_counts=True)
+    colors = [QColor.fromRgb(int(value) & 0xFFFFFF).name() for value in values]
+    ground = colors[int(counts.argmax())]
+    return max(theme.contrast(color, ground) for color in colors)
+
+
 def test_icons_are_drawn_in_the_theme_and_sharp_when_scaled(qapp: QApplication) -> None:
     theme.apply_theme(qapp, "dark")
     for path in theme.ICONS.glob("*.svg"):
@@ -314,7 +448,8 @@ def _num_changed(a: QImage, b: QImage) -> int:
 
 
 def _bytes(image: QImage) -> bytes:
-    return bytes(image.convertToFormat(QImage.Format.Format_ARGB32).constBits())
+    kept = image.convertToFormat(QImage.Format.Format_ARGB32)  # its bits live as long
+    return bytes(kept.constBits())
 
 
 def test_a_number_and_its_unit_are_never_torn_apart(qtbot) -> None:

@@ -225,7 +225,7 @@ def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
     assert page.lengths_card.max_length_box.isVisible() and not page.lengths_card.model_button.isVisible()
     page.lengths_card.max_length_box.setValue(5)
     assert session.model.max_length == 5
-    assert page.lengths_card.hint_label.text() == "100 % truncated at"
+    assert page.lengths_card.hint_label.text() == "100 % over"
     assert "[UNK]" in " ".join(page.advice.texts())
 
 

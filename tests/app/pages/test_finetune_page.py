@@ -685,7 +685,7 @@ def test_the_form_tells_of_the_last_run_on_the_open_table_and_leads_to_it(
     ready.setup.last_run.look()
     assert ready.session.wait_idle()
     said = hand.said("last_run_words")
-    assert said.startswith("Last run: news · new tiny · ") and "accuracy 0.71" in said
+    assert said.startswith("Last run: news · new tiny · ") and "accuracy 71.0 %" in said
     hand.click("show_last_run")
     assert ready.session.wait_idle()
     assert ready.run_dir is not None and ready.run_dir.name.endswith("-news") and run != ready.run_dir

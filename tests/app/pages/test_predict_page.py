@@ -124,10 +124,10 @@ def test_a_score_is_said_to_be_at_a_half_only_where_it_is(page: PredictPage, tmp
     about = {"thresholds": {"a": 0.2}, "trained": trained}
     described = ModelDescription(tmp_path, ("a", "b"), False, about, 64, task="multi-label")
     page.model_card.show_description(described)
-    assert "Validation micro F1 0.250, each label at 0.5" in page.model_card.words.text()
+    assert "Validation micro F1 25.0 %, each label at 0.5" in page.model_card.words.text()
     trained["with_thresholds"] = True
     page.model_card.show_description(described)
-    assert page.model_card.words.text().endswith("Validation micro F1 0.250")
+    assert page.model_card.words.text().endswith("Validation micro F1 25.0 %")
 
 
 def test_who_is_led_to_the_page_types_into_the_text_box_and_who_walks_the_rail_stays_there(

@@ -142,7 +142,7 @@ def test_scores_of_labels_stand_with_their_thresholds_and_a_click_shows_a_curve(
     model = card.labels.scores
     rows = [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
     assert [row[0] for row in rows] == ["joy", "fear", "macro mean", "weighted mean"]
-    assert rows[0][-1] == "0.500" and rows[2][-1] == ""
+    assert rows[0][-1] == "50.0 %" and rows[2][-1] == ""
     assert "Thresholds chosen on half of these rows" in card.remark.text()
     card.labels.setCurrentIndex(model.index(1, 0))
     assert "fear" in card.curve.title and not card.curve.is_empty

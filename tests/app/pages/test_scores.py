@@ -127,7 +127,7 @@ def test_the_matrix_is_the_newest_while_it_trains_and_the_kept_models_when_it_is
     charts.end("finished", None, 1.0, has_model=True)
     assert charts.scores_card.confusion.numbers()[1] == ["a", 9, 1]
     assert "best step 10" in charts.scores_card.accuracy.caption.text()
-    assert charts.accuracy_card.hint_label.text() == "best step 10: 0.850"
+    assert charts.accuracy_card.hint_label.text() == "best step 10: 85.0 %"
     charts.clear()
     assert charts.scores_card.confusion.is_empty and charts.scores_card.current is None
 
@@ -159,8 +159,8 @@ def test_with_room_matrix_and_table_stand_side_by_side(card: ScoresCard) -> None
 
 def test_a_score_short_of_all_is_never_shown_as_all(card: ScoresCard) -> None:
     card.set_evaluations({"validation": evaluation([[4999, 1], [0, 5000]])}, {})
-    assert card.accuracy.value.text().startswith("0.9999 (95 %: ")
-    assert cells(card)[0][PRECISION : F1 + 1] == ["1.000", "0.9998", "0.9999"]
+    assert card.accuracy.value.text().startswith("99.99 % (95 %: ")
+    assert cells(card)[0][PRECISION : F1 + 1] == ["100.0 %", "99.98 %", "99.99 %"]
 
 
 @pytest.mark.slow

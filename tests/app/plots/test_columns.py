@@ -120,7 +120,7 @@ EVERY = {  # what is said of the first row, and what is written of it
     bars: ("for 30 · 75.0 %", ["for", 30, 0.75]),
     before_now: ("", ["bank", 0.5, 0.25]),
     class_scores: (
-        "sport: precision 0.500, recall 0.250, F1 0.375, 8 texts. F1 0.250 to 0.500 in 95 % of cases",
+        "sport: precision 50.0 %, recall 25.0 %, F1 37.5 %, 8 texts. F1 25.0 % to 50.0 % in 95 % of cases",
         ["sport", 0.5, 0.25, 0.375, 0.25, 0.5, 8],
     ),
     guesses: ("bank  50.00 %, rank 1; this stood here", ["bank", 0.5, 1, "original"]),
@@ -135,7 +135,7 @@ EVERY = {  # what is said of the first row, and what is written of it
         ["short", 8, 0.5, 0.25, 0.75, 0.9, "= 0.01"],
     ),
     tally: (ROUND, ["The [MASK] flows.", "river", "lake", 0, "river", 1, 0.5, 0.5]),
-    ways: ("whole: 0.625 (95 %: 0.400 to 0.800)", ["whole", 0.625, 0.4, 0.8, 0.5, 0.75]),
+    ways: ("whole: 62.5 % (95 %: 40.0 % to 80.0 %)", ["whole", 0.625, 0.4, 0.8, 0.5, 0.75]),
 }
 every = pytest.mark.parametrize("make", EVERY, ids=lambda make: make.__name__)
 walked = pytest.mark.parametrize(

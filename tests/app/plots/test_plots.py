@@ -359,7 +359,7 @@ def test_counts_are_scaled_to_the_largest_and_probabilities_run_from_0_to_1(qtbo
     plot.set_bars([("positive", 0.51), ("negative", 0.49)], as_share=True, highlight="positive")
     image, colors = plot.canvas().grab().toImage(), theme.current()
     row = [image.pixelColor(x, 15).name() for x in range(image.width())]
-    bar, rest = row.count(colors.accent), row.count(colors.rail)
+    bar, rest = row.count(colors.accent), row.count(colors.track)
     assert bar / (bar + rest) == pytest.approx(0.51, abs=0.02)
 
 

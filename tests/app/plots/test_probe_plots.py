@@ -41,12 +41,12 @@ def bar_length(plot: GuessesPlot, row: int, color: str) -> int:
 def test_bars_run_from_0_to_1_and_the_original_has_its_own_colour_and_tick(qtbot) -> None:
     plot = shown(qtbot, guesses())
     colors = theme.current()
-    first = bar_length(plot, 0, colors.accent_soft)
-    original = bar_length(plot, 1, theme.mix(colors.card, colors.fine, 0.45))
-    whole = first + bar_length(plot, 0, colors.rail)
+    first = bar_length(plot, 0, colors.bar)
+    original = bar_length(plot, 1, colors.fine)
+    whole = first + bar_length(plot, 0, colors.track)
     assert whole > 300 and first == pytest.approx(plot.guesses[0].probability * whole, abs=4)
     assert original == pytest.approx(first / 2, abs=3)
-    assert bar_length(plot, 1, colors.accent_soft) == 0
+    assert bar_length(plot, 1, colors.bar) == 0
     assert plot.value_words(plot.guesses[3]) == "rank 57 · 0.10 %"
     assert "this stood here" in plot.words_of(1)
 
@@ -57,7 +57,7 @@ def test_every_track_is_as_long_as_1_also_beside_a_longer_value(qtbot) -> None:
     ends = set()
     for row in range(len(plot.guesses)):
         y = plot.top_of(row) + 12
-        ends.add(max(x for x in range(image.width()) if image.pixelColor(x, y).name() == colors.rail))
+        ends.add(max(x for x in range(image.width()) if image.pixelColor(x, y).name() == colors.track))
     assert len(ends) == 1, ends
 
 

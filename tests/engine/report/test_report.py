@@ -83,7 +83,7 @@ def test_a_run_is_reported_with_the_numbers_that_evaluate_gives(
     )
     assert f"{share(low).removesuffix(' %')} to {share(high)}" in text
     for name, one in found["per_label"].items():
-        assert f'<td dir="auto">{name}</td>' in text and f">{one['f1']:.3f}</td>" in text
+        assert f'<td dir="auto">{name}</td>' in text and f">{share(one['f1'])}</td>" in text
     info = json.loads((run / "model" / "cloze.json").read_text(encoding="utf-8"))
     assert info["data"]["sha256"][:12] in text and info["split"]["sha256"][:12] in text
     hits = round(found["accuracy"] * found["num_examples"])

@@ -52,6 +52,9 @@ class RegressionViews(RowViews):
             "mae": self.tr("mean error"),
         }
 
+    def value(self, name: str, value: float, rows: int) -> str:
+        return words.decimal(value)  # no share of anything
+
     def score_words(self, event: Evaluated) -> str:
         return correlation_words(event, "pearson")
 
