@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
             page.open_wanted.connect(self._choose_file)
             page.sample_text_wanted.connect(self._take_sample_text)
             page.lecture_wanted.connect(self.show_lecture)
+            page.own_text_wanted.connect(self._take_own_text)
 
     def _restore(self) -> None:
         settings = self.session.settings
@@ -314,6 +315,9 @@ class MainWindow(QMainWindow):
     def show_lecture(self, path: Path) -> None:
         """Show a lecture, from its first scene."""
         self.lectures.open(path, starts=True)
+
+    def _take_own_text(self) -> None:
+        self._pages.when_made("probe", lambda page: page.take_caret())
 
     def _take_sample_text(self) -> None:
         self._pages.when_made("pretrain", lambda page: page.take_sample())

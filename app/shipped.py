@@ -7,6 +7,7 @@ called and what they show stands here, not beside them, so that it is collected 
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,14 +15,20 @@ from pathlib import Path
 from engine.errors import marked
 from engine.text.roles import Roles
 
+WORDS_A_MINUTE, LOOK_S = 130, 10  # read aloud; to look at the picture of a scene
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedTable:
-    """A table that may be opened at once. title and words are marked, for `words.tr_engine`."""
+    """A table that may be opened at once. title, size and words are marked, for `words.tr_engine`.
+
+    size: its rows and its labels, as they are in the file.
+    """
 
     key: str
     file: str  # in assets/samples
     title: str
+    size: str
     words: str
     roles: Roles
     licence: str
@@ -59,6 +66,18 @@ class ShippedLecture:
     @property
     def path(self) -> Path:
         return assets() / "lectures" / self.file
+
+    def length(self) -> tuple[int, int]:
+        """Return how many scenes it has, and the minutes to read them aloud and to look at each.
+
+        Reads its file; (0, 0) where that cannot be read.
+        """
+        try:
+            scenes = json.loads(self.path.read_text(encoding="utf-8"))["scenes"]
+            said = sum(len(f"{one['title']} {one['sentence']}".split()) for one in scenes)
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0, 0
+        return len(scenes), max(1, round(said / WORDS_A_MINUTE + len(scenes) * LOOK_S / 60))
 
 
 @cache
@@ -145,6 +164,7 @@ TABLES = (
         key="polarity",
         file="sentence_polarity.csv",
         title=marked("engine", "Film reviews: for or against"),
+        size=marked("engine", "10,662 sentences, 2 labels"),
         words=marked(
             "engine",
             "10,662 sentences, half of them favourable, from film reviews. One text, two "
@@ -157,6 +177,7 @@ TABLES = (
         key="question_passage",
         file="question_passage.csv",
         title=marked("engine", "Is the question answered?"),
+        size=marked("engine", "922 questions with passages, 2 labels"),
         words=marked(
             "engine",
             "922 questions, each with a passage of Wikipedia that holds the answer, or "
@@ -171,6 +192,7 @@ TABLES = (
         key="chinese_questions",
         file="chinese_questions.csv",
         title=marked("engine", "Chinese: what is asked?"),
+        size=marked("engine", "455 Chinese questions, 5 labels"),
         words=marked(
             "engine",
             "455 Chinese questions, labelled by rule with what they ask for: 时间 time, 数量 "
@@ -184,6 +206,7 @@ TABLES = (
         key="chinese_question_passage",
         file="chinese_question_passage.csv",
         title=marked("engine", "Chinese: is it answered?"),
+        size=marked("engine", "842 Chinese questions with passages, 2 labels"),
         words=marked(
             "engine",
             "842 Chinese questions, each with a passage of Wikipedia that holds the "
@@ -197,6 +220,7 @@ TABLES = (
         key="emotions",
         file="emotions.csv",
         title=marked("engine", "Several labels: which emotions?"),
+        size=marked("engine", "2,000 comments from Reddit, 7 labels"),
         words=marked(
             "engine",
             "2,000 comments from Reddit, each with one or more of seven emotions; some have two or three. "
@@ -209,6 +233,7 @@ TABLES = (
         key="similarity",
         file="similarity.csv",
         title=marked("engine", "A number: how similar are they?"),
+        size=marked("engine", "64 pairs, a number each"),
         words=marked(
             "engine",
             "64 pairs of sentences with their similarity, 0 to 5. Written, and rated by feel, for "
@@ -221,6 +246,7 @@ TABLES = (
         key="endings",
         file="endings.csv",
         title=marked("engine", "Multiple choice: how does it continue?"),
+        size=marked("engine", "96 texts, 4 endings each"),
         words=marked(
             "engine",
             "96 texts of everyday life with four endings each, of which one continues the text. "
@@ -234,6 +260,7 @@ TABLES = (
         key="names",
         file="names_in_tweets.conll",
         title=marked("engine", "Tags of words: names in tweets"),
+        size=marked("engine", "2,700 tweets, tagged words"),
         words=marked(
             "engine",
             "2,700 tweets whose words are tagged: persons, places, groups, products and works. Good models "
@@ -247,6 +274,7 @@ TABLES = (
         key="questions",
         file="questions.json",
         title=marked("engine", "Questions: where is the answer?"),
+        size=marked("engine", "493 questions, answers in passages"),
         words=marked(
             "engine",
             "493 questions about passages of 18 Wikipedia articles, each with the words that answer it. A "

@@ -8,10 +8,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from datetime import date, datetime
 from functools import cache, partial
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from engine import events
 from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
@@ -414,3 +415,17 @@ def _evaluated_words(event: events.Evaluated) -> str:
         accuracy = translate("words", "accuracy {value}").format(value=with_interval(measured, rows))
         line = f"{line} · {accuracy}"
     return line
+
+
+def day(moment: float) -> str:
+    """Return the day of a moment, in seconds since 1970, near ones by their names."""
+    then = datetime.fromtimestamp(moment)
+    ago = (date.today() - then.date()).days
+    if ago == 0:
+        return translate("words", "today")
+    if ago == 1:
+        return translate("words", "yesterday")
+    if 1 < ago < 7:
+        return QLocale().dayName(then.isoweekday())
+    form = translate("words", "d MMM") if ago < 300 else translate("words", "d MMM yyyy")
+    return str(QLocale().toString(QDate(then.year, then.month, then.day), form))

@@ -29,6 +29,7 @@ QLabel[role="strong"] { font-weight: 600; }
 QLabel[role="letter-a"] { color: @accent; font-weight: 600; }
 QLabel[role="letter-b"] { color: @b; font-weight: 600; }
 QLabel[role="muted"] { color: @muted; }
+QLabel[role="changed"] { color: @b; }
 QLabel[role="caption"] { color: @muted; font-size: 11px; font-weight: 600; }
 QLabel[role="refusal"] { color: @wrong; }
 QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; padding: 4px 8px;
@@ -41,6 +42,7 @@ QLabel[role="wrong"] { color: @wrong; }
 QFrame[role="card"] { background: @card; border: 1px solid @edge; border-radius: 8px; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @edge; }
 QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
+QFrame[role="upright"] { background: @line; border: 0; max-width: 1px; min-width: 1px; }
 QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
 QAbstractScrollArea::corner { background: transparent; border: 0; }
 QScrollArea, QScrollArea > QWidget > QWidget[role="clear"] { background: transparent; border: 0; }

@@ -33,13 +33,13 @@ from app.plots.strokes import (
 )  # fmt: skip
 
 TEXT, STRIPES, BAR, SHARE, NUMBER = "text", "stripes", "bar", "share", "number"
-LEAST_ROW, USUAL_ROW, MOST_ROW = 17.0, 30.0, 44.0  # px
-TOP, HEAD, OVER = 5.0, 41.0, 26.0  # px: above the titles, with titles and hints; what stands over a column
+LEAST_ROW, USUAL_ROW, MOST_ROW = 16.0, 30.0, 44.0  # px
+TOP, HEAD, OVER = 3.0, 27.0, 26.0  # px: above the titles, with titles and hints; what stands over a column
 FOOT, LEGEND = 34.0, 22.0
 LOOK = 6  # px between two places of a row at which its numbers are looked for
 SIGN, GAP, EDGE = 24.0, 14.0, 8.0  # px before a column, with a sign and without
-WIDTHS = {TEXT: 120.0, BAR: 100.0, SHARE: 124.0, NUMBER: 92.0}
-WIDEST = 240.0  # px of a column where there are no stripes
+WIDTHS = {TEXT: 120.0, BAR: 112.0, SHARE: 156.0, NUMBER: 124.0}
+WIDEST = 400.0  # px of a column where there are no stripes
 MOST_ZOOM = 1.3
 FIGURE = 52.0  # px for the value beside a bar
 STRIPE = 0.62  # of a row's height
@@ -64,7 +64,8 @@ class VectorColumn:
 
     values: (R,) or (R, N) of stripes; NaN where there is nothing to show. texts: in their place. top: what
     the strongest colour, or a whole bar, stands for. sign: what is done between this and the column before.
-    parts: stripes side by side, of which `part` is the chosen one. foot: under a line; over: above the rows.
+    parts: stripes side by side, of which `part` is the chosen one. foot: under a line, what rows add up to
+    where `is_summed`; over: above the rows.
     """
 
     title: str
@@ -81,6 +82,7 @@ class VectorColumn:
     is_off: bool = False
     foot: np.ndarray | None = None
     foot_words: str = ""
+    is_summed: bool = False
     over: np.ndarray | None = None
     over_words: str = ""
 
@@ -122,6 +124,19 @@ class VectorRows(LayeredFigure):
     def room_for(self, picture: VectorPicture) -> int:
         """Return how many rows of such a picture have room."""
         return max(5, int((self.height() - _above(picture) - _below(picture)) // LEAST_ROW))
+
+    def height_for(self, rows: int) -> int:
+        """Return the px that so many rows take at least, in any step."""
+        return int(HEAD + OVER + FOOT + LEGEND + rows * LEAST_ROW) + 1
+
+    def least_height(self, picture: VectorPicture) -> int:
+        """Return the px that a picture takes at least."""
+        return int(_above(picture) + _below(picture) + len(picture.rows) * LEAST_ROW) + 1
+
+    def chosen_rect(self) -> QRectF:
+        """Return where the chosen row lies; the first where none is chosen."""
+        places = (place for place, row in enumerate(self.picture.rows) if row.is_chosen)
+        return self._row_rect(next(places, 0))
 
     def set_picture(self, picture: VectorPicture) -> None:
         """Show a step."""
@@ -194,6 +209,8 @@ class VectorRows(LayeredFigure):
         metrics = QFontMetricsF(theme.ui_font(self._size(13), bold=True))
         names = max((metrics.horizontalAdvance(row.text) for row in self.picture.rows), default=0.0) + 12
         has_stripes = any(column.kind == STRIPES for column in columns)
+        if columns and columns[0].over_words:  # it stands before the first column
+            names = max(names, metrics.horizontalAdvance(columns[0].over_words) + 12)
         left = EDGE + min(names, self.width() * (0.2 if has_stripes else 0.36))
         gaps = [SIGN if column.sign else GAP for column in columns]
         small = self.width() < 560
@@ -333,13 +350,15 @@ class VectorRows(LayeredFigure):
             paint_edge(painter, edge, "muted", radius=2)
 
     def _paint_heads(self, painter: QPainter, columns: list[QRectF]) -> None:
+        metrics = QFontMetricsF(theme.ui_font(bold=True))
         for place, (column, room) in enumerate(zip(self.picture.columns, columns, strict=True)):
             ahead = columns[place + 1].left() if place + 1 < len(columns) else self.width()
             width = max(room.width(), ahead - room.left() - 4)
-            title, hint = (QRectF(room.left(), top, width, 17) for top in (TOP, TOP + 17))
+            title = QRectF(room.left(), TOP, width, 18)
             write_parts(painter, title, column.title, bold=True)
-            write_parts(painter, hint, column.hint, "muted", size=11)
-            centre = QRectF(room.left() - SIGN, TOP + 8, SIGN, 18)
+            taken = metrics.horizontalAdvance(column.title) + 8
+            write_parts(painter, title.adjusted(taken, 1, 0, 1), column.hint, "muted", size=11)
+            centre = QRectF(room.left() - SIGN, TOP, SIGN, 18)
             write(painter, centre, column.sign, side=CENTER)
         painter.setPen(QPen(theme.current().color("line"), 1))
         level_line(painter, EDGE, self.width() - EDGE, HEAD - 2)
@@ -451,6 +470,9 @@ class VectorRows(LayeredFigure):
         if column.foot is not None:
             painter.setPen(QPen(theme.current().color("text"), 1.4))
             level_line(painter, room.left() - SIGN / 2 - 4, room.right(), self._end() + 1)
+        if column.is_summed:
+            plus = QRectF(room.left() - SIGN, self._end() - 18, SIGN, 18)
+            write(painter, plus, "+", bold=True, side=CENTER)
 
     def _paint_legend(self, painter: QPainter) -> None:
         middle, quiet = self.height() - LEGEND / 2, partial(write, ink="muted", size=11)

@@ -21,9 +21,11 @@ from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure
 from app.plots.strokes import ABSOLUTE, CENTER, level_line, write, write_parts
 
-LINE, ROOMY, MOST_LINE = 19.0, 23.0, 27.0  # px
+LEAST_LINE, LINE, ROOMY, MOST_LINE = 16.0, 19.0, 23.0, 27.0  # px
 EDGE = 3.0
 MOST_TERMS = 10
+COLUMN, BETWEEN = 200.0, 20.0  # px that a column takes at least, and between two
+NARROW, VALUE = 240.0, 50.0  # px below which factors stand together, and what the value takes
 FEW = 3  # terms are all shown, however low it is, in their own order
 MORE_DIGITS = 3
 SHARES = (0.30, 0.24, 0.22, 0.24)  # of the width: name, left, right, value
@@ -56,6 +58,7 @@ class WorkedSum(PointedFigure):
 
     nothing = -1
     term_chosen = Signal(int)  # its place in the sum
+    most_columns = 1  # beside each other, where it is wide
     sum = WorkedTerms()
     _order: Sequence[int] = ()  # the terms that are shown
 
@@ -76,8 +79,9 @@ class WorkedSum(PointedFigure):
 
     def _choose_terms(self) -> None:
         terms = np.abs(np.array(self.sum.terms, np.float64))
-        taken = (1 + len(self.sum.starts) + int(self.sum.has_total) + len(self.sum.ends)) * LINE + 8
-        most = max(1, min(MOST_TERMS, int((self.height() - taken) // LINE)))
+        taken = len(self.sum.starts) + int(self.sum.has_total) + len(self.sum.ends)
+        room = self._num_columns() * int((self.height() - LINE - 8) // LINE)
+        most = max(1, min(MOST_TERMS, room - taken))
         if len(terms) >= most > 3 or len(terms) > most:
             most = max(1, most - 1)  # a line for the others, or for what rounding makes
         most += len(terms) == most + 1  # one other is a term
@@ -85,6 +89,12 @@ class WorkedSum(PointedFigure):
             self._order = list(range(len(terms)))
             return
         self._order = [int(i) for i in np.argsort(-terms, kind="stable")[:most]]
+
+    def _num_columns(self) -> int:
+        """Return how many columns of terms stand beside each other."""
+        if len(self.sum.terms) + len(self.sum.starts) + len(self.sum.ends) <= FEW:
+            return 1
+        return max(1, min(self.most_columns, int(self.width() // COLUMN)))
 
     @property
     def others(self) -> int:
@@ -164,19 +174,37 @@ class WorkedSum(PointedFigure):
 
     def _head(self) -> float:
         """Return how high the line over the terms is: none, where there is nothing to say."""
-        return self._line() if any(self.sum.heads) else 2.0
+        return self._line() if self._has_heads() else 2.0
+
+    def _has_heads(self) -> bool:
+        """Whether the columns have heads: not where factors stand together, of which the formula tells."""
+        is_joined = self._width() < NARROW and self.sum.left is not None and self.sum.right is not None
+        return any(self.sum.heads) and not is_joined
+
+    def _width(self) -> float:
+        columns = self._num_columns()
+        return (self.width() - BETWEEN * (columns - 1)) / columns
 
     def _line(self) -> float:
         """Return how high a line is: higher where there is much room, so that it is read from afar."""
-        return max(LINE, min(MOST_LINE, (self.height() - 6) / (len(self.lines()) + 1)))
+        return max(LEAST_LINE, min(MOST_LINE, (self.height() - 6) / (self._num_rows() + 1)))
+
+    def _num_rows(self) -> int:
+        """Return how many lines stand under each other."""
+        return math.ceil(len(self.lines()) / self._num_columns())
+
+    def _room_of(self, row: int) -> QRectF:
+        """Return where a line lies, counted through the columns from the first."""
+        rows, line = max(1, self._num_rows()), self._line()
+        width = self._width()
+        column, place = divmod(row, rows)
+        return QRectF(column * (width + BETWEEN), self._head() + place * line, width, line)
 
     def rect_of(self, target: int) -> QRectF:
-        line = self._line()
-        return QRectF(0, self._head() + self._row_of(target) * line, self.width(), line)
+        return self._room_of(self._row_of(target))
 
     def target_at(self, at: QPointF) -> int:
-        row = int((at.y() - self._head()) // self._line()) - len(self.sum.starts)
-        return self._order[row] if 0 <= row < len(self._order) else -1
+        return next((target for target in self._order if self.rect_of(target).contains(at)), -1)
 
     def after(self, event: QKeyEvent) -> int:
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -211,52 +239,61 @@ class WorkedSum(PointedFigure):
     def paint(self, painter: QPainter, area: QRectF) -> None:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.translate(0, self._head() - self._line())
         self._paint_lines(painter)
         painter.restore()
 
     def _paint_lines(self, painter: QPainter) -> None:
-        colors, lines, height = theme.current(), self.lines(), self._line()
-        self._paint_line(painter, 0, ("", *self.sum.heads), "muted")
+        colors, lines = theme.current(), self.lines()
+        for column in range(self._num_columns() if self._has_heads() else 0):
+            first = self._room_of(column * self._num_rows())
+            self._paint_line(
+                painter, first.translated(0, -first.height()), ("", *self.sum.heads), "muted", True
+            )
         num_terms = len(self.sum.starts) + len(self._order)
         total = len(lines) - 1 - len(self.sum.ends) if self.sum.has_total else -1
         for row, line in enumerate(lines):
-            place = row - len(self.sum.starts)
+            place, room = row - len(self.sum.starts), self._room_of(row)
             is_term = 0 <= place < len(self._order)
             is_strong = row == total or (is_term and self._order[place] == self.sum.strong)
             is_after = row > total >= 0 or row > num_terms
             ink = "muted" if num_terms <= row < total else "text"
             is_last = is_after and row == len(lines) - 1
             if is_term and self._order[place] == self.current and not self._saving:
-                painter.fillRect(QRectF(0, (row + 1) * height, self.width(), height), colors.color("hover"))
-            self._paint_line(painter, row + 1, line, ink, is_strong or is_last, has_sign=is_term)
+                painter.fillRect(room, colors.color("hover"))
+            self._paint_line(painter, room, line, ink, False, is_strong or is_last, has_sign=is_term)
             if row == total:
                 painter.setPen(QPen(colors.color("text"), 1.2))
-                level_line(painter, self.width() * 0.72, self.width() - EDGE, (row + 1) * height)
+                level_line(painter, room.left() + room.width() * 0.72, room.right() - EDGE, room.top())
 
     def _paint_line(
         self,
         painter: QPainter,
-        row: int,
+        room: QRectF,
         line: tuple[str, str, str, str],
         ink: str,
+        is_head: bool,
         is_strong: bool = False,
         has_sign: bool = False,
     ) -> None:
-        width, height = self.width() - 2 * EDGE, self._line()
+        width, height = room.width() - 2 * EDGE, room.height()
         size = 12 if height < ROOMY else 14
-        metrics, top = QFontMetricsF(theme.ui_font(size, bold=is_strong)), row * height
+        metrics = QFontMetricsF(theme.ui_font(size, bold=is_strong))
         value = min(0.5, (metrics.horizontalAdvance(line[3]) + 8) / max(1, width))
         shares = SHARES if line[1] or line[2] else (1 - value, 0.0, 0.0, value)
-        left = EDGE
+        if width < NARROW and line[1] and line[2] and not is_head:
+            size = 11
+            line = (line[0], f"{line[1]} × {line[2]}", "", line[3])
+            taken = QFontMetricsF(theme.ui_font(size, bold=is_strong)).horizontalAdvance(line[1]) + 12
+            shares = (1 - (VALUE + taken) / width, taken / width, 0.0, VALUE / width)
+        left = room.left() + EDGE
         for column, (text, share) in enumerate(zip(line, shares, strict=True)):
-            room = QRectF(left, top, width * share - (10 if column == 1 else 2), height)
-            shade, side = "muted" if column in (1, 2) and row else ink, RIGHT if column else LEFT
-            write_parts(painter, room, text, shade, size=size, bold=is_strong, side=side | ABSOLUTE)
+            cell = QRectF(left, room.top(), width * share - (10 if column == 1 else 2), height)
+            shade, side = "muted" if column in (1, 2) and not is_head else ink, RIGHT if column else LEFT
+            write_parts(painter, cell, text, shade, size=size, bold=is_strong, side=side | ABSOLUTE)
             left += width * share
         if has_sign and line[1] and line[2]:
-            room = QRectF(EDGE + width * (shares[0] + shares[1]) - 8, top, 12, height)
-            write(painter, room, "×", "muted", size=size, bold=is_strong, side=CENTER)
+            sign = QRectF(room.left() + EDGE + width * (shares[0] + shares[1]) - 8, room.top(), 12, height)
+            write(painter, sign, "×", "muted", size=size, bold=is_strong, side=CENTER)
 
 
 def _signed(x: float, digits: int) -> str:

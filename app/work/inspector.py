@@ -15,7 +15,7 @@ from app.work.worker import Channel, Workers
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import ModelSummary
 
-FIRST_TEXT = "The bank by the river was steep."
+FIRST_TEXT = "The doctor asked the superstitious patient."  # one word is split, another one is guessed well
 TEXT, PAIR = "looking/text", "looking/text_pair"  # what was looked at last
 LONGEST_KEPT = 20_000  # characters
 

@@ -44,7 +44,9 @@ from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import flag_of, flag_words
 from engine.questions.how_read import HOW_READ, ReadSettings, add_how_read
 from engine.questions.known import LOOKING_INSIDE
+from engine.questions.label import LabellingQuestion
 from engine.questions.predict import PredictionQuestion
+from engine.questions.prevalence import PrevalenceQuestion
 from engine.questions.report import ReportQuestion
 from engine.questions.scores import scores_document
 from engine.questions.tokenize import TokenizeQuestion
@@ -252,6 +254,8 @@ def _parser() -> argparse.ArgumentParser:
         add_question(commands, kind)
     add_run_commands(commands)
     add_question(commands, EvaluationQuestion)
+    add_question(commands, PrevalenceQuestion)
+    add_question(commands, LabellingQuestion)
     add_question(commands, ComparisonQuestion)
     add_question(commands, ReportQuestion)
     add_doctor_command(commands)

@@ -1,62 +1,72 @@
-"""The card at the right: what happens in a step, its formula, one number worked out, and the way on."""
+"""What happens in a step, below its picture: a sentence, the formula with this text's numbers, the way on."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from app.look.inputs import LineEdit, SpinBox
-from app.look.labels import ElidedLabel, WholeLabel, label
-from app.look.layout import STRETCH, column, row
-from app.look.widgets import CARD_X, Card, button, named, set_role, tidy_spin
+from app.look.labels import ElidedLabel, WholeLabel
+from app.look.layout import STRETCH, column, row, stacked
+from app.look.widgets import Card, button, icon_button, named, set_role, tidy_spin
+from app.pages.anatomy.keys import KeysCard
 from app.pages.anatomy.sums import StepSum
+from app.pages.anatomy.what_if import Effect, Switches
 from app.plots.worked_sum import WorkedSum
+from app.settings import AppSettings
 
-NUMBER_WIDTH = 72  # px
-FORMULA = (15, 13)  # px: the first that fits
+NUMBER_WIDTH, LEAST_NUMBER = 124, 64  # px
+NARROW = 860  # px of the card
+HEIGHT = 146  # px of what stands in the card, whatever the step
+FORMULA_SIZE, SMALL_FORMULA = 15, 13  # px
+SHOWS_NUMBERS = "anatomy/shows_numbers"
 
 
 class HappensCard(Card):
-    """A sentence, a formula, a sum, and the steps before and after."""
+    """From the left: what happens, and the steps beside it; the sum, or what can be changed; its effect."""
 
+    _of = _formula = ""
+    _can_turn = _can_copy = False
+    _is_narrow = True
     stepped = Signal(int)  # -1: the step before, 1: the one after
     number_chosen = Signal(int)
     term_chosen = Signal(int)
     target_typed = Signal(str)
     hide_wanted = Signal()
     weight_wanted = Signal()
+    copy_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, settings: AppSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("anatomy_happens")
-        self.set_title(self.tr("What happens"))
+        self._settings = settings
         self.sentence = named(WholeLabel(""), "anatomy_sentence")
-        self._make_formula()
-        self._make_number_row()
-        self._make_target_row()
-        self.sum = named(WorkedSum(self.tr("One number worked out")), "anatomy_sum")
-        self.sum.set_empty_text(self.tr("Nothing is calculated in this step."))
-        self.sum.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self._make_ways()
-        self.body.setSpacing(7)
-        for widget in (self.sentence, self._formula_box, self._target_row, self._number_row):
-            self.add(widget)
-        self.add(self.sum, 1)
-        self.add(self._ways)
-        self.sum.term_chosen.connect(self.term_chosen)
+        self._make_formula()
+        self._make_target_row()
+        self._make_sum()
+        self.switches, self.effect = Switches(), Effect()
+        self._lay_out()
+        self.effect.opened.connect(self.show_switches)
+        self.effect.taken_back.connect(self.switches.take_back)
+        self.shows_numbers = bool(settings.value(SHOWS_NUMBERS, True))
+        self._show_numbers()
+
+    def _make_ways(self) -> None:
+        self.before = button("", name="anatomy_before")
+        self.after = button("", "primary", name="anatomy_after")
+        for each, by in ((self.before, -1), (self.after, 1)):
+            each.clicked.connect(lambda _checked=False, by=by: self.stepped.emit(by))
+        said = self.tr("Keys of this page")
+        self.keys = icon_button("help", said, name="anatomy_keys", call=self.show_keys)
+        self._ways = row(self.before, self.after, self.keys, STRETCH)
 
     def _make_formula(self) -> None:
-        self.formula = QLabel(textFormat=Qt.TextFormat.RichText, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.formula = QLabel(textFormat=Qt.TextFormat.RichText)
         self.formula.setObjectName("anatomy_formula")
-        self.line = named(ElidedLabel("", "muted"), "anatomy_line")
-        self.line.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._formula_box = QWidget()
-        set_role(self._formula_box, "formula")
-        self._formula_box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        column(self.formula, self.line, gap=0, margins=(10, 3, 10, 4), parent=self._formula_box)
-
-    def _make_number_row(self) -> None:
-        self.of = label("", "card-title", name="anatomy_of")
+        self.of = named(ElidedLabel("", "muted"), "anatomy_of")
+        self.of.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.number = named(
             SpinBox(minimum=1, maximum=1),
             "anatomy_number",
@@ -64,9 +74,13 @@ class HappensCard(Card):
             tool_tip=self.tr("Which number of the vector is worked out; a click on a stripe chooses one too"),
         )
         tidy_spin(self.number, NUMBER_WIDTH)
-        self.number.valueChanged.connect(self._number_turned)
-        self._number_row = QWidget()
-        row(self.of, STRETCH, self.number, parent=self._number_row)
+        self.number.valueChanged.connect(lambda number: self.number_chosen.emit(number - 1))
+        said = self.tr("Copy the vector in the frame")
+        self.copy_vector = icon_button("copy", said, name="anatomy_copy_vector", call=self.copy_wanted)
+        self._formula_row = QWidget()
+        parts = (self.formula, (self.of, 1), self.number, self.copy_vector)
+        row(*parts, gap=10, parent=self._formula_row)
+        self.hide_link = button("", "link", name="anatomy_hide_numbers", call=self._turn_numbers)
 
     def _make_target_row(self) -> None:
         self.target = named(
@@ -74,52 +88,73 @@ class HappensCard(Card):
             "anatomy_target",
             self.tr("The word that stood there"),
         )
-        self.target.editingFinished.connect(self._target_done)
-        self.hide_link = button(self.tr("Hide this piece"), "link", name="anatomy_hide")
-        self.hide_link.clicked.connect(self.hide_wanted)
+        self.target.editingFinished.connect(lambda: self.target_typed.emit(self.target.text()))
+        self.hide_piece = button(self.tr("Hide this piece"), "link", name="anatomy_hide")
+        self.hide_piece.clicked.connect(self.hide_wanted)
         self.weight_link = button(self.tr("To a weight…"), "link", name="anatomy_weight")
         self.weight_link.clicked.connect(self.weight_wanted)
         self._target_row = QWidget()
-        row((self.target, 1), self.hide_link, self.weight_link, parent=self._target_row)
+        row((self.target, 1), self.hide_piece, self.weight_link, parent=self._target_row)
 
-    def _make_ways(self) -> None:
-        self.before = button("", icon="chevron-left", name="anatomy_before")
-        self.after = button("", "primary", name="anatomy_after")
-        self.keys = label("← →", "muted")
-        for each, by in ((self.before, -1), (self.after, 1)):
-            each.setMinimumWidth(96)
-            each.clicked.connect(lambda _checked=False, by=by: self.stepped.emit(by))
-        self._ways = QWidget()
-        row(self.before, STRETCH, self.keys, STRETCH, self.after, gap=4, parent=self._ways)
+    def _make_sum(self) -> None:
+        self.sum = named(WorkedSum(self.tr("One number worked out")), "anatomy_sum")
+        self.sum.most_columns = 2
+        self.sum.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.sum.term_chosen.connect(self.term_chosen)
 
-    def show_told(self, told: StepSum, place: int, count: int) -> None:
+    def _lay_out(self) -> None:
+        self._middle = stacked(QWidget(), self.switches)
+        numbers = self._middle.widget(0)
+        link = row(self.hide_link, STRETCH)
+        column(self._formula_row, self._target_row, (self.sum, 20), STRETCH, link, gap=2, parent=numbers)
+        self._middle.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        left = column(self.sentence, STRETCH, self._ways, gap=8)
+        self._lines = [QFrame(), QFrame()]
+        for line in self._lines:
+            set_role(line, "upright")
+        whole = QWidget()
+        whole.setFixedHeight(HEIGHT)
+        parts = ((left, 5), self._lines[0], (self._middle, 9), self._lines[1], (self.effect, 5))
+        row(*parts, gap=18, parent=whole)
+        self.add(whole)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._is_narrow != (event.size().width() < NARROW):
+            self._is_narrow = not self._is_narrow
+            self.number.setPrefix("" if self._is_narrow else self.tr("number "))
+            self.number.setFixedWidth(LEAST_NUMBER if self._is_narrow else NUMBER_WIDTH)
+            self._show_formula()
+            self._show_numbers()
+
+    # ---- what is shown
+
+    def show_told(self, told: StepSum) -> None:
         """Show what is told of a step."""
-        self.set_hint(self.tr("step {step} of {count}").format(step=place + 1, count=count))
         self.sentence.setText(told.sentence)
-        for size in FORMULA:
-            text = f"<span style='font-size:{size}px'>{told.formula}</span>"
-            self.formula.setText(text if told.formula else "")
-            if self.formula.sizeHint().width() <= self.width() - 2 * CARD_X - 20:
-                break
+        self._formula = told.formula
+        self._show_formula()
         self.formula.setAccessibleName(told.line)
-        self.line.setText(told.line)
-        self.line.setVisible(bool(told.line))
-        self._formula_box.setVisible(bool(told.formula))
-        self.of.setText(told.of)
-        self._number_row.setVisible(bool(told.of))
-        self.number.setVisible(told.size > 1)
+        self.formula.setToolTip(told.line)
+        self._formula_row.setVisible(bool(told.formula))
         if told.spot is not None and told.size > 1:
             with QSignalBlocker(self.number):
                 self.number.setRange(1, told.size)
                 self.number.setValue(told.spot.number + 1)
+        self._of, self._can_turn, self._can_copy = told.of, told.size > 1, told.spot is not None
         self.sum.set_title(told.of or self.tr("One number worked out"))
         self.sum.set_sum(told.sum)
+        self._show_numbers()
+
+    def _show_formula(self) -> None:
+        size = SMALL_FORMULA if self._is_narrow else FORMULA_SIZE
+        self.formula.setText(f"<span style='font-size:{size}px'>{self._formula}</span>")
 
     def show_ways(self, before: str, after: str) -> None:
         """Name the steps before and after; "" where there is none."""
-        for each, name in ((self.before, before), (self.after, after)):
-            each.setText(name)
-            each.setEnabled(bool(name))
+        for each, name, said in ((self.before, before, f"‹ {before}"), (self.after, after, f"{after} ›")):
+            each.setText(said if name else "")
+            each.setAccessibleName(name)
             each.setVisible(bool(name))
 
     def show_target(self, target: str, guess: str, *, is_asked: bool, is_hidden: bool) -> None:
@@ -129,11 +164,51 @@ class HappensCard(Card):
         self.target.setPlaceholderText(self.tr("The word that stood there, say “{word}”").format(word=guess))
         if self.target.text() != target:
             self.target.setText(target)
-        self.hide_link.setVisible(not is_hidden)
+        self.hide_piece.setVisible(not is_hidden)
         self.weight_link.setVisible(is_hidden)
 
-    def _number_turned(self, number: int) -> None:
-        self.number_chosen.emit(number - 1)
+    def show_changeable(self, can_change: bool) -> None:
+        """Show what can be changed, and its effect, where anything can."""
+        self.effect.setVisible(can_change)
+        if not can_change:
+            self.show_switches(False)
+        self._show_middle()
 
-    def _target_done(self) -> None:
-        self.target_typed.emit(self.target.text())
+    def show_switches(self, are_shown: bool) -> None:
+        """Show what can be changed in the place of the sum, or the sum again."""
+        self.effect.button.setChecked(are_shown)
+        self._middle.setCurrentIndex(int(are_shown))
+        self._show_middle()
+
+    def show_keys(self) -> None:
+        """Show the keys of the page, over the card."""
+        card = KeysCard(self)
+        corner = self.keys.mapToGlobal(self.keys.rect().topLeft())
+        card.adjustSize()
+        card.move(corner.x(), corner.y() - card.height() - 6)
+        card.show()
+
+    def _turn_numbers(self) -> None:
+        self.shows_numbers = not self.shows_numbers
+        self._settings.set_value(SHOWS_NUMBERS, self.shows_numbers)
+        self._show_numbers()
+
+    def _show_numbers(self) -> None:
+        has_sum = not self.sum.is_empty
+        self.sum.setVisible(has_sum and self.shows_numbers)
+        self.of.setText(self._of if self.shows_numbers and not self._can_turn else "")
+        self.number.setVisible(has_sum and self.shows_numbers and self._can_turn)
+        self.copy_vector.setVisible(self._can_copy and not self._is_narrow)
+        self.hide_link.setVisible(has_sum)
+        self.hide_link.setText(
+            self.tr("Hide the numbers") if self.shows_numbers else self.tr("Show the numbers")
+        )
+        self._show_middle()
+
+    def _show_middle(self) -> None:
+        """Leave the room to the sentence where nothing is calculated, and nothing can be changed."""
+        is_empty = self._formula_row.isHidden() and self._target_row.isHidden()
+        is_shown = not is_empty or self._middle.currentIndex() == 1
+        self._middle.setVisible(is_shown)
+        self._lines[0].setVisible(is_shown)
+        self._lines[1].setVisible(self.effect.isVisibleTo(self))

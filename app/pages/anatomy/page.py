@@ -10,31 +10,31 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtCore import QPointF, QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
-from app.look.labels import label, tip
-from app.look.layout import column, row, set_margins
-from app.look.widgets import CARD_X, GAP, Card, ScrollView, icon_button, named
+from app.look.labels import label
+from app.look.layout import row
+from app.look.widgets import Card, ScrollView, named, set_role
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
 from app.pages.anatomy.requests import AnatomyRequest, ChangedAnatomy
 from app.pages.anatomy.state import AnatomyState, ChangesRows, Walk
-from app.pages.anatomy.steps.known import chips, neighbours, step_at, title_of
+from app.pages.anatomy.steps.known import FIRST_STEP, can_change, chips, neighbours, step_at, title_of
 from app.pages.anatomy.sums import StepSum
-from app.pages.anatomy.what_if import WhatIfCard, changes_words
+from app.pages.anatomy.what_if import changes_words
 from app.pages.inside.model_bar import model_caption
 from app.pages.inside.page import LookingPage
 from app.pages.inside.texts import TextPair
 from app.plots.before_now import AnswerBeforeNow
-from app.plots.buttons import save_icon, yield_to_layout
+from app.plots.buttons import yield_to_layout
 from app.plots.figure import Figure
-from app.plots.step_chips import StepChips
+from app.plots.step_chips import StepChips, StepGroups
 from app.plots.vector_rows import VectorPicture, VectorRows
 from app.session import Session
 from app.work.worker import Channel
@@ -42,19 +42,21 @@ from engine.errors import UserError
 from engine.inspect.anatomy.changes import PassSettings
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
 from engine.inspect.anatomy.steps import ORDER
+from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
 from engine.questions.anatomy import TraceQuestion
+from engine.text.vocabulary import MASK
 
 COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
-RIGHT, LEAST_RIGHT = 328, 290  # px
-LEAST_PICTURE = 240
-NARROW = 860  # px of the page
+LEAST_PICTURE = 160  # px
+MOST_PIECES, LEAST_ROWS = 12, 10  # so many pieces always have a row each; of more, so many rows are shown
+BOXES = {"piece": 136, "layer": 126, "head": 98, "answer": 140}  # px
 
 
 class AnatomyPage(LookingPage[AnatomyState]):
-    """The strip of steps; the picture; what happens; what if."""
+    """The groups of steps and those of the open one; the picture; what happens, and what if."""
 
     state_kind = AnatomyState
 
@@ -63,10 +65,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.setObjectName("anatomy_page")
         self.header.title_label.setText(self.tr("Step by step"))
         self.header.set_sentence(self.tr("One text through BERT, every number real."))
-        self.header.sentence_label.setToolTip(
-            tip(self.tr("Keys: ← → step · ↑ ↓ piece · PgUp PgDn layer · [ ] head"))
-        )
-        self.walk = Walk()
+        self.walk = Walk(step=FIRST_STEP)
+        self._begins = True  # nothing was chosen yet: it opens at the first word that says something
         self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
         self.found: ChangedAnatomy | None = None  # an old answer stays until a new one comes
         self.told: StepSum | None = None
@@ -90,7 +90,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.texts = TextPair(self.session, name="anatomy")
         self.count = label("", "muted", name="anatomy_count")
         self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.groups = named(StepGroups(self.tr("Groups of steps")), "anatomy_groups")
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
+        for steps in (self.groups, self.strip):
+            steps.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.picture = named(Card(), "anatomy_picture")
         self.rows = named(VectorRows(self.tr("Step")), "anatomy_rows")
         yield_to_layout(self.rows, LEAST_PICTURE)
@@ -103,41 +106,27 @@ class AnatomyPage(LookingPage[AnatomyState]):
                 ("answer", self.tr("Head on top")),
             )
         }
-        said = self.tr("Copy the vector in the frame")
-        self.copy_vector = icon_button("copy", said, name="anatomy_copy_vector", call=self.copy_chosen_vector)
-        self.happens = HappensCard()
-        self.what_if = WhatIfCard()
+        self.happens = HappensCard(self.session.settings)
+        self.what_if, self.effect = self.happens.switches, self.happens.effect
 
     def _lay_out(self) -> None:
-        strip = self.strip_card = Card()
-        strip.add(self.strip)
-        inside = strip.layout()
-        assert inside is not None  # the card made it
-        set_margins(inside, (CARD_X, 8, CARD_X, 8))
-        for box in self.boxes.values():
-            self.picture.add_corner(box)
-        self.picture.add_corner(self.copy_vector, save_icon(self.rows))
-        self.picture.add(self.rows, 1)
-        self.happens.setFixedWidth(RIGHT)
-        inner = QWidget()
-        both = row((self.picture, 1), self.happens, gap=GAP)
-        column(strip, (both, 1), self.what_if, gap=GAP, parent=inner)
-        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
-        self.work.addWidget(ScrollView(inner), 1)  # a low window scrolls
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_wide = event.size().width() >= NARROW
-        self.happens.setFixedWidth(RIGHT if is_wide else LEAST_RIGHT)
-        self.happens.keys.setVisible(is_wide and not self.is_bare)
-        self.picture.title_label.setVisible(is_wide)  # the strip says it too
         for name, box in self.boxes.items():
-            wide, narrow = (150, 104) if name in ("piece", "answer") else (96, 92)
-            box.setFixedWidth(wide if is_wide else narrow)
+            box.setFixedWidth(BOXES[name])
+        strip = self.strip_card = Card()
+        strip.add(self.groups)
+        strip.add_layout(row((self.strip, 1), *self.boxes.values()))
+        self.picture.add(self.rows, 1)
+        self.view = ScrollView(self.picture)
+        set_role(self.picture, "card")
+        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
+        self.work.addWidget(strip)
+        self.work.addWidget(self.view, 1)  # a low window scrolls
+        self.work.addWidget(self.happens)
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
         self.strip.step_chosen.connect(self._choose_step)
+        self.groups.step_chosen.connect(self._choose_step)
         self.rows.number_chosen.connect(self._choose_number)
         self.rows.foot_chosen.connect(self._choose_foot)
         self.rows.row_chosen.connect(self._choose_row)
@@ -148,6 +137,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.happens.weight_wanted.connect(self._open_last_weight)
         self.happens.target_typed.connect(lambda typed: self._go(self.walk.changed(target=typed)))
         self.happens.hide_wanted.connect(self._hide_piece)
+        self.happens.copy_wanted.connect(self.copy_chosen_vector)
         self.what_if.changed.connect(self._change)
         self.boxes["piece"].activated.connect(lambda place: self._go(self.walk.on_piece(place)))
         self.boxes["layer"].activated.connect(lambda place: self._go(self.walk.in_layer(place + 1)))
@@ -160,6 +150,9 @@ class AnatomyPage(LookingPage[AnatomyState]):
             ("PgDown", lambda: self._go(self.walk.in_layer(self.walk.layer + 1))),
             ("[", lambda: self._go(self.walk.in_head(self.walk.head - 1))),
             ("]", lambda: self._go(self.walk.in_head(self.walk.head + 1))),
+            ("W", self._turn_what_if),
+            ("0", self.what_if.take_back),
+            ("?", self.happens.show_keys),
         ):
             self._add_key(keys, call)
 
@@ -233,6 +226,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
                 self.rows.set_empty_text(self.tr("Every number of this text is being computed…"))
             self.count.setText(self.tr("{count}, computing…").format(count=self.count.text()))
 
+    def _turn_what_if(self) -> None:
+        if self.found is not None and can_change(self.walk):
+            self.happens.show_switches(not self.effect.button.isChecked())
+
     def _is_of(self, asked: AnatomyRequest, found: ChangedAnatomy) -> bool:
         before = found.before
         return (before.about.folder, before.text, before.text_pair) == (
@@ -244,13 +241,24 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _take(self, found: ChangedAnatomy) -> None:
         self.accept()
         self._say_count(found.before.num_tokens)
-        self.found = found
-        config = found.now.config
+        config, was = found.now.config, self.found
         shape = (config.num_hidden_layers, config.num_attention_heads)
-        walk, self._wanted = self._wanted or self.walk, None
+        walk, wanted, self._wanted = self._wanted or self.walk, self._wanted, None
+        self.found = found
         self.walk = walk.fitted(shape, found.now.num_tokens).changed(changes=found.now.changes)
+        if wanted is None and (self._begins or self._is_elsewhere(was, found.now)):
+            self.walk = self.walk.on_piece(vectors.first_content(found.now))
+        self._begins = False
         self._fill_boxes()
         self._show()
+
+    def _is_elsewhere(self, was: ChangedAnatomy | None, now: Anatomy) -> bool:
+        """Whether another text has another piece in the place of the chosen one; a [MASK] hides the same."""
+        if was is None or was.now.text == now.text:
+            return False
+        place = self.walk.piece
+        same = was.now.pieces[place : place + 1] == now.pieces[place : place + 1]
+        return not same and now.pieces[place] != MASK
 
     def _refuse(self, error: BaseException) -> None:
         self._wanted = None
@@ -266,13 +274,11 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     def _set_filled(self, is_filled: bool) -> None:
         """Show what belongs to numbers where there are some, else the picture's reason alone."""
-        for part in (self.strip_card, self.happens, self.what_if, self.copy_vector):
+        for part in (self.strip_card, self.happens):
             part.setVisible(is_filled)
         for box in self.boxes.values():
             box.setVisible(is_filled)
         self.copy_button.setEnabled(is_filled)
-        if not is_filled:
-            self.picture.set_title("")
 
     # ---- what is shown, kept and shown again
 
@@ -291,7 +297,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
             self._take(self.found)
 
     def figures_shown(self) -> tuple[Figure, ...]:
-        return tuple(one for one in (self.rows, self.what_if.end) if not one.is_empty)
+        shown = (self.rows, self.effect.end)
+        return tuple(one for one in shown if not one.is_empty and one.isVisibleTo(self))
 
     # ---- walking
 
@@ -356,7 +363,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
         now = self.found.now
         entries = {
             "piece": [self.tr("of “{piece}”").format(piece=name) for name in vectors.piece_names(now)],
-            "layer": [self.tr("layer {n}").format(n=n) for n in range(1, self.walk.shape[0] + 1)],
+            "layer": [
+                self.tr("layer {n} of {count}").format(n=n, count=self.walk.shape[0])
+                for n in range(1, self.walk.shape[0] + 1)
+            ],
             "head": [self.tr("head {n}").format(n=n) for n in range(1, self.walk.shape[1] + 1)],
         }
         for name, said in entries.items():
@@ -382,17 +392,17 @@ class AnatomyPage(LookingPage[AnatomyState]):
             return
         if self.strip_card.isHidden():
             self._set_filled(True)
-        self.strip.set_steps(chips(walk, found), walk.place)
-        self.picture.set_title(step_at(walk).name())
+        for steps in (self.groups, self.strip):
+            steps.set_steps(chips(walk, found), walk.place)
         self._show_boxes(found)
         self.told = step_at(walk).tell(found.now, walk)
-        self.happens.show_told(self.told, walk.place, len(ORDER))
+        self.happens.show_told(self.told)
         self.happens.show_ways(*neighbours(walk))
         self._show_target(found)
         self._paint()
         self.what_if.show_parts(walk, found.now)
         self._show_end(found)
-        self.copy_vector.setEnabled(self.told.spot is not None)
+        self.happens.show_changeable(can_change(walk))
 
     def _show_boxes(self, found: ChangedAnatomy) -> None:
         walk, step = self.walk, step_at(self.walk)
@@ -422,13 +432,20 @@ class AnatomyPage(LookingPage[AnatomyState]):
             return
         count, rows = found.now.num_tokens, self.rows
         step = step_at(self.walk)
-        picture = step.picture(found.now, self.walk, rows.most_rows)  # of a long text the same in every step
-        if rows.most_rows < count <= rows.room_for(VectorPicture()):
-            whole = step.picture(found.now, self.walk, count)
-            picture = whole if count <= rows.room_for(whole) else picture
+        if count <= MOST_PIECES:  # each has a row, and the picture scrolls where they have no room
+            picture = step.picture(found.now, self.walk, max(count, rows.most_rows))
+            rows.setMinimumHeight(rows.least_height(picture))
+        else:
+            picture = step.picture(found.now, self.walk, rows.most_rows)  # the same rows in every step
+            if count <= rows.room_for(VectorPicture()):
+                whole = step.picture(found.now, self.walk, count)
+                picture = whole if count <= rows.room_for(whole) else picture
+            rows.setMinimumHeight(rows.height_for(LEAST_ROWS))
         self.rows.set_title(title_of(self.walk))
         self.rows.set_picture(picture)
         self.rows.set_caption(self._caption(found))
+        rect = self.rows.chosen_rect().translated(self.rows.mapTo(self.picture, QPointF(0, 0)))
+        self.view.ensureVisible(0, round(rect.center().y()), 0, round(rect.height()))
 
     def _caption(self, found: ChangedAnatomy) -> list[tuple[str, str]]:
         now, walk = found.now, self.walk
@@ -452,19 +469,19 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if shown == self._ended:
             return
         self._ended = shown
+        told = changes_words(now.changes, now.pieces)
         if not head:
-            self.what_if.show_end(self.tr("At the end"), ())
+            self.effect.show_end(self.tr("At the end"), (), told)
             return
         place = vectors.answer_place(now, self.walk)
         title = self.tr("At the end")
         if head == MASKED:
             title = self.tr("At the end, for {piece}").format(piece=vectors.piece_names(now)[place])
-        found_answers = effect(found.before, now, head, place)
         outcomes = [
             AnswerBeforeNow(vectors.answer_words(now, head, one.key), one.before, one.now)
-            for one in found_answers
+            for one in effect(found.before, now, head, place)
         ]
-        self.what_if.show_end(title, outcomes)
+        self.effect.show_end(title, outcomes, told)
 
     # ---- taking along
 

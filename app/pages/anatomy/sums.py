@@ -118,7 +118,7 @@ def _taken(anatomy: Anatomy, spot: Spot) -> str:
 def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     names = [words.number(i) for i in range(1, len(done.terms) + 1)]
     root = done.steps["root"]
-    divided = words.translate("anatomy", "divided by √{size} = {root}").format(
+    divided = words.translate("anatomy", "by √{size} = {root}").format(
         size=len(names), root=words.decimal(root, 3)
     )
     return _products(

@@ -45,6 +45,14 @@ LETTERS = {
     "C": "C",
 }
 
+_FUNCTION_WORDS = """
+a about after all also am an and any are as at be because been before but by can could did do does for from
+had has have he her hers him his how i if in into is it its may me might more most must my no not of on or
+our ours she should so some such than that the their theirs them then there these they this those to us was
+we were what when where which while who whom whose why will with would you your yours
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())  # of English, with its forms of be, have and do
+
 
 def width_of(name: str) -> str:
     """Return which of the widths a vector has: of a head, of the model, or of the feed-forward part."""
@@ -90,6 +98,18 @@ def target_id(anatomy: Anatomy, walk: Walk) -> int:
         return wordpiece.tokens.index(typed)
     ids = wordpiece.encode_ids([typed])[0].tolist()
     return int(ids[0]) if len(ids) == 1 and ids[0] != wordpiece.unk_id else -1
+
+
+def first_content(anatomy: Anatomy) -> int:
+    """Return the first piece that begins a word that says something, "bank" before "the"; else the first."""
+    special = anatomy.encoding.special_tokens_mask
+    own = [place for place in range(anatomy.num_tokens) if not special[place]]
+    said = (place for place in own if _says_something(anatomy.pieces[place]))
+    return next(said, own[0] if own else 0)
+
+
+def _says_something(piece: str) -> bool:
+    return piece[:1].isalpha() and piece.lower() not in FUNCTION_WORDS
 
 
 def piece_names(anatomy: Anatomy) -> tuple[str, ...]:

@@ -11,30 +11,28 @@ from app import words
 from app.look.inputs import ComboBox, Slider, SpinBox
 from app.look.labels import PART, ElidedLabel, label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, button, named, tidy_spin
+from app.look.widgets import button, icon_button, named, tidy_spin
 from app.pages.anatomy.state import Walk
 from app.plots.before_now import AnswerBeforeNow, BeforeNow
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, MOST_SCALE, RESIDUALS, PassSettings
 from engine.inspect.anatomy.vectors import Anatomy
 
 TENTHS = 10  # of the slider
-LEAST_END, MOST_END = 176, 330  # px
 
 
-class WhatIfCard(Card):
-    """Changes at the left, what they do to the very end at the right."""
+class Switches(QWidget):
+    """What can be changed where a walk stands: its head, its layer's residuals, its piece."""
 
-    changed = Signal(object)  # Changes
+    changed = Signal(object)  # PassSettings
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__(parent)
         self.setObjectName("anatomy_what_if")
         self.changes = PassSettings()
         self._walk = Walk()
         self._own_segment = 0
         self._make_switches()
         self._make_places()
-        self._make_end()
         self._lay_out()
 
     def _make_switches(self) -> None:
@@ -61,7 +59,6 @@ class WhatIfCard(Card):
 
     def _make_places(self) -> None:
         self.piece = ElidedLabel("", "muted")
-        self.piece.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.position = tidy_spin(named(SpinBox(minimum=0), "anatomy_position", self.tr("Position")), 66)
         self.segment = named(ComboBox(), "anatomy_segment", self.tr("Segment"))
         self.segment.addItem(self.tr("text A"), 0)
@@ -69,24 +66,12 @@ class WhatIfCard(Card):
         self.position.valueChanged.connect(self._moved)
         self.segment.activated.connect(self._segment_chosen)
 
-    def _make_end(self) -> None:
-        self.end_title = label("", "card-title", name="anatomy_end_title")
-        self.before_mark = label(self.tr("▏ before"), "muted")
-        self.end = named(BeforeNow(self.tr("At the end")), "anatomy_end")
-        self.as_it_was = button(self.tr("Reset"), "link", name="anatomy_as_it_was", call=self._take_back)
-
     def _lay_out(self) -> None:
-        title = label(self.tr("What if…?"), "card-title")
-        self.told = named(ElidedLabel("", "muted"), "anatomy_changes")
-        scale = label(self.tr("Head’s scale"), "muted")
-        first = row(self.head, *self.residuals.values(), STRETCH, gap=12)
-        second = row(
-            scale, (self.scale, 2), self.scale_words, (self.piece, 1), self.position, self.segment, gap=8
-        )
-        left = column(row(title, (self.told, 1), self.as_it_was, gap=10), first, second, gap=5)
-        right = QWidget(minimumWidth=LEAST_END, maximumWidth=MOST_END)
-        column(row(self.end_title, STRETCH, self.before_mark), self.end, STRETCH, gap=2, parent=right)
-        self.add_layout(row((left, 3), (right, 2), gap=20))
+        scale = label(self.tr("scale"), "muted")
+        head = row(self.head, scale, (self.scale, 1), self.scale_words, gap=10)
+        residuals = row(*self.residuals.values(), STRETCH, gap=12)
+        place = row((self.piece, 1), self.position, self.segment)
+        column(head, residuals, place, STRETCH, gap=8, parent=self)
 
     def show_parts(self, walk: Walk, anatomy: Anatomy) -> None:
         """Show what can be otherwise where a walk stands."""
@@ -109,15 +94,10 @@ class WhatIfCard(Card):
         self.scale_words.setText(words.decimal(scale, 1))
         said = self.tr("“{piece}” at position").format(piece=anatomy.pieces[walk.piece])
         self.piece.setText(said)
-        self.told.setText(changes_words(self.changes, anatomy.pieces))
-        self.as_it_was.setEnabled(bool(self.changes))
 
-    def show_end(self, title: str, outcomes: Sequence[AnswerBeforeNow]) -> None:
-        """Show what stands at the end, now and before."""
-        self.end_title.setText(title)
-        self.end.set_title(title)
-        self.end.set_outcomes(tuple(outcomes), is_changed=bool(self.changes))
-        self.before_mark.setVisible(bool(self.changes))
+    def take_back(self) -> None:
+        """Have all as it was."""
+        self._change(PassSettings())
 
     def _change(self, changes: PassSettings) -> None:
         if changes != self.changes:
@@ -141,8 +121,33 @@ class WhatIfCard(Card):
     def _segment_chosen(self, segment: int) -> None:
         self._change(self.changes.with_segment(self._walk.piece, segment, self._own_segment))
 
-    def _take_back(self) -> None:
-        self._change(PassSettings())
+
+class Effect(QWidget):
+    """The button that opens the switches, what is changed, and what stands at the very end."""
+
+    opened = Signal(bool)
+    taken_back = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.button = button(self.tr("What if…?"), name="anatomy_what_if_button")
+        self.button.setCheckable(True)
+        self.button.clicked.connect(self.opened)
+        self.told = named(ElidedLabel("", "changed"), "anatomy_changes")
+        said = self.tr("Reset")
+        self.as_it_was = icon_button("close", said, name="anatomy_as_it_was", call=self.taken_back)
+        self.end_title = named(ElidedLabel("", "muted"), "anatomy_end_title")
+        self.end = named(BeforeNow(self.tr("At the end")), "anatomy_end")
+        head = row(self.button, (self.told, 1), self.as_it_was)
+        column(head, self.end_title, self.end, STRETCH, gap=2, parent=self)
+
+    def show_end(self, title: str, outcomes: Sequence[AnswerBeforeNow], told: str) -> None:
+        """Show what stands at the end, now and before. Args: told: what is changed; "" where nothing is."""
+        self.told.setText(told)
+        self.as_it_was.setVisible(bool(told))
+        self.end_title.setText(PART.join((title, self.tr("▏ before"))) if told else title)
+        self.end.set_title(title)
+        self.end.set_outcomes(tuple(outcomes), is_changed=bool(told))
 
 
 def changes_words(changes: PassSettings, pieces: Sequence[str]) -> str:

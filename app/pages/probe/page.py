@@ -212,6 +212,11 @@ class ProbePage(LookingPage[ProbeState]):
         self.words_view.top_k = count
         self.refresh()
 
+    def take_caret(self) -> None:
+        """Let a person type the text at once."""
+        self.tabs.setCurrentIndex(WORDS)
+        self.sentence.begin_typing()
+
     def _look_at(self, text: str) -> None:
         """Look at one text of a table alone: how surprising each of its words is."""
         self.inspector.set_text(text)

@@ -150,6 +150,12 @@ class SentenceCard(Card):
         if wanted and self.isVisible():
             self.texts.box_a.setFocus()
 
+    def begin_typing(self) -> None:
+        """Show the box for the text, with the caret in it and all of it selected."""
+        self.edit.setChecked(True)
+        self.texts.box_a.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.texts.box_a.selectAll()
+
     def _edit_clicked(self, wanted: bool) -> None:
         self._settings.set_value(IS_OPEN, wanted)
 

@@ -8,12 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from PySide6.QtCore import QDate, QLocale
 
 from app import words
 from app.look.labels import PART
@@ -146,7 +143,7 @@ def cell_words(row: RunRow, column: str) -> str:
     if column == "size":
         return words.file_size(sum(facts.size for facts in row.runs))
     if column == "when":
-        return day(max(facts.began for facts in row.runs))
+        return words.day(max(facts.began for facts in row.runs))
     if column == "score":
         return "" if found is None else score_words(found.metric, found.mean)
     if column == "metric":
@@ -322,20 +319,6 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def day(moment: float) -> str:
-    """Return the day of a moment, near ones by their names."""
-    then = datetime.fromtimestamp(moment)
-    ago = (date.today() - then.date()).days
-    if ago == 0:
-        return translate("runs", "today")
-    if ago == 1:
-        return translate("runs", "yesterday")
-    if 1 < ago < 7:
-        return QLocale().dayName(then.isoweekday())
-    form = translate("runs", "d MMM") if ago < 300 else translate("runs", "d MMM yyyy")
-    return str(QLocale().toString(QDate(then.year, then.month, then.day), form))
 
 
 def moment_words(moment: float) -> str:

@@ -6,16 +6,18 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from app import words
+from app.shipped import ShippedLecture
 from app.work.later import later
 from app.work.titles import run_title
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
+from engine.runs.facts import RunFacts, read_facts
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
-from engine.train.run.kept import history
 from engine.train.run.runs import RunState, list_runs
 from engine.train.run.runs import read_config as read_run_config
 
@@ -26,23 +28,26 @@ else:
 
 MOST_RUNS, MOST_TABLES = 6, 6
 LONGEST_NAME = 60
+PER_CENT = ("accuracy",)  # shares of rows, told as per cent
 
 
 @dataclass(frozen=True, slots=True)
 class LookPlaces:
-    """Where to look. kept_run: the one that ships with Cloze; None where it is missing."""
+    """Where to look. kept_run, lecture: what ships with Cloze; None where it is missing."""
 
     runs_root: Path
     tables: tuple[str, ...]
     kept_run: Path | None
+    lecture: ShippedLecture | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRun:
-    """A run folder and its settings."""
+    """A run folder and its settings. facts: what its files say of it; None where they were not read."""
 
     info: RunState
     config: FineTuneConfig | PretrainConfig
+    facts: RunFacts | None = None
 
     @property
     def page(self) -> str:
@@ -59,15 +64,16 @@ class FoundRun:
 class RecentWork:
     """The runs and tables that the page lists.
 
-    num_runs: all there are. kept_run, num_kept: the run that ships with Cloze, and how often it kept its
-    weights. problem: why runs, or some, are not listed.
+    tables: each with its size in bytes and when it was written. num_runs: all there are. kept_run: the one
+    that ships with Cloze. lecture: how many scenes the first has, and minutes. problem: why runs, or some,
+    are not listed.
     """
 
     runs: tuple[FoundRun, ...] = ()
     num_runs: int = 0
-    tables: tuple[Path, ...] = ()
+    tables: tuple[tuple[Path, int, float], ...] = ()
     kept_run: FoundRun | None = None
-    num_kept: int = 0
+    lecture: tuple[int, int] = (0, 0)
     problem: Sentence | None = None
 
 
@@ -81,15 +87,24 @@ def look(wanted: LookPlaces) -> Generator[Event, None, RecentWork]:
     yield Progress(stage=stage, done=num_runs, total=0)
     if runs:
         import_module("torch")  # here, not on the window's thread: the words for some metrics stand on it
-    tables = [path for path in map(Path, wanted.tables) if path.is_file()]
+    tables = [found for path in map(Path, wanted.tables) if (found := _table(path)) is not None]
     return RecentWork(
         runs=runs,
         num_runs=num_runs,
         tables=tuple(tables[:MOST_TABLES]),
         kept_run=_kept_run(wanted.kept_run) if wanted.kept_run else None,
-        num_kept=len(history(wanted.kept_run)) if wanted.kept_run else 0,
+        lecture=wanted.lecture.length() if wanted.lecture else (0, 0),
         problem=problem,
     )
+
+
+def _table(path: Path) -> tuple[Path, int, float] | None:
+    """Return a file with its size and when it was written; None where it is gone."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return (path, facts.st_size, facts.st_mtime) if S_ISREG(facts.st_mode) else None
 
 
 def _runs(root: Path) -> tuple[tuple[FoundRun, ...], int, Sentence | None]:
@@ -104,7 +119,7 @@ def _runs(root: Path) -> tuple[tuple[FoundRun, ...], int, Sentence | None]:
         if len(found) == MOST_RUNS:
             break
         try:
-            found.append(FoundRun(info, read_run_config(info.path)))
+            found.append(FoundRun(info, read_run_config(info.path), read_facts(info.path, root)))
         except UserError:
             unread.append(info.name)
     if not unread:
@@ -126,42 +141,73 @@ def _kept_run(run: Path) -> FoundRun | None:
 # ---- in words
 
 
-def run_words(run: FoundRun) -> str:
-    """Return in a line what became of a run; the end may be cut."""
+def state_of(run: FoundRun) -> tuple[str, str]:
+    """Return what became of a run in a word, and the colour of that word."""
     info = run.info
-    step = words.number(info.step)
-    if info.state == "crashed":
-        said = (
-            words.translate("WelcomePage", "interrupted at step {step}").format(step=step)
-            if info.step
-            else words.translate("WelcomePage", "interrupted as it began")
-        )
-    elif info.state == "running":
-        said = words.translate("WelcomePage", "in training, step {step}").format(step=step)
-    elif info.state == "failed":
-        said = words.translate("WelcomePage", "failed at step {step}").format(step=step)
-    elif info.state == "stopped":
-        said = words.translate("WelcomePage", "stopped at step {step}").format(step=step)
-    else:
-        said = _reached(info) or words.translate("WelcomePage", "finished at step {step}").format(step=step)
     if info.problem is not None:
-        said = words.translate("WelcomePage", "its files are damaged; step {step}").format(step=step)
-    kind = (
-        words.translate("WelcomePage", "pretrained")
-        if run.page == "pretrain"
-        else words.translate("WelcomePage", "fine-tuned")
-    )
-    return f"{said} · {kind}"
+        return words.translate("WelcomePage", "damaged"), "wrong"
+    return {
+        "running": (words.translate("WelcomePage", "running"), "accent"),
+        "finished": (words.translate("WelcomePage", "finished"), "fine"),
+        "stopped": (words.translate("WelcomePage", "stopped"), "muted"),
+        "crashed": (words.translate("WelcomePage", "interrupted"), "look"),
+    }.get(info.state, (words.translate("WelcomePage", "failed"), "wrong"))
 
 
-def _reached(info: RunState) -> str:
-    """Return how good a finished run's model is."""
-    if info.best_metric is None:
-        return ""
-    if info.metric_name == "accuracy":
-        return words.translate("WelcomePage", "{share} right").format(share=words.share(info.best_metric))
-    if info.metric_name == "mlm_accuracy":
-        return words.translate("WelcomePage", "guesses {share} right").format(
-            share=words.share(info.best_metric)
-        )
-    return metric_words(info.metric_name, info.best_metric)
+def run_words(run: FoundRun) -> str:
+    """Return in a line how far a run came, or how good its model is."""
+    info = run.info
+    step, count = words.number(info.step), words.number(info.num_steps)
+    if info.state == "finished" and info.problem is None and (reached := _reached(run)):
+        return reached
+    if not info.step and info.state != "finished":
+        return words.translate("WelcomePage", "before its first step")
+    if info.num_steps > info.step:
+        return words.translate("WelcomePage", "step {step} of {count}").format(step=step, count=count)
+    return words.translate("WelcomePage", "step {step}").format(step=step)
+
+
+def verb_of(run: FoundRun) -> str:
+    """Return what can be done with a run, in a word."""
+    if run.info.problem is not None:
+        return words.translate("WelcomePage", "Open…")
+    if run.info.state == "running":
+        return words.translate("WelcomePage", "Watch")
+    if run.info.state != "finished":
+        return words.translate("WelcomePage", "Resume")
+    if run.page == "finetune":
+        return words.translate("WelcomePage", "Evaluate")
+    return words.translate("WelcomePage", "Open…")
+
+
+def day_of(run: FoundRun) -> str:
+    """Return the day on which a run ended, or began."""
+    facts = run.facts
+    moment = 0.0 if facts is None else facts.ended or facts.began
+    return words.day(moment) if moment else ""
+
+
+def _reached(run: FoundRun) -> str:
+    """Return how good a finished run's model is, with the interval and the rows where they are known."""
+    info, score = run.info, None if run.facts is None else run.facts.score()
+    if score is None:
+        return "" if info.best_metric is None else _score_words(info.metric_name, info.best_metric)
+    said = _score_words(score.metric, score.value)
+    if score.interval is None or score.metric not in PER_CENT:
+        return said
+    low, high = (words.share(x).removesuffix(" %") for x in score.interval)
+    parts = {
+        "validation": words.translate("WelcomePage", "{share} ({low} to {high}), {count} validation rows"),
+        "test": words.translate("WelcomePage", "{share} ({low} to {high}), {count} test rows"),
+    }
+    count = words.number(score.rows)
+    return parts[score.split].format(share=words.share(score.value), low=low, high=high, count=count)
+
+
+def _score_words(metric: str, value: float) -> str:
+    if metric == "accuracy":
+        return words.translate("WelcomePage", "{share} right").format(share=words.share(value))
+    if metric == "mlm_accuracy":
+        said = words.translate("WelcomePage", "guesses {share} of hidden words right")
+        return said.format(share=words.share(value))
+    return metric_words(metric, value)

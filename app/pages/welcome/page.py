@@ -1,4 +1,4 @@
-"""The Welcome page: three ways in, what was done lately, and what ships with Cloze to try it on.
+"""The Start page: BERT guessing a word, two ways to a model of one's own, what was done lately, and samples.
 
 It opens things and leads to the page that shows them; it keeps nothing. Files are looked at on a worker only.
 """
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QWidget
 
 from app import shipped, words
-from app.look.labels import PART, label, tip
-from app.look.layout import STRETCH, row
+from app.look.labels import PART, ElidedLabel, WholeLabel, label, tip
+from app.look.layout import column, row
 from app.look.page import Page
-from app.look.widgets import GAP, button, set_role
+from app.look.widgets import GAP, Card, ScrollView, button, set_role
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
 from app.pages.run.state import RunPageState
@@ -25,25 +25,26 @@ from app.pages.welcome.found import (
     FoundRun,
     LookPlaces,
     RecentWork,
+    day_of,
     look,
     run_words,
+    state_of,
+    verb_of,
 )
-from app.pages.welcome.parts import CLAUSE, NEW_LINE, ListCard, ListEntry, Piece, WayCard
+from app.pages.welcome.guess import GuessCard
+from app.pages.welcome.parts import ListCard, ListEntry
 from app.session import Session
 from app.shipped import sample_data_path
-from app.work.library import ModelEntry, entry_words
-from app.work.titles import model_title, shape_words
+from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.text.vocabulary import MASK
 from engine.train.run.runs import MODEL
 
-HIDDEN_WORD = f"The children {MASK} playing in the garden."
 MASKED_WORDS = "masked_words"  # of `Inventory.answers`
-MOST_MODELS = 10
 POLARITY = "polarity"  # the sample that a first classifier learns from
-TALL = 660  # pixels of the page from which there is room for sketches
-LEVELS = {"crashed": "look", "failed": "wrong"}
+WIDE = 1000  # px of the page from which samples stand in three columns
+SHARES = (62, 39)  # of the width: what is live and what goes on; what is begun
 
 
 class WelcomePage(Page):
@@ -56,13 +57,14 @@ class WelcomePage(Page):
     open_wanted = Signal()  # a table of one's own
     sample_text_wanted = Signal()  # to pretrain on
     lecture_wanted = Signal(object)  # the path of one
+    own_text_wanted = Signal()  # the caret in the text of Masked words
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("", "", parent)
         self.setObjectName("welcome_page")
         self.header.title_label.setText(self.tr("Start"))
         self.header.set_sentence(
-            self.tr("A workbench for BERT. Everything runs on this computer; nothing is sent anywhere.")
+            self.tr("A workbench for BERT. It runs on this computer; nothing leaves it unless you send it.")
         )
         self.session, self.inspector = session, session.inspector
         self._found = RecentWork()
@@ -79,117 +81,98 @@ class WelcomePage(Page):
     # ---- building
 
     def _make_ways(self) -> None:
-        self.look_card = WayCard(
-            "probe",
-            self.tr("See how BERT works"),
-            self.tr("Watch it read a sentence, or hide a word yourself and read its guesses."),
-            self._pieces(
-                self.tr("The children ? playing in the garden. | The +bank by the -river was steep.")
-            ),
-        )
-        self.watch_button = self._way(
-            self.look_card, self.tr("Watch BERT read a sentence"), "welcome_watch", "primary"
-        )
-        self.guess_button = self._way(self.look_card, self.tr("Guess a hidden word"), "welcome_guess")
-        self.choose_button = self._way(
-            self.look_card, self.tr("Choose a model folder…"), "welcome_choose_model", "primary"
-        )
-        self.teach_card = WayCard(
-            "finetune",
-            self.tr("Train a classifier"),
-            self.tr("From texts that have labels, such as reviews, it learns to label new ones."),
-            self._pieces(self.tr("A warm, clever film → +good | Dull and far too long → -bad")),
-        )
-        self.reviews_button = self._way(self.teach_card, self.tr("Try film reviews"), "welcome_reviews")
-        self.open_button = self._way(self.teach_card, self.tr("Open your own table…"), "welcome_open")
-        self.pretrain_card = WayCard(
-            "pretrain",
+        self.look_card = GuessCard(self.session)
+        self.guess_button, self.watch_button = self.look_card.own_button, self.look_card.watch_button
+        self.choose_button = self.look_card.choose_button
+        self.reviews_button = button(self.tr("Film reviews"), name="welcome_reviews")
+        self.open_button = button(self.tr("Open a table…"), name="welcome_open")
+        self.teach_card = Card(self.tr("Make a classifier from your table"))
+        said = self.tr("From texts with labels, a model learns to label new ones.")
+        self.teach_card.add(WholeLabel(said, "muted"))
+        polarity = next((one for one in shipped.TABLES if one.key == POLARITY), None)
+        size = "" if polarity is None else words.tr_engine(polarity.size).replace(", ", PART)
+        for title, detail, door in (
+            (self.tr("Your own table"), self.tr("CSV, TSV, JSON lines"), self.open_button),
+            (self.tr("No table at hand?"), size, self.reviews_button),
+        ):
+            line = QFrame()
+            set_role(line, "line")
+            self.teach_card.add(line)
+            text = column(label(title, "strong"), ElidedLabel(detail, "muted"), gap=0)
+            self.teach_card.add_layout(row((text, 1), door))
+        self.teach_card.body.addStretch(1)
+        self.text_button = button(self.tr("Try a sample text"), name="welcome_text")
+        self.own_text_button = button(self.tr("Choose a text…"), name="welcome_own_text")
+        self.pretrain_card = self._way(
             self.tr("Pretrain a model"),
-            self.tr("From plain text alone, in any language, a new BERT learns by guessing hidden words."),
-            self._pieces(self.tr("The ? rose over the hills, and | the ? began to ? at last.")),
-        )
-        self.text_button = self._way(self.pretrain_card, self.tr("Try a sample text"), "welcome_text")
-        self.own_text_button = self._way(
-            self.pretrain_card, self.tr("Choose your own text"), "welcome_own_text"
+            self.tr("From plain text, in any language, by guessing hidden words."),
+            self.own_text_button,
+            self.text_button,
         )
 
-    def _way(self, card: WayCard, text: str, name: str, role: str = "") -> QPushButton:
-        result = button(text, role, name=name)
-        card.add(result)
-        return result
-
-    def _pieces(self, text: str) -> list[Piece]:
-        """Return the words of a sketch: ? is hidden, + and - stand before those on chips, | ends a line."""
-        found = []
-        for word in text.split():
-            if word == "|":
-                found.append((NEW_LINE, ""))
-            elif word == "?" or word.startswith("+"):
-                found.append((word.removeprefix("+"), "accent_soft"))
-            else:
-                found.append((word.removeprefix("-"), "b_soft" if word.startswith("-") else ""))
-        return found
+    def _way(self, title: str, text: str, *buttons: QPushButton) -> Card:
+        card = Card(title)
+        card.add(WholeLabel(text, "muted"))
+        card.body.addStretch(1)
+        card.add_layout(row(*((each, 1) for each in buttons)))
+        return card
 
     def _make_lists(self) -> None:
-        self.recent_card = ListCard(self.tr("Recent work"))
-        self.samples_card = ListCard(self.tr("Sample data"))
-        self.models_card = ListCard(self.tr("Models"))
-        self.models_link = button(self.tr("All models"), "link", name="welcome_all_models")
-        self.models_link.setToolTip(self.tr("What is on this computer, what it can do, what it is made of"))
-        self.models_card.add_link(self.models_link)
+        self.recent_card = ListCard(self.tr("Continue"))
+        self.samples_card = ListCard(self.tr("Samples"))
+        self.first_day = label(self.tr("What you make appears here."), "muted", name="welcome_first_day")
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
+        ways = column((self.teach_card, 3), (self.pretrain_card, 2), gap=GAP)
+        grid = self._grid = QGridLayout()
         grid.setSpacing(GAP)
-        lists = (self.recent_card, self.samples_card, self.models_card)
-        for column, (way, card) in enumerate(zip(self._ways(), lists, strict=True)):
-            grid.addWidget(way, 0, column)
-            grid.addWidget(card, 1, column)
-            grid.setColumnStretch(column, 1)
+        grid.addWidget(self.look_card, 0, 0)
+        grid.addLayout(ways, 0, 1)
+        grid.addWidget(self.recent_card, 1, 0)
+        grid.addWidget(self.samples_card, 1, 1)
+        for place, share in enumerate(SHARES):
+            grid.setColumnStretch(place, share)
         grid.setRowStretch(1, 1)
-        self.body.addLayout(grid, 1)
-        self.body.addWidget(self._lecture_row())
+        inner = QWidget()
+        column((grid, 1), self.first_day, gap=GAP, parent=inner)
+        self.body.addWidget(ScrollView(inner), 1)  # a low window scrolls
+        self._is_first_day: bool | None = None
+        self._show_day(True)
 
-    def _lecture_row(self) -> QWidget:
-        """Return the lectures in the box, in a line; nothing of it in a build without them."""
-        result = QWidget()
-        result.setObjectName("welcome_lectures")
-        links: list[QPushButton] = []
-        for place, one in enumerate(shipped.lectures(), start=1):
-            link = button(
-                words.tr_engine(one.title),
-                "link",
-                name=f"welcome_lecture_{place}",
-                tool_tip=tip(words.tr_engine(one.words)),
-            )
-            link.clicked.connect(partial(self._show_lecture, one.path))
-            links.append(link)
-        row(label(self.tr("Lectures"), "card-title"), *links, STRETCH, gap=14, parent=result)
-        result.setVisible(bool(links))
-        return result
+    def _show_day(self, is_first: bool) -> None:
+        """Put the samples first while there is nothing to continue with."""
+        if is_first == self._is_first_day:
+            return
+        self._is_first_day = is_first
+        self._grid.removeWidget(self.samples_card)
+        self._grid.removeWidget(self.recent_card)
+        self.recent_card.setVisible(not is_first)
+        self.first_day.setVisible(is_first)
+        self._set_columns()
+        if is_first:
+            self._grid.addWidget(self.samples_card, 1, 0, 1, 2)
+        else:
+            self._grid.addWidget(self.recent_card, 1, 0)
+            self._grid.addWidget(self.samples_card, 1, 1)
 
-    def _show_lecture(self, path: Path, _checked: bool = False) -> None:
-        self.lecture_wanted.emit(path)
-
-    def _ways(self) -> tuple[WayCard, ...]:
-        return self.look_card, self.teach_card, self.pretrain_card
+    def _set_columns(self) -> None:
+        many = 3 if self.width() >= WIDE else 2
+        self.samples_card.list.set_columns(many if self._is_first_day else 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for way in self._ways():
-            way.sketch.setVisible(event.size().height() >= TALL)
+        self._set_columns()
 
     def _connect(self) -> None:
         session = self.session
         self.tour_button.clicked.connect(self.tour_wanted)
         self.guess_button.clicked.connect(self._guess)
         self.watch_button.clicked.connect(self._watch)
-        self.choose_button.clicked.connect(self._choose_model)
+        self.look_card.choose_wanted.connect(self._choose_model)
         self.reviews_button.clicked.connect(self._try_reviews)
         self.open_button.clicked.connect(self.open_wanted)
         self.text_button.clicked.connect(self._try_text)
         self.own_text_button.clicked.connect(partial(session.show_page, "pretrain", RunPageState()))
-        self.models_link.clicked.connect(partial(session.show_page, "models"))
         session.runs.crashed_changed.connect(self.look_again)
         session.training.ended.connect(self.look_again)
         session.library.changed.connect(self._show)
@@ -214,6 +197,7 @@ class WelcomePage(Page):
             runs_root=self.session.runs.root,
             tables=tuple(path for path in settings.recent_files if path not in samples),
             kept_run=shipped.history_run(),
+            lecture=self._first_lecture,
         )
         # there may be more by now
         self._found_asked.ask(wanted, partial(look, wanted), heard=self._take, again=True)
@@ -237,30 +221,35 @@ class WelcomePage(Page):
         subject = self._subject()
         missing = self.tr("The starter model is missing from this installation.")
         lecture, starter = self._first_lecture, shipped.starter_model()
-        self.watch_button.setVisible(lecture is not None and starter is not None)  # of which it tells
-        if lecture is not None:
+        if lecture is None or starter is None:  # of which it tells
+            self.look_card.show_lecture("", "")
+        else:
+            self.look_card.show_lecture(words.tr_engine(lecture.title), self._length())
             self.watch_button.setToolTip(tip(words.tr_engine(lecture.words)))
-        set_role(self.guess_button, "" if self.watch_button.isVisibleTo(self) else "primary")
-        self.guess_button.setVisible(subject is not None)
-        self.choose_button.setVisible(subject is None)
         remark = ""
         if subject is None:
             remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
         elif shipped.starter_model() is None:
             name = words.shorten(model_title(subject), LONGEST_NAME)
             remark = self.tr("{missing} In its place: {name}.").format(missing=missing, name=name)
-        self.look_card.set_remark(remark)
+        self.look_card.show_model(subject, remark)
         self._show_recent()
         self._show_samples()
-        self._show_models()
+
+    def _length(self) -> str:
+        """Return how long the first lecture is, in words; "" until its file is read."""
+        scenes, minutes = self._found.lecture
+        if not scenes:
+            return ""
+        said = self.tr("{scenes} scenes, about {minutes} min")
+        return said.format(scenes=words.number(scenes), minutes=words.number(minutes))
 
     def _show_recent(self) -> None:
         found = self._found
         runs = [self._run_entry(place, run) for place, run in enumerate(found.runs, start=1)]
-        tables = [self._table_entry(place, path) for place, path in enumerate(found.tables, start=1)]
-        empty = self.tr("Nothing yet. Models you train and tables you open are kept here, to continue with.")
-        if found.problem is not None:
-            empty = words.say(found.problem)
+        tables = [self._table_entry(place, *one) for place, one in enumerate(found.tables, start=1)]
+        empty = "" if found.problem is None else words.say(found.problem)
+        self._show_day(not (runs or tables or empty))
         self.recent_card.list.set_entries([*runs, *tables], empty)
         hint = self.tr("{count} runs").format(count=words.number(found.num_runs))
         if found.problem is not None and (runs or tables):  # the whole sentence where the mouse rests
@@ -271,6 +260,8 @@ class WelcomePage(Page):
         self.recent_card.set_hint(hint if found.num_runs > len(runs) else "")
 
     def _run_entry(self, place: int, run: FoundRun) -> ListEntry:
+        state, ink = state_of(run)
+        is_scored = run.info.state == "finished" and run.page == "finetune" and run.info.problem is None
         return ListEntry(
             name=f"welcome_run_{place}",
             title=words.shorten(run.name, LONGEST_NAME),
@@ -279,18 +270,25 @@ class WelcomePage(Page):
             tooltip=words.say(run.info.problem)
             if run.info.problem is not None
             else QDir.toNativeSeparators(str(run.info.path)),
-            call=partial(self._open_run, run),
-            level="wrong" if run.info.problem is not None else LEVELS.get(run.info.state, ""),
+            call=partial(self._evaluate if is_scored else self._open_run, run),
+            state=state,
+            ink=ink,
+            when=day_of(run),
+            verb=verb_of(run),
         )
 
-    def _table_entry(self, place: int, path: Path) -> ListEntry:
+    def _table_entry(self, place: int, path: Path, size: int, written: float) -> ListEntry:
+        said = self.tr("{size} in {folder}")
         return ListEntry(
             name=f"welcome_table_{place}",
             title=words.shorten(path.name, LONGEST_NAME),
-            detail=self.tr("Table in {folder}").format(folder=path.parent.name or path.anchor),
+            detail=said.format(size=words.file_size(size), folder=path.parent.name or path.anchor),
             icon="data",
             tooltip=QDir.toNativeSeparators(str(path)),
             call=partial(self._open_table, path),
+            state=self.tr("table"),
+            when=words.day(written),
+            verb=self.tr("Open…"),
         )
 
     def _show_samples(self) -> None:
@@ -298,7 +296,7 @@ class WelcomePage(Page):
             ListEntry(
                 name=f"welcome_sample_{sample.key}",
                 title=words.tr_engine(sample.title),
-                detail=CLAUSE.split(words.tr_engine(sample.words))[0],
+                detail=words.tr_engine(sample.size),
                 icon="data",
                 tooltip=f"{words.tr_engine(sample.words)} ({sample.licence})",
                 call=partial(self._open_sample, sample),
@@ -331,37 +329,6 @@ class WelcomePage(Page):
             call=partial(self._open_run, run),
         )
 
-    def _show_models(self) -> None:
-        library = self.session.library
-        models = [model for model in library.offered() if model.is_read][:MOST_MODELS]
-        names = {shipped.starter_model(): "welcome_starter", _result(shipped.history_run()): "welcome_kept"}
-        entries: list[ListEntry] = []
-        for model in models:
-            own = len(entries) - sum(entry.name in names.values() for entry in entries) + 1
-            entries.append(self._model_entry(names.get(model.path, f"welcome_model_{own}"), model))
-        self.models_card.list.set_entries(entries, self.tr("Models that you train or open appear here."))
-
-    def _model_entry(self, name: str, model: ModelEntry) -> ListEntry:
-        is_kept = name == "welcome_kept"
-        detail = entry_words(model) if model.problem is None else words.say_error(model.problem)
-        if is_kept and model.inventory is not None and self._found.num_kept:
-            moments = self.tr("{count} moments of its training")
-            detail = PART.join(
-                (
-                    shape_words(model.inventory.config),
-                    moments.format(count=words.number(self._found.num_kept)),
-                )
-            )
-        return ListEntry(
-            name=name,
-            title=words.shorten(model.title, LONGEST_NAME),
-            detail=detail,
-            icon="history" if is_kept else _page_of(model),
-            tooltip=QDir.toNativeSeparators(str(model.path)),
-            call=partial(self._open_model, model),
-            level="" if model.problem is None else "wrong",
-        )
-
     # ---- ways in
 
     def _look(self, folder: Path, text: str, pair: str, page: str) -> None:
@@ -372,9 +339,11 @@ class WelcomePage(Page):
         self.session.show_page(page)
 
     def _guess(self) -> None:
+        """Lead to the same sentence and the same hidden word, with the caret in the text."""
         subject = self._subject()
         if subject is not None:
-            self._look(subject, HIDDEN_WORD, "", "probe")
+            self._look(subject, self.look_card.masked_text(), "", "probe")
+            self.own_text_wanted.emit()
 
     def _watch(self) -> None:
         if self._first_lecture is not None:
@@ -384,7 +353,7 @@ class WelcomePage(Page):
         self.question.ask()
 
     def _model_chosen(self, folder: str) -> None:
-        self._look(Path(folder), HIDDEN_WORD, "", "probe")
+        self._look(Path(folder), self.look_card.masked_text(), "", "probe")
 
     def _refuse_model(self, error: UserError) -> None:
         self.look_card.set_remark(words.say_error(error))
@@ -413,6 +382,16 @@ class WelcomePage(Page):
         is_taken = training.is_running and type(training.config) is type(run.config)
         self.session.show_page(run.page, None if is_taken else RunPageState(run.info.path))
 
+    def _evaluate(self, run: FoundRun, checked: bool = False) -> None:
+        """Show how good a run's model is; the run itself where its model is gone."""
+        from app.pages.evaluate.state import EvaluateState  # here: it brings what takes long to import
+
+        model = run.info.path / MODEL
+        if not model.is_dir():
+            self._open_run(run)
+        else:
+            self.session.show_page("evaluate", EvaluateState(model))
+
     def _open_table(self, path: Path, _checked: bool = False) -> None:
         self.session.data.open(path)
         self.session.show_page("data")
@@ -420,9 +399,6 @@ class WelcomePage(Page):
     def _open_sample(self, sample: shipped.ShippedTable, _checked: bool = False) -> None:
         self.session.data.open(sample.path, roles=sample.roles)
         self.session.show_page("data")
-
-    def _open_model(self, model: ModelEntry, _checked: bool = False) -> None:
-        self._look(model.path, self.inspector.text, self.inspector.text_pair, _page_of(model))
 
     def _offer_sentences(self, _checked: bool = False) -> None:
         menu = QMenu(self)
@@ -443,12 +419,3 @@ class WelcomePage(Page):
             self.session.show_page(page)
         else:
             self._look(folder, text, pair, page)
-
-
-def _page_of(model: ModelEntry) -> str:
-    """Return the page that shows most of a model: one that guesses no words still attends."""
-    return "probe" if model.fits(MASKED_WORDS) else "attention"
-
-
-def _result(run: Path | None) -> Path | None:
-    return None if run is None else run / MODEL

@@ -1,8 +1,7 @@
-"""What the Welcome page is made of: a way in, and lists whose rows are opened by a click or a key."""
+"""What the Welcome page is made of: lists whose rows are opened by a click or a key."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
-    QPushButton,
+    QGridLayout,
     QScrollArea,
     QSizePolicy,
     QWidget,
@@ -20,26 +19,25 @@ from PySide6.QtWidgets import (
 from app.look import theme
 from app.look.inputs import PressedByEnter
 from app.look.labels import PART, fitting, label, tip
-from app.look.layout import STRETCH, column, row
-from app.look.widgets import CARD_X, CARD_Y, Card, LevelMark, set_role
+from app.look.layout import STRETCH, column
+from app.look.widgets import CARD_X, CARD_Y, Card, set_role
 
 ROW_HEIGHT = 42
 ROW_X = 8  # from a row's edge to its icon, which stands under the card's title
 ICON = 16
 BESIDE_ICON = 10
-LINE_HEIGHT = 26  # of a sketch
-LINK_X = 4  # what a link has beside its words, given back
-CHIP_X = 8
-WORD_GAP = 5
-NEW_LINE = "\n"
-CLAUSE = re.compile(r"[,.:;] |[，。：；]")  # ends the first clause of a sentence
 DETAIL_SIZE = 12
+WIDE, VERB = 420, 72  # px of a row that has room for a day, and of a verb or a day
+MOST_COLUMNS = 3
 LEAST_LIST = 2 * ROW_HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """A row: what it is, what is known of it, what opens it. level: of "look" or "wrong", said by a mark."""
+    """A row: what it is, what is known of it, what opens it.
+
+    state: in a word, beside its title; ink: the colour of it. when: a day. verb: what a click does.
+    """
 
     name: str  # the row's object name
     title: str
@@ -47,7 +45,10 @@ class ListEntry:
     icon: str
     tooltip: str
     call: Callable[[], None] = field(compare=False)
-    level: str = ""
+    state: str = ""
+    ink: str = "muted"
+    when: str = ""
+    verb: str = ""
 
 
 class EntryRow(PressedByEnter, QAbstractButton):
@@ -57,7 +58,8 @@ class EntryRow(PressedByEnter, QAbstractButton):
         super().__init__(parent)
         self.entry = entry
         self.setObjectName(entry.name)
-        self.setAccessibleName(f"{entry.title}, {entry.detail}")
+        heard = (entry.title, entry.state, entry.detail, entry.when, entry.verb)
+        self.setAccessibleName(", ".join(part for part in heard if part))
         said = f"{entry.detail}{PART}{entry.tooltip}" if entry.tooltip else entry.detail
         self.setToolTip(tip(entry.tooltip if entry.tooltip.startswith(entry.detail) else said))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -95,17 +97,33 @@ class EntryRow(PressedByEnter, QAbstractButton):
         icon = QRect(left, (self.height() - ICON) // 2, ICON, ICON)
         theme.icon(self.entry.icon, "muted").paint(painter, icon)
         left += ICON + BESIDE_ICON
-        width = self.width() - left - ROW_X
-        if self.entry.level:
-            mark = QRect(self.width() - ROW_X - ICON, icon.y(), ICON, ICON)
-            theme.icon(self.entry.level, self.entry.level).paint(painter, mark)
-            width -= ICON + BESIDE_ICON
-        half = self.height() // 2
-        colors = theme.current()
-        self._paint_line(painter, QRect(left, 3, width, half - 3), self.entry.title, 13, colors.color("text"))
-        muted = colors.color(self.entry.level or "muted")
-        self._paint_line(painter, QRect(left, half, width, half - 3), self.entry.detail, DETAIL_SIZE, muted)
+        width = self._paint_right(painter) - left
+        half, colors = self.height() // 2, theme.current()
+        title = QRect(left, 3, width, half - 3)
+        self._paint_line(painter, title, self.entry.title, 13, colors.color("text"))
+        taken = painter.fontMetrics().horizontalAdvance(self.entry.title) + 10
+        state = title.adjusted(taken, 0, 0, 0)
+        self._paint_line(painter, state, self.entry.state, DETAIL_SIZE, colors.color(self.entry.ink))
+        detail = QRect(left, half, width, half - 3)
+        self._paint_line(painter, detail, self.entry.detail, DETAIL_SIZE, colors.color("muted"))
         painter.end()
+
+    def _paint_right(self, painter: QPainter) -> int:
+        """Paint what a click does, and the day where there is room; return where the words may end."""
+        colors, right, half = theme.current(), self.width() - ROW_X, self.height() // 2
+        for text, token, size, room in (
+            (self.entry.verb, "accent", 13, 0),
+            (self.entry.when, "muted", DETAIL_SIZE, WIDE),
+        ):
+            if not text or self.width() < room:
+                continue
+            painter.setFont(theme.ui_font(size))
+            painter.setPen(colors.color(token))
+            width = max(VERB, painter.fontMetrics().horizontalAdvance(text))
+            cell = QRect(right - width, 3, width, half - 3)
+            painter.drawText(cell, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+            right -= width + BESIDE_ICON
+        return right
 
     def _paint_ground(self, painter: QPainter) -> None:
         colors, rect = theme.current(), QRectF(self.rect())
@@ -140,8 +158,27 @@ class EntryList(QScrollArea):
         self.empty.setContentsMargins(ROW_X, 0, ROW_X, 0)
         inner = QWidget()
         set_role(inner, "clear")
-        self._column = column(self.empty, STRETCH, gap=2, parent=inner)
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setHorizontalSpacing(2 * ROW_X)
+        column(self.empty, self._grid, STRETCH, gap=2, parent=inner)
         self.setWidget(inner)
+        self._num_columns = 1
+
+    def set_columns(self, count: int) -> None:
+        """Show the rows in so many columns."""
+        if count != self._num_columns:
+            self._num_columns = count
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        for entry_row in self.rows:
+            self._grid.removeWidget(entry_row)
+        for place, entry_row in enumerate(self.rows):
+            self._grid.addWidget(entry_row, *divmod(place, self._num_columns))
+        for place in range(MOST_COLUMNS):
+            self._grid.setColumnStretch(place, int(place < self._num_columns))
 
     def set_entries(self, entries: Sequence[ListEntry], empty: str = "") -> None:
         """Show these rows, or why there are none; the row that has the keyboard keeps it."""
@@ -152,12 +189,12 @@ class EntryList(QScrollArea):
         self._entries = tuple(entries)
         held = next((entry_row.entry.name for entry_row in self.rows if entry_row.hasFocus()), "")
         for entry_row in self.rows:
-            self._column.removeWidget(entry_row)
+            self._grid.removeWidget(entry_row)
             entry_row.hide()
             entry_row.deleteLater()
         self.rows = [EntryRow(entry) for entry in entries]
-        for place, entry_row in enumerate(self.rows):
-            self._column.insertWidget(1 + place, entry_row)
+        self._lay_out()
+        for entry_row in self.rows:
             entry_row.show()  # now: a layout shows it with the next event only
             if entry_row.entry.name == held:
                 entry_row.setFocus()
@@ -186,87 +223,3 @@ class ListCard(Card):
         self.hint_label.setContentsMargins(0, 0, ROW_X, 0)
         self.list = EntryList()
         self.add(self.list, 1)
-
-    def add_link(self, link: QPushButton) -> None:
-        """Add a link to the corner; its words end where those of other cards do."""
-        holder = QWidget()
-        row(link, margins=(0, 0, LINK_X, 0), parent=holder)
-        self.add_corner(holder)
-
-
-Piece = tuple[str, str]  # a word, and the colour of the chip that it stands on; "" for none
-
-
-class Sketch(QWidget):
-    """Two lines that show what a way in is about: words, some of them on chips."""
-
-    def __init__(self, pieces: Sequence[Piece], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._pieces = tuple(pieces)
-        self.setAccessibleName(" ".join(word for word, _color in pieces))
-        self.setFixedHeight(2 * LINE_HEIGHT + 12)
-        theme.on_theme_change(self, self.update)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.current()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("page"))
-        painter.drawRoundedRect(QRectF(self.rect()), 6, 6)
-        painter.setFont(theme.ui_font())
-        left, top = CHIP_X, 6
-        for word, color in self._pieces:
-            width = painter.fontMetrics().horizontalAdvance(word) + (2 * CHIP_X if color else 0)
-            if word == NEW_LINE or left + width > self.width() - CHIP_X:
-                left, top = CHIP_X, top + LINE_HEIGHT
-            if word == NEW_LINE or top > LINE_HEIGHT + 6:
-                continue
-            rect = QRect(left, top, width, LINE_HEIGHT)
-            if color:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colors.color(color))
-                painter.drawRoundedRect(QRectF(rect).adjusted(0, 3, 0, -3), 4, 4)
-            painter.setPen(colors.color("text"))
-            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, word)
-            left += width + WORD_GAP
-        painter.end()
-
-
-class Sign(QWidget):
-    """An icon in the corner of a card."""
-
-    def __init__(self, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._icon = icon
-        self.setFixedSize(20, 20)
-        theme.on_theme_change(self, self.update)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        theme.icon(self._icon, "accent").paint(painter, self.rect())
-        painter.end()
-
-
-class WayCard(Card):
-    """A way in: what it is in a sentence or two, what may be missing, and at most two things to do."""
-
-    def __init__(
-        self, icon: str, title: str, text: str, pieces: Sequence[Piece], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(title, parent=parent)
-        self.add_corner(Sign(icon))
-        self.add(label(text, "muted", wrap=True))
-        self.sketch = Sketch(pieces)
-        self.add(self.sketch)
-        self._remark = QWidget()
-        self.remark = label("", wrap=True)
-        row((LevelMark("look"), Qt.AlignmentFlag.AlignTop), (self.remark, 1), parent=self._remark)
-        self.add(self._remark)
-        self.body.addStretch(1)
-        self.set_remark("")
-
-    def set_remark(self, text: str) -> None:
-        """Say what is missing; "" for nothing."""
-        self.remark.setText(text)
-        self._remark.setVisible(bool(text))

@@ -338,6 +338,7 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
     keep(window, "A <head> & more", "Where it *looks*.", qtbot)
     window.show_page("anatomy")
     come_to_rest(window.session, qtbot)
+    window.page("anatomy").step(3)  # into the first layer, from where on the end is shown
     keep(window, "Number by number", "", qtbot)
     current, folder = window.lectures.current, tmp_path / "lecture"
     gone = Scene("Gone", "", "probe", {"model": SceneModel("lost model", "f" * 12)}, SENTENCE)

@@ -52,7 +52,7 @@ def test_every_scene_in_the_box_opens_and_shows_what_was_kept(
 ) -> None:
     window = open_window(settings)
     window.show_page("welcome")
-    Hand(window, qtbot).click("welcome_lecture_1")
+    Hand(window, qtbot).click("welcome_watch")
     lectures = window.lectures
     qtbot.waitUntil(lambda: lectures.player.is_on)
     for path in FILES:

@@ -65,6 +65,47 @@ def test_every_step_of_the_engine_has_its_own_on_the_page_in_the_same_order() ->
         assert all(step_making(name, 2) == (step.key, 2) for name in made), step
 
 
+def test_it_opens_at_the_three_vectors_of_the_first_word_that_says_something(
+    page: AnatomyPage, qtbot: QtBot
+) -> None:
+    assert page.found is not None
+    assert (page.walk.step, page.found.now.pieces[page.walk.piece]) == ("vectors", "bank")
+    page.session.inspector.set_text("It was a [MASK] river and steep.")
+    qtbot.waitUntil(lambda: page.found is not None and "river" in page.found.now.pieces)
+    assert page.found.now.pieces[page.walk.piece] == "river"  # what stood in the old place stands elsewhere
+
+
+def test_five_groups_name_themselves_and_the_open_one_shows_its_steps_alone(page: AnatomyPage) -> None:
+    assert [group.name for group in page.groups.groups] == [
+        "Pieces", "Embeddings", "Attention", "Feed-forward", "Answer",
+    ]  # fmt: skip
+    place = page.groups.rect_of(2).center().toPoint()
+    QTest.mouseClick(page.groups, Qt.MouseButton.LeftButton, pos=place)
+    assert page.walk.step == "qkv"
+    assert [page.strip.chips[i].name for i in page.strip.rects()] == [
+        "Q, K, V", "Scores", "Softmax", "Weighted sum", "Heads joined", "Output", "+ residual", "Norm",
+    ]  # fmt: skip
+
+
+def test_what_if_is_asked_only_where_a_part_can_be_changed(page: AnatomyPage, hand: Hand) -> None:
+    page.activateWindow()
+    for step, is_there in (("text", False), ("sum", False), ("qkv", True), ("loss", True)):
+        page._go(page.walk.at(step))
+        press(page, Qt.Key.Key_W)
+        assert hand.find("anatomy_what_if_button").isVisible() is is_there, step
+        assert hand.find("anatomy_scale").isVisible() is is_there, step
+        press(page, Qt.Key.Key_W)
+
+
+def test_the_numbers_are_hidden_until_they_are_asked_for_again(page: AnatomyPage, hand: Hand) -> None:
+    page._go(page.walk.at("mixed"))
+    hand.click("anatomy_hide_numbers")
+    page.step(1)
+    assert not page.happens.sum.isVisible() and hand.find("anatomy_formula").isVisible()
+    hand.click("anatomy_hide_numbers")
+    assert page.happens.sum.isVisible()
+
+
 def test_each_step_keeps_its_name_and_the_strip_moves_with_the_current_one(
     page: AnatomyPage, qtbot: QtBot
 ) -> None:
@@ -181,6 +222,7 @@ def test_keys_walk_steps_pieces_layers_heads_and_numbers(page: AnatomyPage, hand
     assert hand.find("anatomy_number").value() == number % 5 + 1  # heads are 5 wide
     for _ in range(40):
         press(page, Qt.Key.Key_Right)
+    press(page, Qt.Key.Key_0)  # there is nothing to take back
     assert page.walk.step == "loss" and hand.shown("anatomy_before", "anatomy_after") == ["anatomy_before"]
 
 
@@ -204,6 +246,8 @@ def test_a_change_is_told_at_the_very_end_and_taken_back_at_once(
 ) -> None:
     page._go(page.walk.changed(step="mixed", layer=2, head=3))
     before = hand.find("anatomy_end").numbers()
+    assert not hand.find("anatomy_scale").isVisible() and not hand.find("anatomy_as_it_was").isVisible()
+    press(page, Qt.Key.Key_W)
     hand.find("anatomy_scale").setValue(0)
     at_rest(page, qtbot)
     assert hand.find("anatomy_head_off").isChecked() and "is off" in hand.said("anatomy_sentence")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import csv
 import inspect
 import json
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -19,11 +21,14 @@ from pytestqt.qtbot import QtBot
 from app import shipped
 from app.pages.run.state import RunPageState
 from app.pages.welcome import found as welcome_found
-from app.pages.welcome.page import HIDDEN_WORD, WelcomePage
+from app.pages.welcome.guess import HIDDEN, SENTENCE
+from app.pages.welcome.page import WelcomePage
 from app.session import Session
 from app.settings import AppSettings
 from app.shipped import SENTENCES, TABLES
 from app.work.training import TrainingJob
+from engine.inspect.loaded_model import LoadedModel
+from engine.inspect.masked.probe import probe
 from engine.model.weights import save_model
 from engine.settings.config import to_toml, with_values
 from engine.settings.finetune import FineTuneConfig
@@ -60,7 +65,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     samples = folder / "samples"
     samples.mkdir()
     (samples / "films.csv").write_text("id,said,mood\n" + "7,a film,good\n8,another,bad\n" * 13)
-    said = {"title": "Films", "words": "Good or bad", "licence": "CC BY 4.0"}
+    said = {"title": "Films", "size": "26 rows", "words": "Good or bad", "licence": "CC BY 4.0"}
     films = shipped.ShippedTable(
         key="polarity", file="films.csv", roles=Roles(text="said", label="mood"), **said
     )
@@ -122,10 +127,14 @@ def test_one_click_asks_the_starter_for_a_hidden_word_and_one_shows_how_it_reads
     inspector = show(page).inspector
     click(qtbot, page, "welcome_guess")
     assert inspector.about is not None and inspector.about.folder == assets / "models" / "starter"
-    assert inspector.text == HIDDEN_WORD and led_to(page) == ["probe"]
+    assert inspector.text == "The [MASK] said that the patient would feel better." and led_to(page) == [
+        "probe"
+    ]
     (assets / "lectures").mkdir()
-    (assets / "lectures" / "how-bert-reads.json").write_text("{}")
+    scenes = [{"title": "One", "sentence": "word " * 259}, {"title": "Two", "sentence": ""}]
+    (assets / "lectures" / "how-bert-reads.json").write_text(json.dumps({"scenes": scenes}))
     show(page)
+    assert page.look_card.length.text() == "2 scenes, about 2 min"  # 261 words, and 20 s to look
     with qtbot.waitSignal(page.lecture_wanted) as wanted:
         click(qtbot, page, "welcome_watch")
     assert wanted.args == [assets / "lectures" / "how-bert-reads.json"]
@@ -147,14 +156,16 @@ def test_one_click_makes_everything_ready_to_train_on_film_reviews(
     assert session.model.chosen.model == str(other)  # what a person has chosen stays
 
 
-def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(page: WelcomePage) -> None:
+def test_the_first_thing_a_new_person_reads_says_what_will_stand_there(
+    qtbot: QtBot, page: WelcomePage
+) -> None:
     show(page)
-    assert recent(page) == [] and page.recent_card.list.empty.isVisible()
-    assert [row.entry.title for row in page.models_card.list.rows] == [
-        "Starter model",
-        "Small model with its history",
-    ]
-    assert page.models_card.list.rows[1].entry.detail == "2×12 · 2 moments of its training"
+    assert recent(page) == [] and not page.recent_card.isVisible() and page.first_day.isVisible()
+    qtbot.waitUntil(lambda: page.samples_card.width() > page.look_card.width())  # across the page
+    make_run(page.session.runs.root, "20250102-120000-talk", PretrainConfig(), state="stopped", step=7)
+    show(page)
+    assert page.recent_card.isVisible() and not page.first_day.isVisible()
+    qtbot.waitUntil(lambda: page.samples_card.width() < page.look_card.width())
 
 
 def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot, page: WelcomePage) -> None:
@@ -170,10 +181,12 @@ def test_runs_come_with_what_became_of_them_and_those_cut_off_first(qtbot: QtBot
         "films · 1 Jan 2025 12:00:00", "news · 3 Jan 2025 12:00:00", "talk · 2 Jan 2025 12:00:00",
     ]  # fmt: skip
     (_, cut_off), (_, news), (_, talk) = recent(page)
-    assert (
-        cut_off.startswith("interrupted at step 120") and page.recent_card.list.rows[0].entry.level == "look"
-    )
-    assert news.startswith("79.3 % right") and talk.startswith("stopped at step 7")
+    assert (cut_off, news, talk) == ("step 120 of 400", "79.3 % right", "step 7")
+    rows = [row.entry for row in page.recent_card.list.rows]
+    assert [(one.state, one.ink, one.verb) for one in rows] == [
+        ("interrupted", "look", "Resume"), ("finished", "fine", "Evaluate"), ("stopped", "muted", "Resume"),
+    ]  # fmt: skip
+    assert all(one.when == "today" for one in rows)  # its files were written just now
     click(qtbot, page, "welcome_run_3")
     assert page.led_to == [("pretrain", RunPageState(root / "20250102-120000-talk"))]  # type: ignore[attr-defined]
 
@@ -218,7 +231,7 @@ def test_keys_alone_lead_from_the_first_button_to_a_table_used_lately(
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         reached.append(QApplication.focusWidget().objectName())
         assert len(reached) < 12, reached
-    assert reached[0] == "welcome_guess" and "welcome_own_text" in reached
+    assert reached[:2] == ["welcome_hidden_word", "welcome_guess"] and "welcome_own_text" in reached
     for _ in range(3):  # there are two rows, and no way out of them
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
     assert QApplication.focusWidget().objectName() == "welcome_table_1"
@@ -227,20 +240,42 @@ def test_keys_alone_lead_from_the_first_button_to_a_table_used_lately(
     assert session.data.path == kept and led_to(page) == ["data"]
 
 
-def test_models_say_what_they_can_do_and_open_where_it_shows(
-    qtbot: QtBot, page: WelcomePage, tmp_path: Path
+def test_a_hidden_word_is_guessed_on_the_page_and_a_click_hides_another(
+    qtbot: QtBot, page: WelcomePage, assets: Path
 ) -> None:
-    torn = model_folder(tmp_path / "torn")
-    moods = model_folder(tmp_path / "20200102-120000-moods" / "model")
-    (torn / "model.safetensors").write_bytes(b"torn")
-    for path in (torn, tmp_path / "gone", moods):
-        page.session.settings.add_recent_model(path)
-    session = show(page)
-    trained, broken = page.models_card.list.rows[:2]  # what was used lately stands before what ships
-    assert (trained.entry.title, broken.entry.level) == ("moods · 2 Jan 2020 12:00:00", "wrong")
-    assert trained.entry.detail == "2×12 · 3 labels"
-    click(qtbot, page, "welcome_model_1")
-    assert session.inspector.folder == moods and led_to(page) == ["attention"]
+    show(page)
+    plot = page.look_card.plot
+    assert plot.shown.words[HIDDEN] == "doctor" and len(plot.shown.guesses) == 4
+    model = LoadedModel.open(assets / "models" / "starter")
+    for hidden in (HIDDEN, 5):
+        qtbot.mouseClick(plot, LEFT, pos=plot.rect_of(hidden).center().toPoint())
+        qtbot.waitUntil(lambda hidden=hidden: plot.shown.hidden == hidden and not plot.is_dim)
+        answer = probe(model, SENTENCE, words=[hidden], top_k=4).answers[0]
+        assert [word for word, _share in plot.shown.guesses] == [one.word for one in answer.guesses]
+        assert 0 < sum(plot.shown.looks_at) < 1  # the rest goes to [CLS] and [SEP]
+
+
+def test_a_model_in_the_box_that_cannot_be_opened_is_told_with_a_way_out(
+    page: WelcomePage, assets: Path
+) -> None:
+    (assets / "models" / "starter" / "model.safetensors").write_bytes(b"torn")
+    show(page)
+    assert page.look_card.remark.isVisible() and page.look_card.remark.text()
+    assert page.choose_button.isVisible() and not page.look_card.plot.shown.guesses
+
+
+def test_samples_have_as_many_rows_and_labels_as_is_said() -> None:
+    for table in TABLES:
+        path, roles = table.path, table.roles
+        if path.suffix != ".csv":
+            continue
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        said = [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", table.size)]
+        assert said[0] == len(rows), table.key
+        labels = {one for row in rows for one in row[roles.label].split("|")}
+        if table.key != "similarity":  # a number each
+            assert said[1] == len(labels), table.key
 
 
 def test_sample_data_opens_in_its_roles_and_sentences_where_they_show(
@@ -360,8 +395,8 @@ def test_a_damaged_run_is_told_and_hides_no_other(page: WelcomePage) -> None:
     (root / "20260101-130000-spoilt" / "status.json").write_text('{"step": null}', encoding="utf-8")
     (root / "20260101-140000-unread" / "config.toml").write_text("[[[", encoding="utf-8")
     show(page)
-    spoilt, sound = (detail for _, detail in recent(page))
-    assert sound.startswith("stopped at step 7") and spoilt.startswith("its files are damaged")
+    spoilt, sound = (row.entry for row in page.recent_card.list.rows)
+    assert sound.detail == "step 7" and (spoilt.state, spoilt.verb) == ("damaged", "Open…")
     page.resize(page.width() - 40, page.height())  # as the hint fits itself anew
     QApplication.processEvents()
     assert "20260101-140000-unread cannot be read" in page.recent_card.hint_label.toolTip()
@@ -374,4 +409,3 @@ def test_the_page_fits_a_low_window_with_everything_on_it(page: WelcomePage, ass
     show(page)
     least = page.minimumSizeHint()
     assert least.width() <= LOW[0] - 8 and least.height() <= LOW[1]
-    assert not page.look_card.sketch.isVisible()

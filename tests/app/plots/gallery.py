@@ -19,6 +19,7 @@ from app.plots.family_columns import FamilyColumns
 from app.plots.figure import Figure
 from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.heatmap import HeatmapPlot
+from app.plots.hidden_word import HiddenWord, HiddenWordPlot
 from app.plots.histogram import HistogramPlot
 from app.plots.history import HistoryPlot
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
@@ -50,7 +51,7 @@ from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from app.plots.seen_rows import SeenRow, SeenRows
 from app.plots.similarity import SimilarityPlot, picture_of
 from app.plots.slope import SlopePlot
-from app.plots.step_chips import StepChip, StepChips
+from app.plots.step_chips import StepChip, StepChips, StepGroups
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
 from app.plots.tokens import HIDDEN, UNTOUCHED, MaskedExample, TokensPlot
 from app.plots.word_chips import MaskableWord, WordChips
@@ -370,7 +371,21 @@ def pieces() -> PiecesPlot:
 
 def step_chips() -> StepChips:
     plot = StepChips("Steps")
-    plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", round_from=0)), 1)
+    plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", is_off=True)), 1)
+    return plot
+
+
+def hidden_word() -> HiddenWordPlot:
+    plot = HiddenWordPlot("A hidden word")
+    plot.set_hidden_word(
+        HiddenWord(("the", "cat", "."), 1, (("cat", 0.5), ("dog", 0.25)), (0.25, 0.5, 0.125))
+    )
+    return plot
+
+
+def step_groups() -> StepGroups:
+    plot = StepGroups("Groups of steps")
+    plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", is_changed=True)), 1)
     return plot
 
 
@@ -384,7 +399,17 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
-    *(seen_rows, family_columns),
+    *(step_groups, hidden_word, seen_rows, family_columns),
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)
-NEVER_EMPTIED = (run_curves, loss_curves, history, bins, score_scale, difference, step_chips)
+NEVER_EMPTIED = (
+    run_curves,
+    loss_curves,
+    history,
+    bins,
+    score_scale,
+    difference,
+    step_chips,
+    step_groups,
+    hidden_word,
+)

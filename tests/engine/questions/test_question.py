@@ -27,12 +27,14 @@ from engine.questions.fill_mask import FillMaskQuestion
 from engine.questions.heads import HeadsQuestion
 from engine.questions.how_read import ReadSettings
 from engine.questions.known import LOOKING_INSIDE
+from engine.questions.label import LabellingQuestion
 from engine.questions.layers import LayersQuestion
 from engine.questions.meanings import MeaningsQuestion
 from engine.questions.next_sentence import NextSentenceQuestion
 from engine.questions.pairs import PairsQuestion
 from engine.questions.perplexity import SurpriseQuestion
 from engine.questions.predict import PredictionQuestion
+from engine.questions.prevalence import PrevalenceQuestion
 from engine.questions.question import Question
 from engine.questions.report import ReportQuestion
 from engine.questions.rests_on import RestingWordsQuestion
@@ -75,6 +77,8 @@ QUESTIONS: list[Question[Any]] = [
     ReportQuestion(MODEL, data="a file.csv", how=HOW, html=Path("a page.html"), with_texts=True),
     PredictionQuestion(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
     TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
+    PrevalenceQuestion(MODEL, data=DATA, text="words", seed=3, how=HOW),
+    LabellingQuestion(MODEL, simulate=True, data=DATA, text="words", label="kind", order="random"),
 ]
 WITH_NOTEBOOK = {
     "fill_mask": FillMaskQuestion,
@@ -104,7 +108,8 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
 
 def test_every_question_is_tried() -> None:
     others = EvaluationQuestion, ComparisonQuestion, ReportQuestion, PredictionQuestion, TokenizeQuestion
-    assert {*LOOKING_INSIDE, *others} == {type(question) for question in QUESTIONS}
+    shares = PrevalenceQuestion, LabellingQuestion
+    assert {*LOOKING_INSIDE, *others, *shares} == {type(question) for question in QUESTIONS}
 
 
 def test_what_is_at_its_default_is_left_out_of_the_line_and_a_dash_is_no_flag() -> None:

@@ -110,7 +110,7 @@ class OnTopStep(AnatomyStep):
         share = VectorColumn(
             words.translate("anatomy", "probability"),
             SHARE,
-            words.translate("anatomy", "softmax, sums to 1"),
+            words.translate("anatomy", "softmax, sum 1"),
             values=np.array([*found[keys], *([rest] if others else [])]),
         )
         columns = self.answer_columns(anatomy, walk, keys, score, share)

@@ -129,8 +129,9 @@ class MixedStep(AnatomyStep):
             name=f"{rows.own}heads",
             values=shown,
             top=full_colour([], whole=np.concatenate([shown, mixed[None]])),
-            sign="→",
+            sign="=",
             foot=mixed,
+            is_summed=True,
             foot_words=words.translate("anatomy", "z, handed on by head {head}").format(head=walk.head),
         )
         value = rows.vector(f"{rows.own}value", "×", top=full_colour([], whole=values))
@@ -161,7 +162,7 @@ def _weight_column(rows: StepRows, *, is_summed: bool) -> VectorColumn:
     return VectorColumn(
         words.translate("anatomy", "weight a"),
         SHARE,
-        words.translate("anatomy", "softmax, sums to 1"),
+        words.translate("anatomy", "softmax, sum 1"),
         values=_with_others(rows, weights),
         sign="→",
         foot=np.asarray(weights.sum()) if is_summed else None,
@@ -211,7 +212,7 @@ class OutputStep(AnatomyStep):
 ATTENTION_STEPS = (
     QkvStep(
         "qkv",
-        lambda: words.translate("anatomy", "Q K V"),
+        lambda: words.translate("anatomy", "Q, K, V"),
         "<i>q, k, v</i> = <i>x</i> W<sub>Q, K, V</sub> + <i>b</i>",
     ),
     ScoresStep(
@@ -231,7 +232,7 @@ ATTENTION_STEPS = (
     ),
     HeadsStep(
         "heads",
-        lambda: words.translate("anatomy", "Heads"),
+        lambda: words.translate("anatomy", "Heads joined"),
         "<i>z</i> = [<i>z</i><sup>1</sup>, <i>z</i><sup>2</sup>, … ]",
     ),
     OutputStep(
@@ -241,7 +242,6 @@ ATTENTION_STEPS = (
         "attention_residual",
         formula="<i>r</i> = <i>x</i> + <i>o</i>",
         which=ATTENTION,
-        goes_round="qkv",
         added=lambda: words.translate(
             "anatomy", "What went into attention goes round it, and is added to what attention found."
         ),

@@ -49,7 +49,6 @@ FEED_FORWARD_STEPS = (
         "residual",
         formula="<i>r′</i> = <i>y</i> + <i>u</i>",
         which=FEED_FORWARD,
-        goes_round="feed_forward",
         added=lambda: words.translate(
             "anatomy", "What went into the feed-forward part goes round it, and is added to what it found."
         ),

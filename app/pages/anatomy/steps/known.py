@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app import words
 from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
@@ -11,7 +13,7 @@ from app.pages.anatomy.steps.embeddings import EMBEDDING_STEPS
 from app.pages.anatomy.steps.feed_forward import FEED_FORWARD_STEPS
 from app.pages.anatomy.steps.step import AnatomyStep
 from app.plots.step_chips import StepChip
-from engine.inspect.anatomy.steps import EMBEDDINGS, HEAD, LAYER, ORDER, STEPS
+from engine.inspect.anatomy.steps import ORDER
 
 ALL_STEPS = (*EMBEDDING_STEPS, *ATTENTION_STEPS, *FEED_FORWARD_STEPS, *ANSWER_STEPS)
 _BY_KEY = {step.key: step for step in ALL_STEPS}
@@ -34,21 +36,30 @@ def title_of(walk: Walk) -> str:
     return words.translate("anatomy", "{step}, layer {layer}").format(step=step.name(), layer=walk.layer)
 
 
+GROUPS: dict[str, Callable[[], str]] = {  # by the step that a group begins with
+    "text": lambda: words.translate("anatomy", "Pieces"),
+    "vectors": lambda: words.translate("anatomy", "Embeddings"),
+    "qkv": lambda: words.translate("anatomy", "Attention"),
+    "feed_forward": lambda: words.translate("anatomy", "Feed-forward"),
+    "ends": lambda: words.translate("anatomy", "Answer"),
+}
+FIRST_STEP = "vectors"  # where one begins
+FIRST_CHANGED = "qkv"  # from which on a part can be switched off
+
+
+def can_change(walk: Walk) -> bool:
+    """Whether a part can be switched off where a walk stands, or one is off already."""
+    return walk.place >= ORDER.index(FIRST_CHANGED) or bool(walk.changes)
+
+
 def chips(walk: Walk, found: ChangedAnatomy) -> tuple[StepChip, ...]:
     """Return all steps as they stand on the strip: what is off, and what is otherwise than before."""
-    groups = {
-        EMBEDDINGS: words.translate("anatomy", "Embeddings"),
-        LAYER: words.translate("anatomy", "Layer {layer} of {count}").format(
-            layer=walk.layer, count=walk.shape[0]
-        ),
-        HEAD: words.translate("anatomy", "On top"),
-    }
-    made = []
+    made, group = list[StepChip](), ""
     for step in ALL_STEPS:
         off = step.off_name(walk)
-        start = ORDER.index(step.goes_round) if step.goes_round else -1
+        group = GROUPS[step.key]() if step.key in GROUPS else group
         changed = bool(found.changed) and step.is_changed(found, walk)
-        made.append(StepChip(off or step.name(), groups[STEPS[step.key].group], start, bool(off), changed))
+        made.append(StepChip(off or step.name(), group, bool(off), changed))
     return tuple(made)
 
 

@@ -43,7 +43,6 @@ class AnatomyStep:
     chooses_head = False  # of those on top
     wants_target = False  # the word that stood at the [MASK]
     foot = ""  # the vector below its columns, where it is another
-    goes_round = ""  # the step from which a residual goes round to this one
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         """Return what happens in it."""
@@ -137,12 +136,11 @@ class NormStep(AnatomyStep):
 class ResidualStep(AnatomyStep):
     """What went in goes round, and is added to what was found.
 
-    which: of the engine's RESIDUALS. goes_round: the step from which it goes. added: what is said of it.
+    which: of the engine's RESIDUALS. added: what is said of it.
     """
 
     name: Callable[[], str] = lambda: words.translate("anatomy", "+ residual")
     which: str = ""
-    goes_round: str = ""
     added: Callable[[], str] = str
 
     def off_name(self, walk: Walk) -> str:

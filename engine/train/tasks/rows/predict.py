@@ -233,12 +233,7 @@ def predict_file(
     predictor = predictor.over_columns(roles)
     table.check_new(predictor.task.columns())
     yield from _about_pair(predictor, roles)
-    rules = LabelSettings(predictor.labels)
-    found = yield from predictor.reading.finding(table, roles.with_columns(label=""), rules)
-    yield from _report(table, found)
-    encoded = yield from predictor.encode(found)
-    stage = marked("engine", "Predicting")
-    answers = yield from answers_of(predictor.model, predictor.task, encoded, predictor.device, stage)
+    found, encoded, answers = yield from _answering(predictor, table, roles)
     yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
     predictions = predictor.task.predictions(answers)
     cells = predictor.reading.written(table, roles, encoded.rows, predictions)
@@ -256,6 +251,31 @@ def predict_file(
     else:
         yield from _about_one_answer(predictions.tolist())
     yield Finished(path=out, seconds=time.perf_counter() - start)
+
+
+def table_answers(predictor: RowModel, table: Table, columns: Roles = UNNAMED) -> Steps[np.ndarray]:
+    """Return (E, ...) what a model answers to the rows of a table that it can read, in their order.
+
+    Rows that cannot be used are reported. Raises: DataError: the table lacks a column that the model reads.
+    """
+    roles = predictor.roles(table, columns)
+    reading = predictor.over_columns(roles)
+    yield from _about_pair(reading, roles)
+    _, _, answers = yield from _answering(reading, table, roles)
+    return answers
+
+
+def _answering(
+    predictor: RowModel, table: Table, roles: Roles
+) -> Steps[tuple[ExampleTable, EncodedRows, np.ndarray]]:
+    """Return the rows of a table, as they are read, and the answers to them."""
+    rules = LabelSettings(predictor.labels)
+    found = yield from predictor.reading.finding(table, roles.with_columns(label=""), rules)
+    yield from _report(table, found)
+    encoded = yield from predictor.encode(found)
+    stage = marked("engine", "Predicting")
+    answers = yield from answers_of(predictor.model, predictor.task, encoded, predictor.device, stage)
+    return found, encoded, answers
 
 
 def _with_answers(

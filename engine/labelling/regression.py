@@ -1,0 +1,132 @@
+"""A regularised logistic regression on the vectors of a frozen encoder: what few labels teach best.
+
+Fitted by L-BFGS to its end. How strongly it is regularised is chosen by cross-validation over the labelled
+texts alone, by the mean log probability of the right label: with few labels, accuracy is too coarse to choose
+by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# n labelled texts, E all texts, D width of the vectors, C labels
+
+Floats = npt.NDArray[np.float32]
+Labels = npt.NDArray[np.int64]
+
+STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # of scikit-learn's C, on standardized vectors of mean length 1
+USUAL_STRENGTH = 10.0  # while there are too few labels to choose by
+LEAST_A_LABEL = 2  # examples of each of two labels, so that one can be held out
+FOLDS = 5
+MOST_STEPS = 1000  # of L-BFGS; it ends by itself long before
+
+
+def standardized(vectors: Floats) -> Floats:
+    """Return (E, D) vectors whose dimensions have mean 0 and equal spread, at a mean squared length of 1."""
+    centred = vectors - vectors.mean(0)
+    spread = centred.std(0)
+    scaled = centred / np.where(spread > 0, spread, 1) / np.sqrt(max(1, vectors.shape[1]))
+    found: Floats = scaled.astype(np.float32)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A fitted one. labels: (K,) those it has seen, ascending. weights (K or 1, D), biases (K or 1,)."""
+
+    labels: Labels
+    weights: npt.NDArray[np.float64]
+    biases: npt.NDArray[np.float64]
+
+    def probabilities(self, vectors: Floats, num_labels: int) -> npt.NDArray[np.float64]:
+        """Return (E, C) the probability of each label; 0 for one that it has not seen."""
+        found = np.zeros((len(vectors), num_labels))
+        if len(self.labels) == 1:
+            found[:, self.labels[0]] = 1.0
+            return found
+        logits = vectors @ self.weights.T + self.biases
+        if logits.shape[1] == 1:
+            logits = np.concatenate([-logits, logits], axis=1) / 2
+        logits -= logits.max(1, keepdims=True)
+        likely = np.exp(logits)
+        found[:, self.labels] = likely / likely.sum(1, keepdims=True)
+        return found
+
+
+def fit(vectors: Floats, targets: Labels, strength: float = USUAL_STRENGTH) -> Regression:
+    """Fit a regression to (n, D) vectors of labelled texts and their (n,) labels; n may not be 0."""
+    from sklearn.linear_model import LogisticRegression
+
+    labels = np.unique(targets)
+    if len(labels) == 1:
+        return Regression(labels, np.zeros((1, vectors.shape[1])), np.zeros(1))
+    reduced, back = _turned(vectors)
+    fitted: Any = LogisticRegression(C=strength, max_iter=MOST_STEPS).fit(reduced, targets)
+    return Regression(labels, fitted.coef_ @ back, fitted.intercept_)
+
+
+def _turned(vectors: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the vectors in the directions that they span, (n, R), and the way back, (R, D).
+
+    The fit is the same there, for its penalty does not change by a rotation, and with few texts it is
+    quicker.
+    """
+    whole = vectors.astype(np.float64)
+    if len(whole) >= whole.shape[1]:
+        return whole, np.eye(whole.shape[1])
+    left, sizes, right = np.linalg.svd(whole, full_matrices=False)
+    return left * sizes, right
+
+
+def folds_of(targets: Labels, seed: int, folds: int = FOLDS) -> npt.NDArray[np.int64]:
+    """Return (n,) the fold of each labelled text; the examples of each label are spread evenly over them."""
+    rng, found = np.random.default_rng(seed), np.zeros(len(targets), np.int64)
+    start = 0
+    for label in np.unique(targets):
+        places = rng.permutation(np.flatnonzero(targets == label))
+        found[places] = (start + np.arange(len(places))) % folds
+        start += len(places)
+    return found
+
+
+def held_out(
+    vectors: Floats, targets: Labels, num_labels: int, strength: float, seed: int, folds: int = FOLDS
+) -> npt.NDArray[np.float64]:
+    """Return (n, C) probabilities of each labelled text by a regression that was not fitted to it."""
+    found = np.zeros((len(targets), num_labels))
+    fold = folds_of(targets, seed, min(folds, len(targets)))
+    for number in np.unique(fold):
+        held = fold == number
+        if held.all():
+            found[held] = 1 / num_labels
+            continue
+        found[held] = fit(vectors[~held], targets[~held], strength).probabilities(vectors[held], num_labels)
+    return found
+
+
+def can_choose(targets: Labels) -> bool:
+    """Whether there are enough labels to choose a strength by."""
+    return int((np.bincount(targets) >= LEAST_A_LABEL).sum()) >= 2
+
+
+def chosen_strength(vectors: Floats, targets: Labels, num_labels: int, seed: int = 0) -> float:
+    """Return the strength of STRENGTHS under which held-out labels are most probable.
+
+    The usual one stays where it is within one standard error of that: few labels tell little of it. Source
+    of the rule: Breiman et al. 1984.
+    """
+    if not can_choose(targets):
+        return USUAL_STRENGTH
+    rows = np.arange(len(targets))
+    floor = 1 / (10 * num_labels)  # of a label that the other folds have not seen
+    gains = {}
+    for strength in STRENGTHS:
+        likely = held_out(vectors, targets, num_labels, strength, seed)[rows, targets]
+        gains[strength] = np.log(np.maximum(likely, floor))
+    best = max(STRENGTHS, key=lambda strength: float(gains[strength].mean()))
+    short = gains[best] - gains[USUAL_STRENGTH]
+    return USUAL_STRENGTH if short.mean() <= short.std() / np.sqrt(len(short)) else best

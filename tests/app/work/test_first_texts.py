@@ -1,0 +1,37 @@
+"""The texts that are there at first show the point of their pages, where the starter ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.pages.probe.page import FIRST_WORDS
+from app.pages.welcome.guess import HIDDEN, SENTENCE, guess
+from app.work.inspector import FIRST_TEXT
+from app.work.models import OpenModels
+from engine.inspect.masked.probe import probe
+
+STARTER = Path(__file__).parents[3] / "assets" / "models" / "starter"
+
+pytestmark = pytest.mark.skipif(
+    not (STARTER / "config.json").is_file(), reason="the starter does not ship here"
+)
+
+
+def test_the_starter_guesses_the_word_that_start_hides_and_looks_at_another_word_for_it() -> None:
+    found = guess(OpenModels(), STARTER, SENTENCE, HIDDEN)
+    (best, share), *_others = found.shown.guesses
+    assert best == found.shown.words[HIDDEN] and share > 0.5
+    assert max(found.shown.looks_at) > 0.2 and sum(found.shown.looks_at) < 1
+    most = max(range(len(found.shown.words)), key=lambda place: found.shown.looks_at[place])
+    assert found.shown.words[most] == "patient"
+
+
+def test_the_first_text_has_a_word_that_is_split_and_hides_one_that_the_starter_guesses() -> None:
+    subject = OpenModels().subject(STARTER)
+    found = probe(subject, FIRST_TEXT, words=FIRST_WORDS)
+    hidden = found.masked.words[FIRST_WORDS[0]]
+    best, second = found.answers[0].guesses[:2]
+    assert best.word == hidden.text and best.probability > 4 * second.probability
+    assert max(len(word.pieces) for word in found.masked.words) == 3
