@@ -270,9 +270,13 @@ class HelpDialog(QDialog):
                 self.tr("The five steps to a model, then the pages that look inside"),
             ),
             (self.tr("Ctrl+Shift+C"), self.tr("Copy what the page shows as a command for a terminal")),
+            (
+                self.tr("Ctrl+Shift+S"),
+                self.tr("Share what the page shows as one file for any browser"),
+            ),
             (self.tr("Ctrl+P"), self.tr("Search for a page, run, model or table, or an action")),
             (self.tr("Alt+←, Alt+→"), self.tr("Back to the previous place, and forward again")),
-            (self.tr("To the next control, and back"), self.tr("From one control to the next and back")),
+            (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
             (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
             (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),
             (

@@ -9,7 +9,6 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, partial
 from typing import Any
 
@@ -20,15 +19,13 @@ from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
-from engine.train.metrics import ANSWERED, mean_interval, wilson_interval
+from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interval
 
 translate = QCoreApplication.translate
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
-EXACT_DIGITS = 12  # to which a number is what it was computed as, up to the last bits
 NO_SHARES = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")  # in the names of metrics
-LARGEST_ROUNDED = 1e12
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
 
@@ -170,16 +167,6 @@ def decimal(x: float | None, digits: int = 3) -> str:
     if x is None or not math.isfinite(x):
         return "–"
     return _locale().toString(rounded(x, digits), "f", digits).replace("-", MINUS)
-
-
-def rounded(x: float, digits: int) -> float:
-    """Return a number with so many digits, halves away from 0, as people round: 0.7625 is 0.763 and 76.25 is
-    76.3, though the one is stored as a little less.
-    """
-    if not abs(x) < LARGEST_ROUNDED:
-        return float(x)
-    exact = Decimal(repr(round(float(x), EXACT_DIGITS)))
-    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) + 0.0  # never -0
 
 
 def quantity(x: float | None, spread: float, digits: int = 4) -> str:

@@ -47,6 +47,7 @@ from engine.questions.known import LOOKING_INSIDE
 from engine.questions.label import LabellingQuestion
 from engine.questions.predict import PredictionQuestion
 from engine.questions.prevalence import PrevalenceQuestion
+from engine.questions.report import ReportQuestion
 from engine.questions.scores import scores_document
 from engine.questions.tokenize import TokenizeQuestion
 from engine.settings.config import values_of, with_values
@@ -256,6 +257,7 @@ def _parser() -> argparse.ArgumentParser:
     add_question(commands, PrevalenceQuestion)
     add_question(commands, LabellingQuestion)
     add_question(commands, ComparisonQuestion)
+    add_question(commands, ReportQuestion)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)

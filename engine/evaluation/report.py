@@ -38,6 +38,7 @@ from engine.evaluation.statistics import (
     share_interval,
     share_of,
 )
+from engine.events import Beat, Steps
 from engine.model.info import HOTTEST, keep_temperature
 from engine.text.listed import ListedRows, folded
 from engine.train.learned import LEAST_UNSEEN
@@ -219,6 +220,15 @@ class ScoreReport:
         """What is left if the model answers only where it is sure."""
         each = self.scored.each
         return abstaining(each.sure, each.right > 0.5)
+
+
+def f1_intervals(report: ScoreReport) -> Steps[tuple[tuple[float, float], ...]]:
+    """Return the interval of each class's F1."""
+    found = []
+    for label in range(len(report.scored.each.names)):
+        found.append(report.f1_interval(label))
+        yield Beat()
+    return tuple(found)
 
 
 def interval_over(each: ScoreRows, groups: Groups | None = None) -> tuple[float, float] | None:

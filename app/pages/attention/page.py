@@ -99,9 +99,8 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _make_actions(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_attention_command")
-        self.save_button = button(self.tr("Save figure…"), icon="save", name="attention_save")
         self.compare_button = button(self.tr("Compare…"), name="attention_compare_button")
-        for action in (self.copy_button, self.save_button, self.compare_button):
+        for action in (self.copy_button, self.compare_button):
             self.header.add_action(action)
 
     def _make_cards(self) -> None:
@@ -132,7 +131,6 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
-        self.save_button.clicked.connect(self.save_figure)
         self.compare_button.clicked.connect(self.open_compare)
         self.picture.picture_chosen.connect(self.show_picture)
         self.picture.changed.connect(self.change)
@@ -273,7 +271,7 @@ class AttentionPage(LookingPage[AttentionState]):
         table = self.session.data.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
-        for action in (self.save_button, self.compare_button, self.copy_button):
+        for action in (self.compare_button, self.copy_button):
             action.setEnabled(maps is not None and self.inspector.refusal is None)
 
     @property
@@ -430,12 +428,6 @@ class AttentionPage(LookingPage[AttentionState]):
             lines = captions.caption(self.chosen, self.maps)
             for figure in (*self.picture.figures(), self.heads.mosaic):
                 figure.set_caption(lines)
-
-    def save_figure(self) -> None:
-        """Ask where to, and save the picture on screen with its numbers and caption."""
-        figure: Figure = self.picture.current_figure() or self.attribution.picture
-        self._set_captions()
-        figure.save_picture()
 
     def open_compare(self) -> None:
         """Ask what to compare with."""

@@ -16,7 +16,7 @@ from app.look.files import ask_save
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
-from app.look.widgets import GAP, button, named
+from app.look.widgets import GAP, button, keep_private, named
 from app.pages.attention import requests
 from app.session import Session
 from app.work.worker import Channel
@@ -74,6 +74,7 @@ class RestingWordsDialog(QDialog):
         self.said = label("", "muted", wrap=True, name="resting_said")
         self.rows = CellsModel(self)
         self.list = named(TableView(), "resting_list", self.tr("Words"))
+        keep_private(self.list)
         self.list.setModel(self.rows)
         self.list.choose_rows()
         self._lay_out()

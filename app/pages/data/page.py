@@ -20,7 +20,7 @@ from app.look.banner import Banner
 from app.look.files import ask_file
 from app.look.labels import tip
 from app.look.layout import column, row
-from app.look.widgets import GAP, Action, button
+from app.look.widgets import GAP, Action, button, keep_private
 from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.advice.table import on_file, on_table
 from app.pages.data.doctor import DoctorCard
@@ -135,6 +135,8 @@ class DataPage(StatedPage[DataState]):
         self.advice = self.advice_card.advice
         self.advice_card.refused.connect(self.refuse)
         self.advice_card.review_wanted.connect(self.begin_review)
+        for card in (self.files, self.review):
+            keep_private(card)
         self.advice_card.setMinimumWidth(232)
         self.advice_card.setMaximumWidth(300)
         row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
@@ -142,6 +144,13 @@ class DataPage(StatedPage[DataState]):
         self.review.set_keys(self.review)
         self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
+
+    def provenance(self) -> list[tuple[str, str]]:
+        table = self.session.data.table
+        if table is None:
+            return []
+        name = "" if table.path is None else table.path.name
+        return [(self.tr("Table"), name), (self.tr("Data, sha256"), table.sha256[:12])]
 
     # ---- what is looked at, as a value
 

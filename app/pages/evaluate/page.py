@@ -49,6 +49,7 @@ from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
+from engine.report.blocks import Document
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
 NARROW = 940  # px of the page; below, its cards are narrower
@@ -92,10 +93,11 @@ class EvaluatePage(StatedPage[EvaluateState]):
     def _make(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_evaluate_command")
         self.compare_button = button(self.tr("Compare with…"), name="evaluate_compare")
-        self.save_button = button(self.tr("Save report…"), icon="save", name="evaluate_save")
+        self.save_button = button(self.tr("Save report as text…"), icon="save", name="evaluate_save")
         self._actions = (self.copy_button, self.save_button, self.compare_button)
-        for action in self._actions:
-            self.header.add_action(action)
+        self.header.add_action(self.compare_button)
+        self.header.add_action(self.copy_button)
+        self.header.add_more(self.save_button)
         self.model_box = ModelBox("evaluate_model", self.tr("Model"), self.session, wanted=FILES)
         self.part_box = PartBox(self.session)
         self.model_box.setPlaceholderText(self.tr("Choose a trained model"))
@@ -498,6 +500,14 @@ class EvaluatePage(StatedPage[EvaluateState]):
         said = self.compare_card.sentence.text() if self.both is not None else ""
         found = self.score.counted, self.by.found
         self._write(partial(requests.save_report, Path(path), opened, titles, *found, said))
+
+    def own_document(self, has_texts: bool) -> Callable[[], Document] | None:
+        opened = self.opened
+        if opened is None:
+            return None
+        said = self.compare_card.sentence.text() if self.both is not None else ""
+        found = self.score.counted, self.by.found
+        return partial(requests.document_of, opened, model_title(opened.model), *found, said, has_texts)
 
     # ---- a second model
 

@@ -169,6 +169,9 @@ class ModelsPage(StatedPage[ModelsState]):
         elif not self._is_planned:
             self.plan_card.plan(preset_of(self.plan_card.config) or "base")
 
+    def model_shared(self) -> Path | None:
+        return None if self.entry is None or self.entry.problem is not None else self.entry.path
+
     def choose_folder(self) -> None:
         """Ask for a model folder that is not in the list."""
         self.banner.hide()

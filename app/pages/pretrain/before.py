@@ -9,7 +9,7 @@ from app import words
 from app.look import theme
 from app.look.inputs import ToolButton
 from app.look.labels import label
-from app.look.widgets import GAP, Card, set_role
+from app.look.widgets import GAP, Card, keep_private, set_role
 from app.pages.pretrain.advice import TextFacts
 from app.pages.pretrain.findings import Findings
 from app.pages.pretrain.pins import PinsCard
@@ -254,6 +254,7 @@ class PreviewCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("preview_card")
+        keep_private(self)
         self.set_title(self.tr("What it will see"))
         self.plot = TokensPlot(self.tr("Examples"))
         self.plot.setObjectName("preview_plot")

@@ -24,7 +24,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button, named
+from app.look.widgets import GAP, Card, button, keep_private, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
@@ -125,6 +125,7 @@ class OverTableView(QWidget):
 
     def _make_texts(self) -> Card:
         card = Card(self.tr("Texts"))
+        keep_private(card)
         self.save = button(self.tr("Save CSV…"), name="probe_over_save", call=self._save_dialog)
         card.add_corner(self.save)
         self.rows = CellsModel(self)

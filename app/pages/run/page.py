@@ -95,6 +95,10 @@ class TrainingPage(StatedPage[RunPageState]):
         self.charts.watching.inside_wanted.connect(self.look_inside)
         self.charts.watching.export_wanted.connect(self.export)
 
+    def model_shared(self) -> Path | None:
+        result = None if self.run_dir is None else self.run_dir / MODEL
+        return result if result is not None and (result / "config.json").is_file() else None
+
     def reason(self) -> str:
         """Return why no run can be started yet; "" where one can."""
         raise NotImplementedError

@@ -93,8 +93,9 @@ class RunsPage(StatedPage[RunsState]):
         self.repeat_button.setToolTip(
             self.tr("For the ticked lines, or the selected one, one after another in a queue")
         )
-        for action in (self.copy_button, self.export_button, self.repeat_button):
-            self.header.add_action(action)
+        self.header.add_action(self.repeat_button)
+        self.header.add_action(self.copy_button)
+        self.header.add_more(self.export_button)
         self.queue_strip = QueueStrip(self.session.queue)
         self.elsewhere = label("", "muted", wrap=True, name="runs_elsewhere")
         self.elsewhere.setToolTip(
@@ -463,7 +464,7 @@ class RunsPage(StatedPage[RunsState]):
     def _show_export_menu(self) -> None:
         self._choose(ticked_first=True)
         menu = self.acting.export_menu(self.curves.plot)
-        menu.popup(self.export_button.mapToGlobal(QPoint(0, self.export_button.height() + 2)))
+        menu.popup(self.header.more.mapToGlobal(QPoint(0, self.header.more.height() + 2)))
 
     def _copy_command(self) -> None:
         if command := self.acting.command():

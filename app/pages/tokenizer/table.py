@@ -18,7 +18,7 @@ from app import words
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row, stacked
-from app.look.widgets import GAP, Card, EmptyState, button, named, tidy_spin
+from app.look.widgets import GAP, Card, EmptyState, button, keep_private, named, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.vocabulary import VocabularyBar
@@ -283,6 +283,8 @@ class TableTokensView(QWidget):
             Card(self.tr("Lengths of the rows")),
         )
         self.cut_card, self.unknown_card = Card(self.tr("Truncated rows")), Card(self.tr("Unknown words"))
+        for card in (self.cut_card, self.unknown_card):
+            keep_private(card)
         self._fill_cards()
         inner = QWidget()
         head = row((self.name, 1), self.progress, self.stop_button, self.again_button, gap=10)

@@ -375,6 +375,33 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("styled")
+def test_an_export_as_one_file_holds_all_figures_and_nothing_lies_beside_it(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    keep(window, "A <head> & more", "Where it *looks*.", qtbot)
+    current, folder = window.lectures.current, tmp_path / "lecture"
+    gone = Scene("Gone", "", "probe", {"model": SceneModel("lost model", "f" * 12)}, SENTENCE)
+    current.take(current.lecture.with_scene(gone))
+    window.lectures.export()
+    dialog: Any = next(
+        one for one in QApplication.topLevelWidgets() if one.objectName() == "lecture_export_dialog"
+    )
+    dialog.path.setText(str(folder))
+    dialog.index.setCurrentIndex(2)
+    assert not dialog.kind.isEnabled()
+    qtbot.mouseClick(dialog.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not dialog.is_exporting)
+    (written,) = folder.iterdir()
+    text = written.read_text(encoding="utf-8")
+    assert written.suffix == ".html" and text.count("<svg") == 1 and "default-src 'none'" in text
+    assert "A &lt;head&gt; &amp; more" in text and "lost model" in text and str(tmp_path) not in text
+    assert current.lecture.scenes[0].models["model"].fingerprint in text and 'class="mark"' in text
+    dialog.close()
+    come_to_rest(window.session, qtbot)
+
+
+@pytest.mark.slow
 def test_an_export_can_be_stopped_and_a_folder_that_cannot_be_written_is_told(
     window: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:

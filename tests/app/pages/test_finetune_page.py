@@ -42,7 +42,7 @@ from tests.engine.tiny_runs import reviews, tiny_config
 from tests.engine.tiny_runs import write_table as write_rows
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
 
-ACTIONS = ("copy_command", "pause", "go_on", "start", "stop", "try_it", "new_run")
+ACTIONS = ("pause", "go_on", "start", "stop", "try_it", "new_run")
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     assert page.run_card.isVisible() and not page.setup.isVisible()
-    assert hand.shown(*ACTIONS) == ["copy_command", "pause", "stop"]
+    assert hand.shown(*ACTIONS) == ["pause", "stop"]
     assert page.stop_button.property("role") != "primary"
     page.refresh()
     assert page.run_card.progress.where.text() == "Step 13 of 30"
@@ -222,7 +222,7 @@ def test_pause_stands_still_and_resume_goes_on(
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
-    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
+    assert hand.shown(*ACTIONS) == ["go_on", "stop"]
     assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
     run.let_go()
     assert page.session.training.state.step.step <= 14  # type: ignore[union-attr]
@@ -240,7 +240,7 @@ def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert run.closed
-    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
+    assert hand.shown(*ACTIONS) == ["go_on", "new_run"]
     assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
     assert page.go_on_button.property("role") == "primary"
 
@@ -250,7 +250,7 @@ def test_a_finished_run_offers_its_model_onwards(
     hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30))
-    assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
+    assert hand.shown(*ACTIONS) == ["try_it", "new_run"]
     assert hand.shown("try_it_here", "look_inside", "export_run") == ["look_inside", "export_run"]
     assert "(95 %: " in page.charts.watching.result.text()
     assert "95 times in a hundred" in page.charts.watching.result.toolTip()
