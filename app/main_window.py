@@ -28,10 +28,12 @@ from app.dialogs import LEAST_SIZE, ClosingDialog, HelpDialog, SettingsButton, S
 from app.lectures.menu import LectureButton
 from app.look import theme
 from app.look.banner import Banner
-from app.look.copy_command import COPY_KEYS, CopyCommandButton
+from app.look.copy_command import COPY_KEYS
 from app.look.error_dialog import show_error
 from app.look.labels import label
 from app.look.layout import column, row
+from app.look.page import Page
+from app.look.share_menu import ON_PAGES, SHARE_KEYS
 from app.look.widgets import PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.pages.run.state import RunPageState
@@ -53,10 +55,12 @@ from engine.train.run.runs import RunState, read_config
 if TYPE_CHECKING:
     from app.lectures.lectures import Lectures
     from app.palette import open_palette
+    from app.share.sharing import Sharing
     from app.tour.steps import Tour
     from engine.device import describe_device, warm_up
 else:
     Lectures = later("app.lectures.lectures", "Lectures")
+    Sharing = later("app.share.sharing", "Sharing")
     Tour = later("app.tour.steps", "Tour")
     open_palette = later("app.palette", "open_palette")
     describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
@@ -89,6 +93,7 @@ class MainWindow(QMainWindow):
         self._in_hand: tuple[Path | None, str, str] | None = None  # before a lecture
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
+        self._sharing: Sharing | None = None
         if warm_up:
             self.session.workers.hold()
         self._pages = PageStack(self.session, ahead=warm_up)
@@ -133,6 +138,7 @@ class MainWindow(QMainWindow):
             (self.tr("Open a table…"), QKeySequence(standard.Open), self._choose_file),
             (self.tr("Back"), QKeySequence(standard.Back), self._places.go_back),
             (self.tr("Forward"), QKeySequence(standard.Forward), self._places.go_forward),
+            (self.tr("Share this page…"), QKeySequence(SHARE_KEYS), self.share_page),
             (self.tr("Take the tour"), QKeySequence(), self.start_tour),
             (self.tr("Settings"), QKeySequence("Ctrl+,"), self.show_settings),
             (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),
@@ -146,6 +152,9 @@ class MainWindow(QMainWindow):
         for key in self._numbered:
             self._add_action("", QKeySequence(self.keys_of(key)), partial(self.show_page, key))
         self.addActions(self._lecture_button.actions_of_window)
+        for action in self.actions():
+            is_help = action.shortcut() == QKeySequence(standard.HelpContents)
+            action.setProperty(ON_PAGES, is_help or action.objectName() == "lecture_keep")
 
     def _add_action(self, text: str, keys: QKeySequence, call: Callable[[], object]) -> None:
         """Add an action; without a text it stands in no list."""
@@ -161,9 +170,17 @@ class MainWindow(QMainWindow):
     def _copy_command(self) -> None:
         """Put the command for what the page in view shows on the clipboard, where it has one now."""
         page = self.page_in_view
-        copy = None if page is None else page.findChild(CopyCommandButton)
-        if copy is not None and copy.isVisible():
-            copy.click()
+        copying = page.header.copying if isinstance(page, Page) else None
+        if copying is not None and not copying.isHidden():
+            copying.click()
+
+    def share_page(self) -> None:
+        """Ask where to, and write what the page in view shows as one file that can be sent."""
+        page = self.page_in_view
+        if isinstance(page, Page):
+            if self._sharing is None:
+                self._sharing = Sharing(self.session, self)
+            self._sharing.ask(page)
 
     def open_palette(self) -> None:
         """Offer whatever can be done or opened, to be found by a few letters."""
@@ -206,6 +223,7 @@ class MainWindow(QMainWindow):
     def _connect_page(self, key: str, page: Any) -> None:
         if key == self.current_page:
             self.bar.show_page(key, page)
+        page.header.share.page_wanted.connect(self.share_page)
         if key == "welcome":
             page.tour_wanted.connect(self.start_tour)
             page.open_wanted.connect(self._choose_file)

@@ -107,7 +107,7 @@ class Palette(QFrame):
         self.view.verticalHeader().hide()
         self.view.set_door(True)
         self.view.row_wanted.connect(self.do)
-        keys = label(self.tr("↑ ↓ choose · Enter does it · Esc closes"), "muted")
+        keys = label(self.tr("↑ ↓ choose · Enter runs it · Esc closes"), "muted")
         foot = row(keys, STRETCH, self.count)
         column(self.line, self.view, foot, gap=8, margins=(12, 12, 12, 10), parent=self)
         self.setFixedWidth(min(WIDTH, parent.width() - 40))
@@ -247,7 +247,7 @@ def _yours(window: SearchedWindow) -> Iterable[PaletteEntry]:
         kind, hint = words.translate("palette", "table"), words.translate("palette", "open")
         yield PaletteEntry(Path(name).name, kind, partial(window.open_file, name), hint)
     for entry in session.library.offered():
-        kind, hint = words.translate("palette", "model"), words.translate("palette", "see what it holds")
+        kind, hint = words.translate("palette", "model"), words.translate("palette", "see its contents")
         state = ModelsState(model=entry.path)
         yield PaletteEntry(entry.title, kind, partial(window.show_page, "models", state), hint)
 

@@ -73,9 +73,9 @@ def _parser() -> argparse.ArgumentParser:
         type=_epochs,
         default=0,
         metavar="N",
-        help="how often every row is seen at most (twice)",
+        help="how often each row is seen at most (twice)",
     )
-    help_text = f"learn from as much as fits into this time ({SECONDS:g}); 0: from everything"
+    help_text = f"train on as much as fits into this time ({SECONDS:g}); 0: on everything"
     parser.add_argument("--seconds", type=_seconds, default=SECONDS, help=help_text)
     parser.add_argument("--data", default="", metavar="FILE", help="another table than the sample sentences")
     parser.add_argument(
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
 def _epochs(text: str) -> int:
     """Return a count of epochs, 1 or more. Raises: ArgumentTypeError."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_EPOCHS:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 to {MOST_EPOCHS}.")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {MOST_EPOCHS}.")
     return int(text)
 
 
@@ -98,7 +98,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= LONGEST_S:  # nan is neither
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 to {LONGEST_S}.")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds from 0 to {LONGEST_S}.")
     return seconds
 
 
@@ -141,7 +141,7 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
     try:
         code = demo.play(chosen)
         if not windowless:
-            print("The window stays open: try it on texts of your own, or close it to end.")
+            print("The window stays open: try it on your own texts, or close it to end.")
             application.exec()
     except WindowGone:
         code = 0

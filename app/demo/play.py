@@ -80,7 +80,7 @@ class Demo:
             print(f"cloze demo: {say_error(self._errors[0])}", file=sys.stderr)
             return 2
         if self.session.training.last_model is None:
-            print("The tour was left before anything was trained.")
+            print("The tour ended before anything was trained.")
         else:
             self._report(self._results())
         return 0
@@ -115,7 +115,7 @@ class Demo:
             raise CannotGoOn(page.reason())
         size = f"{decimal(session.model.chosen.num_parameters / 1e6, 1)} M weights"
         if starter is None and not chosen.vocab:
-            print("No starter model ships with this build: a small model starts from random weights.")
+            print("No starter model ships with this build, so a small model starts from random weights.")
         print(
             f"Model: {session.model.chosen.words}, {size}. {page.setup.prediction.text().splitlines()[0]}",
             flush=True,

@@ -97,6 +97,9 @@ QToolButton[role="thread"]:focus { padding: 0; }
 QToolButton[role="toggle"] { border: 1px solid @edge; }
 QToolButton[role="toggle"]:checked { background: @accent_soft; color: @text; }
 QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
+QToolButton[role="more"] { background: @card; border: 1px solid @line; padding: 6px 9px; min-height: 16px; }
+QToolButton[role="more"]:hover { background: @hover; }
+QToolButton[role="more"]:focus { border: 2px solid @focus; padding: 5px 8px; }
 QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 15px;
   padding: 6px 7px; }
 QToolButton[role="question"]:hover { background: @hover; }
@@ -180,6 +183,8 @@ QMenu { background: @card; border: 1px solid @edge; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
 QMenu::item:selected { background: @accent; color: @on_accent; }
 QMenu::indicator { width: 16px; height: 16px; left: 6px; }
+QMenu::indicator:non-exclusive:unchecked { border: 1px solid @muted; border-radius: 3px; width: 12px;
+  height: 12px; }
 QMenu::indicator:checked { image: url(icons:check.svg); }
 QMenu::item:disabled { color: @disabled; background: transparent; }
 QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }

@@ -13,7 +13,8 @@ from typing import ClassVar, Generic
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.look.widgets import Page
+from app.look.page import Page
+from app.plots.figure import Figure
 from app.work.page_state import PageState, State
 from engine.errors import UserError
 
@@ -107,6 +108,9 @@ class StatedPage(Page, Generic[State]):
         if is_said:
             self.refuse(error)
         return is_said
+
+    def figures_shown(self) -> tuple[Figure, ...]:
+        return tuple(one for one in self.findChildren(Figure) if one.isVisible() and not one.is_empty)
 
     # ---- for the page
 

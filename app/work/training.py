@@ -146,7 +146,7 @@ class TrainingJob(QObject):
     def _refuse_second(self) -> None:
         if self.is_running:
             raise RunError(
-                marked("engine", "A model is in training already. Stop it, or wait until it has ended.")
+                marked("engine", "A model is already in training. Stop it, or wait until it has ended.")
             )
 
     def _take_config(self, config: TrainConfig) -> WatchQuestions | None:

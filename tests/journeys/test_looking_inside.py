@@ -155,7 +155,7 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
     hand.wait(lambda: is_near(heatmap.shown.values, seen.attentions[layer, head]))
 
     ratio = heatmap.height() / heatmap.width()
-    png = hand.save_figure("attention_save", tmp_path / "figure", ".png", 120)
+    png = hand.save_figure(tmp_path / "figure", ".png", 120)
     image = QImage(str(png))
     assert image.width() == round(120 / MM_AN_INCH * DOTS_AN_INCH)
     assert image.height() == pytest.approx(image.width() * ratio, abs=1)
@@ -168,7 +168,7 @@ def test_the_head_with_most_sep_is_found_switched_off_and_its_picture_saved(
     named = (f"model: {subject.name}", f"weights, sha256: {subject.fingerprint}", f"text: {A}")
     for line in (*named, f"second text: {B}", f"layer: {layer + 1}", f"head: {head + 1}"):
         assert line in caption
-    svg = hand.save_figure("attention_save", tmp_path / "lines", ".svg", 120)
+    svg = hand.save_figure(tmp_path / "lines", ".svg", 120)
     assert QSvgRenderer(str(svg)).isValid()
     drawn = svg.read_text(encoding="utf-8")
     assert drawn.count("river") >= 2, "tokens of both axes stay text"

@@ -19,7 +19,7 @@ from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import row
-from app.look.widgets import Card, ScrollView, button, named, set_role
+from app.look.widgets import Card, ScrollView, named, set_role
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
@@ -83,9 +83,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     def _make_actions(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_anatomy_command")
-        self.save_button = button(self.tr("Save figure…"), icon="save", name="anatomy_save")
-        for action in (self.copy_button, self.save_button):
-            self.header.add_action(action)
+        self.header.add_action(self.copy_button)
 
     def _make_cards(self) -> None:
         self.count = label("", "muted", name="anatomy_count")
@@ -124,7 +122,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
-        self.save_button.clicked.connect(self.rows.save_picture)
         self.strip.step_chosen.connect(self._choose_step)
         self.groups.step_chosen.connect(self._choose_step)
         self.rows.number_chosen.connect(self._choose_number)
@@ -281,8 +278,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             part.setVisible(is_filled)
         for box in self.boxes.values():
             box.setVisible(is_filled)
-        for action in (self.copy_button, self.save_button):
-            action.setEnabled(is_filled)
+        self.copy_button.setEnabled(is_filled)
 
     # ---- what is shown, kept and shown again
 

@@ -100,16 +100,15 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _make_actions(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_attention_command")
-        self.save_button = button(self.tr("Save figure…"), icon="save", name="attention_save")
         self.compare_button = button(self.tr("Compare…"), name="attention_compare_button")
         self.count = label(
             "",
             "muted",
             name="attention_count",
-            tool_tip=self.tr("[CLS] and [SEP] count too. Next to it: the memory for all heads."),
+            tool_tip=self.tr("[CLS] and [SEP] count too. Also shown: the memory for all heads."),
         )
         self.header.add_fact(self.count)
-        for action in (self.copy_button, self.save_button, self.compare_button):
+        for action in (self.copy_button, self.compare_button):
             self.header.add_action(action)
 
     def _make_cards(self) -> None:
@@ -131,7 +130,6 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
-        self.save_button.clicked.connect(self.save_figure)
         self.compare_button.clicked.connect(self.open_compare)
         self.picture.picture_chosen.connect(self.show_picture)
         self.picture.changed.connect(self.change)
@@ -278,7 +276,7 @@ class AttentionPage(LookingPage[AttentionState]):
         table = self.session.data.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
-        for action in (self.save_button, self.compare_button, self.copy_button):
+        for action in (self.compare_button, self.copy_button):
             action.setEnabled(maps is not None and self.inspector.refusal is None)
 
     @property
@@ -436,12 +434,6 @@ class AttentionPage(LookingPage[AttentionState]):
             for figure in (*self.picture.figures(), self.heads.mosaic):
                 figure.set_caption(lines)
 
-    def save_figure(self) -> None:
-        """Ask where to, and save the picture on screen with its numbers and caption."""
-        figure: Figure = self.picture.current_figure() or self.attribution.picture
-        self._set_captions()
-        figure.save_picture()
-
     def open_compare(self) -> None:
         """Ask what to compare with."""
         inspector = self.inspector
@@ -470,8 +462,7 @@ class AttentionPage(LookingPage[AttentionState]):
             raise UserError(
                 marked(
                     "engine",
-                    "The heads are sorted by what they do over a table, which a scene does not hold. Sort "
-                    "them by this text.",
+                    "The heads are sorted over a table, which a scene cannot hold. Sort them by this text.",
                 )
             )
         return AttentionState(

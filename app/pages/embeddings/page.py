@@ -17,7 +17,7 @@ from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row, stacked
 from app.look.pending import ProgressLine
-from app.look.widgets import GAP, SETTINGS_WIDTH, Card, button, holder, named
+from app.look.widgets import GAP, SETTINGS_WIDTH, Card, button, holder, keep_private, named
 from app.pages.embeddings import requests
 from app.pages.embeddings.commands import command_of
 from app.pages.embeddings.questions import QuestionBar
@@ -384,6 +384,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     def _take_vectors(self, vectors: Vectors) -> None:
         before, self.vectors, self._is_stale, self._meant = self.vectors, vectors, False, None
+        keep_private(self.views, vectors.source.table is not None)
         if self._about is not None:
             self.vectors_card.set_about(self._about, vectors.kinds)
         self.vectors_card.set_word(bool(vectors.spans))

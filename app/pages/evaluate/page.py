@@ -48,6 +48,7 @@ from app.work.worker import Channel
 from engine.events import Event, Progress
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
+from engine.report.blocks import Document
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
 PART_WIDTH, NARROW_PART_WIDTH = 330, 290
@@ -91,10 +92,11 @@ class EvaluatePage(StatedPage[EvaluateState]):
     def _make(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_evaluate_command")
         self.compare_button = button(self.tr("Compare with…"), name="evaluate_compare")
-        self.save_button = button(self.tr("Save report…"), icon="save", name="evaluate_save")
+        self.save_button = button(self.tr("Save report as text…"), icon="save", name="evaluate_save")
         self._actions = (self.copy_button, self.save_button, self.compare_button)
-        for action in self._actions:
-            self.header.add_action(action)
+        self.header.add_action(self.compare_button)
+        self.header.add_action(self.copy_button)
+        self.header.add_more(self.save_button)
         self.part_box = PartBox(self.session)
         self.part_box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.part_box.setFixedWidth(PART_WIDTH)
@@ -118,7 +120,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.further = Further(self.session, self.score, self.by)
         self.no_model = EmptyState("", self.tr("Fine-tune a model"))
         self.no_texts = EmptyState(
-            self.tr("Choose labelled texts above: what a run held out, the open table, or any file."),
+            self.tr("Choose labelled texts above: held-out rows of a run, the open table, or any file."),
             self.tr("Choose a file…"),
         )
 
@@ -426,7 +428,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
             one = self.tr("the model was trained on 1")
             many = self.tr("the model was trained on {count}")
             if opened.num_seen == report.count:
-                many = self.tr("the model was trained on all of them: choose a part that was held out")
+                many = self.tr("the model was trained on all of them, so choose a held-out part")
             parts.append(words.counted(opened.num_seen, one, many))
         if report.is_of_classes:
             count = len(opened.scored.each.names)
@@ -438,7 +440,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         elif report.has_chosen:
             parts.append(self.tr("half of them also used to fit the temperature"))
         elif source.part and opened.num_seen == 0:
-            parts.append(self.tr("seen by no training"))
+            parts.append(self.tr("not used in training"))
         repeating = report.num_repeating
         if repeating:
             parts.append(
@@ -529,6 +531,14 @@ class EvaluatePage(StatedPage[EvaluateState]):
         said = self.compare_card.sentence.text() if self.both is not None else ""
         found = self.score.counted, self.by.found
         self._write(partial(requests.save_report, Path(path), opened, titles, *found, said))
+
+    def own_document(self, has_texts: bool) -> Callable[[], Document] | None:
+        opened = self.opened
+        if opened is None:
+            return None
+        said = self.compare_card.sentence.text() if self.both is not None else ""
+        found = self.score.counted, self.by.found
+        return partial(requests.document_of, opened, model_title(opened.model), *found, said, has_texts)
 
     # ---- a second model
 

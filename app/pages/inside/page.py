@@ -99,6 +99,10 @@ class LookingPage(KeptPage[State]):
             raise UserError(marked("engine", "There is nothing to keep here yet. Choose a model first."))
         return about.folder
 
+    def model_shared(self) -> Path | None:
+        about = self.inspector.about
+        return None if about is None or self._lacking() else about.folder
+
     @property
     def is_state_shown(self) -> bool:
         return super().is_state_shown or bool(self._lacking())

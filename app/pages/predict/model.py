@@ -24,9 +24,11 @@ class ModelCard(Card):
         self.words = label("", "muted", wrap=True)
         self.words.setObjectName("model_words")
         self.refusal = label("", "refusal", wrap=True, name="refusal_predict_model")
-        self.pairs = QCheckBox(self.tr("It reads pairs of texts"))
+        self.pairs = QCheckBox(self.tr("Reads pairs of texts"))
         self.pairs.setObjectName("model_reads_pairs")
-        self.pairs.setToolTip(self.tr("The folder does not say if it was trained on single texts or pairs."))
+        self.pairs.setToolTip(
+            self.tr("The folder does not say whether it was trained on single texts or pairs.")
+        )
         self.pairs.hide()
         self.add(self.words)
         self.add(self.pairs)
@@ -76,7 +78,7 @@ class ModelCard(Card):
                 self.tr("Max length {count} pieces").format(count=words.number(described.max_length))
             )
         if (temperature := temperature_in(described.info)) != 1:
-            said = self.tr("Temperature {value}, kept with it")
+            said = self.tr("Kept temperature {value}")
             lines.append(said.format(value=words.decimal(temperature, 2)))
         data, trained = described.info.get("data"), described.info.get("trained")
         if isinstance(data, dict) and data.get("name"):

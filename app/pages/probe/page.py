@@ -73,7 +73,7 @@ class ProbePage(LookingPage[ProbeState]):
         super().__init__(session, parent=parent)
         self.setObjectName("probe_page")
         self.header.title_label.setText(self.tr("Masked words"))
-        self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
+        self.header.set_sentence(self.tr("Mask words and ask what belongs there."))
         self.draft = ProbeDraft(self.inspector, self)
         self._history: QuestionHistory | None = None
         self._answered: GapsAnswer | None = None
@@ -100,7 +100,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.header.add_action(self.copy_button)
         self.header.add_action(self.beside_button)
         self.beside_name = label("", "muted", name="probe_beside_name")
-        said = self.tr("Take it away again")
+        said = self.tr("Remove it again")
         self.beside_close = icon_button(
             "close", said, color="text", name="probe_beside_close", call=lambda: self.draft.set_beside(None)
         )
@@ -240,7 +240,7 @@ class ProbePage(LookingPage[ProbeState]):
             return templates_offer(draft, self.templates_view.scored, self.templates_view.path)
         if tab == GAME:
             return CommandOffer(
-                lacking=self.tr("A game has no command. Hide words on the tab Words to copy one.")
+                lacking=self.tr("A game has no command. Mask words on the tab Words to copy one.")
             )
         if tab == OVER_TABLE:
             return over_table_offer(self.over_table_view.asked)
@@ -283,12 +283,11 @@ class ProbePage(LookingPage[ProbeState]):
             raise UserError(
                 marked(
                     "engine",
-                    "What is shown is of a table, which a scene does not hold. Turn to one text, or type a "
-                    "template.",
+                    "A table is shown, which a scene cannot hold. Switch to one text, or type a template.",
                 )
             )
         if tab == TABS[GAME]:
-            raise UserError(marked("engine", "A game is played, not kept. Hide words on the tab Words."))
+            raise UserError(marked("engine", "A game is played, not kept. Mask words on the tab Words."))
         return ProbeState(
             model=model,
             beside=self.draft.beside,
@@ -320,7 +319,8 @@ class ProbePage(LookingPage[ProbeState]):
         if not known or any(place >= num_pieces for place in state.pieces):
             raise UserError(
                 marked(
-                    "engine", "This scene hides words that its text does not have. It cannot be shown whole."
+                    "engine",
+                    "This scene masks words that its text does not have, so it cannot be shown completely.",
                 )
             )
         self.choose_top(state.top)

@@ -96,6 +96,10 @@ class TrainingPage(StatedPage[RunPageState]):
         self.charts.watching.inside_wanted.connect(self.look_inside)
         self.charts.watching.export_wanted.connect(self.export)
 
+    def model_shared(self) -> Path | None:
+        result = None if self.run_dir is None else self.run_dir / MODEL
+        return result if result is not None and (result / "config.json").is_file() else None
+
     def reason(self) -> str:
         """Return why no run can be started yet; "" where one can."""
         raise NotImplementedError
@@ -139,9 +143,9 @@ class TrainingPage(StatedPage[RunPageState]):
         self.stop_button = button(self.tr("Stop and keep"), name="stop")
         self.try_button = button("", "primary", name="try_it")
         self.back_button = button(self.tr("Show the run in training"), name="show_running")
-        self.pause_button.setToolTip(self.tr("Stand still after this step; the window stays usable."))
+        self.pause_button.setToolTip(self.tr("Pause after this step. The window stays usable."))
         self.stop_button.setToolTip(
-            self.tr("End after this step and keep what was learned; it can be resumed later.")
+            self.tr("End after this step and keep what was learned. The run can be resumed later.")
         )
         for action in (self.copy_button, self.back_button, self.start_button, self.try_button):
             self.header.add_action(action)
@@ -239,7 +243,7 @@ class TrainingPage(StatedPage[RunPageState]):
             if state.run == self.run_dir:
                 self._show_running()
             elif state.run is not None:
-                text = self.tr("{name} can be looked at when the run in training has ended.")
+                text = self.tr("{name} can be opened when the run in training has ended.")
                 self.failure.show_text("note", text.format(name=run_title(state.run)))
         elif isinstance(self._read, BaseException):
             raise self._read
@@ -292,7 +296,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self.try_button.setVisible(finished)
         self.copy_button.setEnabled(shows_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
-        queued = self.tr("It begins when the training under way has ended, even if the window is closed.")
+        queued = self.tr("It begins when the current training has ended, even if the window is closed.")
         self.start_button.setToolTip(tip(reason or (queued if session.training.is_running else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
         self.run_card.controls.setVisible(running or can_resume)
@@ -345,7 +349,7 @@ class TrainingPage(StatedPage[RunPageState]):
             self.refuse_settings(error)
         else:
             if is_second:
-                said = self.tr("It is in the queue, and begins when the training under way has ended.")
+                said = self.tr("It is in the queue, and begins when the current training has ended.")
                 show = partial(self.session.show_page, "runs")
                 self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
@@ -463,9 +467,7 @@ class TrainingPage(StatedPage[RunPageState]):
             self.setup.clear_refusals()
             gone = self.take_settings(config)
             if gone:
-                text = self.tr(
-                    "The settings are those of that run, but this is not there any more: {places}."
-                )
+                text = self.tr("The settings are those of that run, but these no longer exist: {places}.")
                 self.failure.show_text("look", text.format(places=", ".join(gone)))
             self.refresh()
 
@@ -580,5 +582,5 @@ class TrainingPage(StatedPage[RunPageState]):
         """Show the model, or else the run, among the computer's files."""
         folder = self.model_folder or self.run_dir
         if folder is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            text = self.tr("No program shows folders here. It lies at {path}.")
+            text = self.tr("No program shows folders here. It is at {path}.")
             self.failure.show_text("note", text.format(path=folder))

@@ -68,7 +68,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
         self.header.add_action(self.view_choice)
         self.learn_button = button(self.tr("Train a vocabulary…"), name="tokenizer_learn", call=self._learn)
-        self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
+        self.learn_button.setToolTip(self.tr("Make your own vocab.txt from a text"))
         self.copy_button = named(CopyCommandButton(), "copy_tokenizer_command")
         self.copy_button.clicked.connect(self.copy_command)
         self.header.add_action(self.copy_button)
@@ -87,7 +87,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         """Let the line be copied where a command does what is on screen."""
         found, said = self.text_view.found, ""
         if self.views.currentWidget() is self.table_view:
-            lacking = self.tr("No command measures a whole table. Turn to “This text” to copy one.")
+            lacking = self.tr("No command measures a whole table. Switch to “This text” to copy one.")
         elif found is None:
             lacking = self.tr("Type a text first.")
         elif len((found.asked.text + (found.asked.text_pair or "")).encode()) > LONGEST_COMMAND:
@@ -146,9 +146,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
     def state(self) -> TokenizerState:
         if self.views.currentWidget() is self.table_view:
             raise UserError(
-                marked(
-                    "engine", "What is shown is of a table, which a scene does not hold. Turn to “This text”."
-                )
+                marked("engine", "A table is shown, which a scene cannot hold. Switch to “This text”.")
             )
         first, second, inspector, view = (
             self.bar.first,

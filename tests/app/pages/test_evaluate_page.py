@@ -105,7 +105,7 @@ def test_a_run_opens_with_its_score_and_its_interval(page: EvaluatePage, hand: H
     hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert (
-        len(scored_of(page).each) == 11 and "seen by no training" in page.facts.toolTip() + page.facts.text()
+        len(scored_of(page).each) == 11 and "not used in training" in page.facts.toolTip() + page.facts.text()
     )
 
 
@@ -152,7 +152,7 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     hand.click("evaluate_keep_temperature")
     settle(page)
     assert "It was fitted on half of the validation rows." in page.by.mended.text()
-    assert "seen by no training" in page.facts.toolTip() + page.facts.text()
+    assert "not used in training" in page.facts.toolTip() + page.facts.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
     monkeypatch.setattr("engine.evaluation.calibration.LEAST_TO_FIT", 8)
@@ -163,7 +163,7 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     settle(page)
     page.open_file(path)
     settle(page)
-    assert page.by.keep.text().endswith("of these") or page.by.keep.text().endswith("of these texts")
+    assert page.by.keep.text().endswith("from these") or page.by.keep.text().endswith("from these texts")
     assert "no longer test the model's confidence" in page.by.mended.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
@@ -368,7 +368,7 @@ def test_texts_that_were_learned_from_get_no_verdict_and_those_new_to_the_model_
     assert said.startswith(f"The model was trained on {seen.sum()} of these 53 texts") and seen.sum() > 20
     right = each.right[~seen]
     low = 100 * wilson_interval(float(right.sum()), len(right))[0]
-    assert f"on the other {len(right)} it reaches {100 * right.mean():.1f} % ({low:.1f} to" in said
+    assert f"On the other {len(right)} it reaches {100 * right.mean():.1f} % ({low:.1f} to" in said
     assert page.score.scale.lines[1].value == right.mean() and mark(page) == "Wrong"
     learned = [row for row, is_seen in zip(reviews(), seen, strict=True) if is_seen]
     page.open_file(write_table(tmp_path / "learned.csv", learned))
@@ -476,9 +476,9 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
         (int(listed.rows[wrong]),),
         each.names[each.predicted[wrong]],
     )
-    assert "the file stays as it is" in page.said.text()
+    assert "The file stays unchanged" in page.said.text()
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
-    assert not page.session.data.mends.steps and "taken back" in page.said.text()
+    assert not page.session.data.mends.steps and "undone" in page.said.text()
     right = next(place for place, one in enumerate(each.right) if one)
     page.texts.toggle_row(page.texts.rows.places.tolist().index(right))
     assert page.texts.detail is not None
@@ -498,7 +498,7 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
-    assert "the model was trained on" in said and "seen by no training" not in said
+    assert "the model was trained on" in said and "not used in training" not in said
     assert page.part_box.currentText() == "test.csv · test file"  # and no part of the training file
 
 
@@ -534,7 +534,7 @@ def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advise
     settle(page)
     said = hand.said("evaluate_refusal")
     assert said.startswith(
-        "run-1 · start and same · start-same have not held out the same validation rows. Score both on one"
+        "run-1 · start and same · start-same did not hold out the same validation rows. Score both on one"
     )
     page.compare(page.session.runs.root / "other" / "model")
     settle(page)
