@@ -47,7 +47,7 @@ def running_job(session: Session) -> RunningJob | None:
         return RunningJob(session.busy.words, session.busy.words)
     if hub.transfer is not None and hub.is_fetching:
         done = round(SCALE * hub.transfer.share)
-        return RunningJob(words.translate("status", "Fetching"), hub.words(), "models", done, SCALE)
+        return RunningJob(words.translate("status", "Downloading"), hub.words(), "models", done, SCALE)
     if queue.running is not None and queue.is_working:
         name = words.shorten(queue.running.name, 30)
         return RunningJob(name, queue_words(queue), "runs", min(queue.step, queue.num_steps), queue.num_steps)
