@@ -79,6 +79,28 @@ def test_the_doctor_names_the_rows_that_were_never_right_and_those_that_were_for
     assert not kinds & {"never_learned", "forgotten"}
 
 
+def test_no_row_is_blamed_for_a_run_or_for_a_label_that_was_not_learned(made: Path) -> None:
+    part = result_of(reading_part("reviews.csv", read_table(made / "reviews.csv"), ROLES))
+    learned = learned_by(made / "run")
+    assert learned is not None
+    sure = np.full((4, 53), 0.4, np.float16)
+
+    def found(right: np.ndarray, has_learned: bool = True) -> dict[str, list[int]]:
+        seen = replace(learned, dynamics=Dynamics(sure, right.astype(np.int8)), has_learned=has_learned)
+        made = examining([part], None, 128, seen)
+        kept = (one.finding for one in made if isinstance(one, NewFinding))
+        return {one.kind: one.rows.tolist() for one in kept if one.kind in ("never_learned", "forgotten")}
+
+    mostly = np.ones((4, 53))
+    mostly[:, 4] = 0
+    assert found(mostly) == {"never_learned": [4]}
+    assert not found(mostly, has_learned=False), "validation says that it answers one label"
+    one_label = np.tile(learned.labels == 0, (4, 1))
+    assert not found(one_label), "every row of the other label is wrong"
+    one_label[0] = ~one_label[0]
+    assert not found(one_label), "it went from one label to the other"
+
+
 def test_a_file_of_another_size_is_no_dynamics(made: Path, tmp_path: Path) -> None:
     assert load_dynamics(made / "run" / DYNAMICS, 52) is None
     (tmp_path / DYNAMICS).write_bytes(b"nothing")
