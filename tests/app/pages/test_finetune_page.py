@@ -131,7 +131,7 @@ def test_data_without_a_model_can_start_from_the_model_that_ships(
     assert session.model.chosen is not None and session.model.chosen.model == str(starter)
 
 
-def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missing(
+def test_the_keyboard_goes_to_start_once_a_button_has_brought_what_was_missing(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page.session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
@@ -141,7 +141,7 @@ def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missi
     choice.setFocus()
     qtbot.keyClick(choice, Qt.Key.Key_Space)
     assert page.session.wait_idle()
-    assert page.setup.chooser.box.hasFocus()
+    assert page.start_button.hasFocus()
 
 
 @pytest.mark.slow
