@@ -293,7 +293,7 @@ class MainWindow(QMainWindow):
         self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
 
     def _hold_again(self, bare: bool) -> None:
-        """Have the model and the text in hand again that were there before a lecture, or the tour, brought its
+        """Have the model and the text in hand again that were there before a lecture or the tour brought its
         own.
         """
         inspector = self.session.inspector

@@ -62,7 +62,7 @@ def learned_by(run_dir: Path) -> LearnedRows | None:
         train.rows,
         train.targets,
         dynamics,
-        not unbeaten_majority(run_dir),
+        unbeaten_majority(run_dir / MODEL) is None,
     )
 
 

@@ -101,6 +101,10 @@ class FineTunePage(TrainingPage):
         return missing or (self.plan.lacking() if self._plans else "")
 
     @property
+    def is_useless(self) -> bool:
+        return self.charts.advice.is_useless
+
+    @property
     def _plans(self) -> bool:
         """Whether the plan of a chain is in view."""
         return self._adapts and self.chain.folder is None and not self.shows_run
