@@ -45,7 +45,7 @@ class Switches(QWidget):
             Slider(Qt.Orientation.Horizontal),
             "anatomy_scale",
             self.tr("Head's scale"),
-            tool_tip=self.tr("What this head hands on is multiplied by it: 0 is off, 1 as it is"),
+            tool_tip=self.tr("What this head passes on is multiplied by this: 0 is off, 1 is unchanged"),
         )
         self.scale.setRange(0, round(MOST_SCALE * TENTHS))
         self.scale.setMinimumWidth(60)

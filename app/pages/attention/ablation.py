@@ -357,9 +357,9 @@ class HeadAblation(QObject):
         if about.has_next_sentence:
             return self.tr("Type a text B to see how the next-sentence probability changes.")
         return self.tr(
-            "This model has no trained masked-word, next-sentence or label head, so no "
-            "answer of it could change. Fine-tune it, or pretrain it further. Attention is "
-            "shown all the same."
+            "This model has no trained masked-word, next-sentence or label head, so it "
+            "gives no answer that could change. Fine-tune it, or pretrain it further. "
+            "Attention is shown all the same."
         )
 
     def _ask(self) -> None:

@@ -46,7 +46,7 @@ class QuestionBar(QWidget):
             self.tr("Ask your own…"),
             "link",
             name="embeddings_own",
-            tool_tip=self.tr("Follow another word through sentences of your own"),
+            tool_tip=self.tr("Follow another word through your own sentences"),
             call=self.own_wanted,
         )
         inner = row(self.chips, STRETCH, self.own_button, gap=GAP, parent=self)
@@ -71,7 +71,7 @@ class QuestionBar(QWidget):
             WORD_QUESTION: about,
             TEXTS_QUESTION: self.tr("Which of my texts are similar?"),
             CLS_QUESTION: self.tr("Is [CLS] a good sentence vector?"),
-            TUNED_QUESTION: self.tr("Did fine-tuning move them?"),
+            TUNED_QUESTION: self.tr("Did fine-tuning move my texts?"),
         }
 
     def _fit(self) -> None:

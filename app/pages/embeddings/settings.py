@@ -123,7 +123,7 @@ class VectorsCard(Card):
         self.slider.setEnabled(has_layer)
         said = self.layer_said() if has_layer else ""
         self.layer_words.setText(
-            self.tr("Layer {layer}").format(layer=said) if said else self.tr("its own layers")
+            self.tr("Layer {layer}").format(layer=said) if said else self.tr("set by the pooling")
         )
 
     def _activated(self) -> None:
@@ -159,7 +159,7 @@ class MapSettings(Card):
         self.perplexity.setToolTip(
             tip(self.tr("About how many neighbours each point has; at most a third of all points."))
         )
-        self.seed.setToolTip(self.tr("The same seed draws the same map"))
+        self.seed.setToolTip(self.tr("The same seed gives the same map"))
         self.note = label("", "muted", wrap=True, name="embeddings_map_note")
         self.color_box = ChoiceBox("embeddings_color", self.tr("Colour by"))
         self._lay_out()
