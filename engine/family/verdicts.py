@@ -55,7 +55,7 @@ IN_A_ROW = Statement(
     marked("engine", "Filling two blanks independently loses something"),
 )
 RAW_CLS = Statement(
-    marked("engine", "The raw [CLS] is a poor sentence vector. The mean over BERT's positions is better."),
+    marked("engine", "The raw [CLS] is a poor sentence vector. The mean over BERT’s positions is better."),
     *(RANKED, "bert", "bert"),
     marked("engine", "BERT’s mean vector beats its [CLS] vector"),
 )
@@ -65,7 +65,7 @@ TUNED = Statement(
     marked("engine", "Fine-tuned BERT beats its own frozen vectors"),
 )
 FROZEN = Statement(
-    marked("engine", "BERT's frozen vectors answer more than averaged word vectors (skip-gram)."),
+    marked("engine", "BERT’s frozen vectors answer more than averaged word vectors (skip-gram)."),
     *(ANSWERED, "bert", "skipgram"),
     marked("engine", "BERT’s frozen vectors beat averaged skip-gram vectors"),
 )
@@ -88,22 +88,22 @@ BOTH_SIDES = (
 )
 OVER_AVERAGES = (
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (NNLM)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (NNLM)."),
         *(RANKED, "bert", "nnlm"),
         marked("engine", "BERT’s mean vector beats averaged NNLM vectors"),
     ),
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (CBOW)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (CBOW)."),
         *(RANKED, "bert", "cbow"),
         marked("engine", "BERT’s mean vector beats averaged CBOW vectors"),
     ),
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (skip-gram)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (skip-gram)."),
         *(RANKED, "bert", "skipgram"),
         marked("engine", "BERT’s mean vector beats averaged skip-gram vectors"),
     ),
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (GloVe)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (GloVe)."),
         *(RANKED, "bert", "glove"),
         marked("engine", "BERT’s mean vector beats averaged GloVe vectors"),
     ),

@@ -18,16 +18,18 @@ import engine
 
 pytestmark = pytest.mark.slow
 PLACE = {"tr": 0, "translate": 1, "marked": 1, "asked": 1, "Option": 1}  # which argument is the text
+PLACE |= {"json_field": 0, "out_field": 0, "device_field": 0, "TargetFlag": 2}
 HELPS = ("help", "description", "epilog")  # by name, of a command and its flags
 MOST_WORDS = 26
 GLOSSARY = Path(app.__file__).with_name("GLOSSARY.md")
 ROOT = GLOSSARY.parents[1]
 
 
-def texts_of(call: ast.Call) -> Iterator[str]:
-    """Yield the literals that a call gives to people."""
-    name = vars(call.func).get("attr") or vars(call.func).get("id", "")
-    given = call.args[PLACE[name] :][:1] if name in PLACE else []
+def texts_of(call: ast.Call | ast.ClassDef) -> Iterator[str]:
+    """Yield the literals that a call, or a class of a question, gives to people."""
+    func = vars(call.func) if isinstance(call, ast.Call) else {}
+    name = func.get("attr") or func.get("id", "")
+    given = call.args[PLACE[name] :][:1] if isinstance(call, ast.Call) and name in PLACE else []
     for one in [*given, *(keyword.value for keyword in call.keywords if keyword.arg in HELPS)]:
         if isinstance(one, ast.Constant) and isinstance(one.value, str):
             yield one.value
@@ -39,7 +41,7 @@ def strings() -> dict[str, str]:
     found: dict[str, str] = {}
     for file in (one for part in (app, engine) for one in Path(str(part.__file__)).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
+            if isinstance(node, ast.Call | ast.ClassDef):
                 place = f"{file.relative_to(ROOT).as_posix()}:{node.lineno}"
                 found |= {text: place for text in texts_of(node) if text not in found}
     for file in sorted((ROOT / "assets" / "lectures").glob("*.json")):

@@ -208,7 +208,7 @@ def _sum_of_joined(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
 
 
 def _sum_of_same(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
-    return _taken_over(words.translate("anatomy", "the last layer's output"), done)
+    return _taken_over(words.translate("anatomy", "the last layer’s output"), done)
 
 
 def written(x: float, most: int = 4) -> str:

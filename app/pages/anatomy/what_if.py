@@ -44,7 +44,7 @@ class Switches(QWidget):
         self.scale = named(
             Slider(Qt.Orientation.Horizontal),
             "anatomy_scale",
-            self.tr("Head's scale"),
+            self.tr("Head’s scale"),
             tool_tip=self.tr("What this head passes on is multiplied by this: 0 is off, 1 is unchanged"),
         )
         self.scale.setRange(0, round(MOST_SCALE * TENTHS))

@@ -502,7 +502,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         elif self._compares_meanings:
             said = self.tr("The command prints these figures for every layer.")
         elif vectors.source.kind == WORD:
-            said = self.tr("The command writes the word's vectors at every layer to a file.")
+            said = self.tr("The command writes the word’s vectors at every layer to a file.")
         elif vectors.source.table is None:
             lacking = self.tr("The command reads a table, not typed sentences. Open a table to copy it.")
         elif len(vectors.source.rows) < vectors.source.table.num_rows:

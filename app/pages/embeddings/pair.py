@@ -41,7 +41,7 @@ class PairCard(Card):
         self.box.setPlaceholderText(self.tr("Choose a model"))
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setFixedWidth(BOX_WIDTH)
-        self.box.setToolTip(self.tr("The model on the right. The page's own model is on the left."))
+        self.box.setToolTip(self.tr("The model on the right. The page’s own model is on the left."))
         self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
         yield_to_layout(self.plot, 140)
         self.said = label("", wrap=True, name="embeddings_pair_words")  # the page says it
@@ -96,7 +96,7 @@ class PairCard(Card):
         """Return what became of the classes; also where it is not what one would like."""
         kind = "PCA" if pair.before.shares is not None else "t-SNE"  # names, the same in all languages
         own = self.tr(
-            "Each map is a {kind} of that model's own vectors: compare what lies together, not where."
+            "Each map is a {kind} of that model’s own vectors: compare what lies together, not where."
         )
         own = own.format(kind=kind)
         if pair.shift is None:

@@ -33,7 +33,7 @@ class QuestionBar(QWidget):
             TUNED_QUESTION: self.tr("Fine-tuned?"),
         }
         shown = {
-            WORD_QUESTION: self.tr("See how a word's vector moves with its context"),
+            WORD_QUESTION: self.tr("See how a word’s vector moves with its context"),
             TEXTS_QUESTION: self.tr("Every text as a point, with its nearest neighbours"),
             CLS_QUESTION: self.tr("Measure whether raw [CLS] is a poor sentence vector"),
             TUNED_QUESTION: self.tr("The same texts by two models, such as before and after fine-tuning"),

@@ -91,7 +91,7 @@ class VectorsCard(Card):
         """Return the pooling as captions have it."""
         pooling = self.pooling()
         if pooling is None or pooling.kind == WORD:
-            return self.tr("mean of the word's pieces")
+            return self.tr("mean of the word’s pieces")
         return words.tr_engine(KINDS[pooling.kind][0])
 
     def layer_said(self) -> str:
@@ -116,7 +116,7 @@ class VectorsCard(Card):
         has_layer = self._of_word or kind in LAYERED
         self.kind_box.setEnabled(not self._of_word)
         self.kind_box.setToolTip(
-            self.tr("A word's vector is the mean of its pieces.")
+            self.tr("A word’s vector is the mean of its pieces.")
             if self._of_word
             else tip(words.tr_engine(KINDS[kind][1]))
         )

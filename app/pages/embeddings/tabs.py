@@ -447,8 +447,8 @@ class Views(QTabWidget):
         lines = self._lines(pair.vectors)
         beside = (
             (translate("embeddings", "second model"), pair.name),
-            (translate("embeddings", "second model's weights, sha256"), pair.fingerprint),
-            (translate("embeddings", "second model's layer"), str(pair.other_pooling.layer)),
+            (translate("embeddings", "second model’s weights, sha256"), pair.fingerprint),
+            (translate("embeddings", "second model’s layer"), str(pair.other_pooling.layer)),
             (
                 translate("embeddings", "coloured by"),
                 self._settings.column or translate("embeddings", "nothing"),

@@ -143,7 +143,7 @@ REFUSED = {
     "words alone": ("a.conll", "EU\nrejects\nGerman\ncall\n", "no columns"),
     "numbers for tags": ("a.jsonl", '{"tokens": ["a", "b"], "ner_tags": [0, 1]}\n', "numbers for tags"),
     "a table without such columns": ("a.jsonl", '{"title": "a b", "score": 3}\n', "title, score"),
-    "Label Studio's full export": ("a.json", '[{"data": {"text": "a"}, "annotations": []}]', "JSON-MIN"),
+    "Label Studio’s full export": ("a.json", '[{"data": {"text": "a"}, "annotations": []}]', "JSON-MIN"),
     "lists for Python": ("a.json", '[["John", {"entities": [[0, 4, "PER"]]}]]', "not of objects"),
     "a table without header": ("a.csv", "EU,B-ORG\nsays,O\n", "needs a header"),
     "SQuAD": ("a.json", '{"data": [{"paragraphs": [{"context": "a", "qas": []}]}]}', "question"),
