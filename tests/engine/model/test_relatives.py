@@ -104,7 +104,7 @@ def test_heads_that_bert_has_too_are_read_and_other_classifiers_are_told(
     answers, _ = load_headed(tmp_path / "asked", QuestionAnswering)
     assert agrees(answers(IDS, None, MASK)[..., 0], asked(IDS, attention_mask=MASK).start_logits)
     saved(tmp_path / "classes", f"{relative}ForSequenceClassification", num_labels=3)
-    with pytest.raises(ModelError, match=r"is not built like BERT's\. Fine-tune the model"):
+    with pytest.raises(ModelError, match=r"is not built like BERT’s\. Fine-tune the model"):
         load_classifier(tmp_path / "classes")
     labels = ("LABEL_0", "LABEL_1", "LABEL_2")
     _, report = load_classifier(tmp_path / "classes", labels)

@@ -187,7 +187,7 @@ def test_the_report_says_how_far_its_figures_can_be_trusted(done: tuple[Path, li
     low, high = report["interval_of_rows"]
     assert (low, high) == wilson_interval(mean * 11, 11)
     said = "\n".join(table(report))
-    assert f"95 % interval of the base's accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
+    assert f"95 % interval of the base’s accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
     assert "without a masked-word head. The loss before domain text" in said
     assert "11 validation rows" in said and "also used to pick each run’s checkpoint" in said
     assert "Number of seeds: 2. From 3 seeds on" in said
