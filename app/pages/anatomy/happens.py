@@ -163,7 +163,7 @@ class HappensCard(Card):
         """Show the box for the hidden word. Args: is_asked: at this step. is_hidden: by a [MASK]."""
         self._target_row.setVisible(is_asked)
         self.target.setVisible(is_hidden)
-        self.target.setPlaceholderText(self.tr("The original word, such as “{word}”").format(word=guess))
+        self.target.setPlaceholderText(self.tr("Word, such as “{word}”").format(word=guess))
         if self.target.text() != target:
             self.target.setText(target)
         self.hide_piece.setVisible(not is_hidden)
