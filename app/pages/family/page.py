@@ -100,7 +100,7 @@ class FamilyPage(KeptPage[FamilyState]):
             self.header.add_action(action)
         self.tabs = SceneTabs()
         self.training = TrainingSwitch()
-        self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
+        self.box = ChoiceBox("family_box", self.tr("Family"), width=NARROW_BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")
