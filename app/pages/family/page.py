@@ -243,9 +243,9 @@ class FamilyPage(KeptPage[FamilyState]):
         before: Path | None = self.box.currentData()
         self.box.clear()
         for one in found:
-            where = self.tr("In the box") if one.is_shipped else one.path.name
+            names = (self.tr("Included"),) if one.is_shipped else (one.path.name, one.text)
             minutes = self.tr("{minutes} min each").format(minutes=f"{one.minutes:.3g}")
-            said = PART.join([where, one.text, *([minutes] if one.minutes else [])])
+            said = PART.join([*names, *([minutes] if one.minutes else [])])
             self.box.add_choice(said, one.path, one.path)
         self._entries = {one.path: one for one in found}
         places = [one.path for one in found]
