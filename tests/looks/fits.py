@@ -284,7 +284,7 @@ def look(
             window.session.data.open(shipped.sample_data_path())
             window.session.model.choose(str(shipped.tuned_model()))
         elif state == "starter":
-            window.session.inspector.choose(shipped.starter_model())
+            window.session.inspector.choose(shipped.starter_model() or "")
         for mode, size, page in product(themes, in_sizes, pages):
             if theme.mode() != mode:
                 theme.apply_theme(application, mode)
