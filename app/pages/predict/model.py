@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look.labels import label, set_or_hide
-from app.look.widgets import Card
+from app.look.widgets import Card, set_role
 from app.pages.predict.requests import ModelDescription
 from app.pages.tasks.known import views_of
 from app.session import Session
 from app.work.library import FILES
+from app.work.titles import model_title
 from engine.model.info import temperature_in
 
 
@@ -34,7 +37,7 @@ class ModelCard(Card):
         self.add(self.pairs)
         self.add(self.refusal)
         self.show_words("")
-        self.show_refusal("")
+        self.show_refusal("", None)
 
     @property
     def first(self) -> str:
@@ -55,15 +58,22 @@ class ModelCard(Card):
         self.pairs.setChecked(False)
         self.pairs.hide()
         self.show_words("")
-        self.show_refusal("")
+        self.show_refusal("", None)
 
     def show_words(self, text: str) -> None:
         """Say something of the model."""
         self.words.setText(text)
         self.words.setVisible(bool(text))
 
-    def show_refusal(self, text: str) -> None:
-        """Say why the model cannot be asked."""
+    def show_refusal(self, text: str, folder: Path | None) -> None:
+        """Say why a model cannot be asked. One that is whole and only has no labels is no fault."""
+        known = (one for one in self._library.entries if one.path == folder and one.inventory is not None)
+        is_pretrained = folder is not None and any(not one.fits(FILES) for one in known)
+        if folder is not None and is_pretrained:
+            text = self.tr("{name} is pretrained, not fine-tuned: it predicts no labels yet.").format(
+                name=model_title(folder)
+            )
+        set_role(self.refusal, "muted" if is_pretrained else "refusal")
         set_or_hide(self.refusal, text)
 
     def show_description(self, described: ModelDescription) -> None:

@@ -240,7 +240,7 @@ class PredictPage(StatedPage[PredictState]):
         self.take_up()
 
     def _refuse_model(self, error: BaseException) -> None:
-        self.model_card.show_refusal(words.say_error(error))
+        self.model_card.show_refusal(words.say_error(error), self._folder)
         self.refresh()
         self.take_up()
 
