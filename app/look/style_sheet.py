@@ -100,7 +100,7 @@ QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
 QToolButton[role="more"] { background: @card; border: 1px solid @line; padding: 6px 9px; min-height: 16px; }
 QToolButton[role="more"]:hover { background: @hover; }
 QToolButton[role="more"]:focus { border: 2px solid @focus; padding: 5px 8px; }
-QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 15px;
+QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 10px;
   padding: 6px 7px; }
 QToolButton[role="question"]:hover { background: @hover; }
 QToolButton[role="question"]:checked { background: @accent_soft; border-color: @accent; }

@@ -147,8 +147,8 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
     elif isinstance(widget, QTableView) and widget.horizontalHeader().isVisible():
         yield from (("cut", head) for head in _narrow_heads(widget))
     parent = widget.parentWidget()
-    is_held = parent is not None and not isinstance(parent.parentWidget(), QAbstractScrollArea)
-    if text and is_held and not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
+    is_held = not isinstance(parent and parent.parentWidget(), QAbstractScrollArea)
+    if text and parent and is_held and not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
         yield "outside", text
     if text and isinstance(widget, QLabel | QAbstractButton):
         yield from (("over", f"{text} | {other}") for other in _neighbours_under(widget))
@@ -190,11 +190,11 @@ def _neighbours_under(widget: QWidget) -> Iterator[str]:
 
 
 def _text_of(widget: QWidget) -> str:
-    if isinstance(widget, QLabel | QAbstractButton):
-        is_icon = isinstance(widget, QToolButton) and widget.toolButtonStyle() == ICON_ALONE
-        words = QLabel.text(widget) if isinstance(widget, QLabel) else widget.text()
-        return "" if is_icon and not widget.icon().isNull() else words.strip()
-    return ""
+    if isinstance(widget, QLabel):
+        return QLabel.text(widget).strip()
+    if isinstance(widget, QToolButton) and widget.toolButtonStyle() == ICON_ALONE:
+        return widget.text().strip() if widget.icon().isNull() else ""
+    return widget.text().strip() if isinstance(widget, QAbstractButton) else ""
 
 
 def _field(box: QComboBox) -> QRect:
