@@ -41,7 +41,7 @@ HEIGHT = 44  # px
 NARROW = 900  # px of the bar, below which the field says less
 FIELD, NARROW_FIELD = 244, 132
 JOB_WIDTH = 64
-WIDEST = {MODEL: 320, DATA: 360, TEXT: 420}
+WIDEST = {MODEL: 400, DATA: 400, TEXT: 480}
 MOST_MODELS, MOST_TABLES, LONGEST = 12, 8, 60
 
 

@@ -36,6 +36,7 @@ class AnswerCard(Card):
         self._verdict_row = holder(row((marks, top), (self.verdict, 1), gap=8))
         self._own = (self.first, self.second, self._verdict_row)
         self._others = others
+        self._is_brief = False
         for part in (*self._own, *others):
             self.add(part)
         self.clear("")
@@ -125,17 +126,22 @@ class AnswerCard(Card):
         return made
 
     def _put(self, first: str, second: str, verdict: str, level: str) -> None:
-        for target, said in ((self.first, first), (self.second, second)):
-            target.setText(said)
-            target.setVisible(bool(said))
+        self.first.setText(first)
+        self.second.setText(second)
         self.verdict.setText(verdict)
         for name, mark in self._marks.items():
             mark.setVisible(name == level)
         self._show(*(part for part, said in zip(self._own, (first, second, verdict), strict=True) if said))
 
     def _show(self, *shown: QWidget) -> None:
+        self._shown = shown
         for part in (*self._own, *self._others):
-            part.setVisible(part in shown)
+            part.setVisible(part in shown and not (part is self.second and self._is_brief))
+
+    def set_brief(self, is_brief: bool) -> None:
+        """Leave the second sentence out where there is little room; what it says is in the picture, too."""
+        self._is_brief = is_brief
+        self._show(*self._shown)
 
 
 def _p_words(p: float) -> str:

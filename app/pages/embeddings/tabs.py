@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
@@ -74,6 +74,8 @@ class Views(QTabWidget):
         super().__init__(parent, documentMode=True)
         named(self, "embeddings_tabs", self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
+        self.setFocusProxy(None)  # type: ignore[arg-type]  # Tab comes to the bar alone: hidden, it held the keys
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._inspector = session.inspector
         self._vectors_card, self._settings = vectors_card, settings
         self._make_channels(session)

@@ -100,7 +100,7 @@ class FamilyPage(KeptPage[FamilyState]):
             self.header.add_action(action)
         self.tabs = SceneTabs()
         self.training = TrainingSwitch()
-        self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
+        self.box = ChoiceBox("family_box", self.tr("Family"), width=NARROW_BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")
@@ -243,9 +243,9 @@ class FamilyPage(KeptPage[FamilyState]):
         before: Path | None = self.box.currentData()
         self.box.clear()
         for one in found:
-            where = self.tr("Included") if one.is_shipped else one.path.name
+            names = (self.tr("Included"),) if one.is_shipped else (one.path.name, one.text)
             minutes = self.tr("{minutes} min each").format(minutes=f"{one.minutes:.3g}")
-            said = PART.join([where, one.text, *([minutes] if one.minutes else [])])
+            said = PART.join([*names, *([minutes] if one.minutes else [])])
             self.box.add_choice(said, one.path, one.path)
         self._entries = {one.path: one for one in found}
         places = [one.path for one in found]

@@ -64,7 +64,7 @@ class WelcomePage(Page):
         self.setObjectName("welcome_page")
         self.header.title_label.setText(self.tr("Start"))
         self.header.set_sentence(
-            self.tr("A workbench for BERT. It runs on this computer; nothing leaves it unless you send it.")
+            self.tr("A workbench for BERT. Nothing leaves this computer unless you send it.")
         )
         self.session, self.inspector = session, session.inspector
         self._found = RecentWork()
@@ -101,8 +101,7 @@ class WelcomePage(Page):
             set_role(line, "line")
             self.teach_card.add(line)
             text = column(label(title, "strong"), ElidedLabel(detail, "muted"), gap=0)
-            self.teach_card.add_layout(row((text, 1), door))
-        self.teach_card.body.addStretch(1)
+            self.teach_card.body.addLayout(row((text, 1), door), 1)  # spare room goes to both alike
         self.text_button = button(self.tr("Try a sample text"), name="welcome_text")
         self.own_text_button = button(self.tr("Choose a text…"), name="welcome_own_text")
         self.pretrain_card = self._way(
@@ -125,7 +124,7 @@ class WelcomePage(Page):
         self.first_day = label(self.tr("What you make appears here."), "muted", name="welcome_first_day")
 
     def _lay_out(self) -> None:
-        ways = column((self.teach_card, 3), (self.pretrain_card, 2), gap=GAP)
+        ways = column((self.teach_card, 1), self.pretrain_card, gap=GAP)
         grid = self._grid = QGridLayout()
         grid.setSpacing(GAP)
         grid.addWidget(self.look_card, 0, 0)
