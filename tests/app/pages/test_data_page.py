@@ -135,7 +135,8 @@ def test_walking_through_how_a_file_is_read_reads_it_no_other_way(
         qtbot.keyClick(box, Qt.Key.Key_Down)
         assert box.view().isVisible()
         box.hidePopup()
-    assert session.data.overrides == {"encoding": "cp1252", "separator": "", "quoting": "", "header": ""}
+    others = dict.fromkeys(("separator", "quoting", "header", "sheet"), "")
+    assert session.data.overrides == {"encoding": "cp1252", **others}
     assert not session.busy.words
 
 
