@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+_SHORT = 16  # characters, the point among them
 _PLAIN_BELOW = 1e21  # from here on digits say less than an exponent
 
 
@@ -42,8 +43,11 @@ def number_text(value: float) -> str:
         return "" if math.isnan(value) else str(value)
     if abs(value) >= _PLAIN_BELOW:
         return repr(value)
+    text = repr(value)
+    if len(text) <= _SHORT and "e" not in text:  # as nearly all are
+        return text.removesuffix(".0")
     if value == int(value):
-        return str(int(Decimal(repr(value))))
+        return str(int(Decimal(text)))
     return format(Decimal(f"{value:.15g}"), "f")
 
 

@@ -16,10 +16,15 @@ from posixpath import normpath
 
 from engine.errors import DataError, marked
 from engine.events import Beat, Steps
-from engine.text.reading.sheets.found import MOST_TEXT, too_large
+from engine.text.reading.dialect import MAX_COLUMNS
+from engine.text.reading.sheets.found import MOST_CELLS, MOST_TEXT, too_large
 from engine.text.reading.sheets.zipped import blocks, damaged
 
 _TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
+_CELL = re.compile(rb"<c[\s/>]")
+_PLACE = re.compile(rb'<c r="([A-Z]+)(\d+)"')
+_TELLING = (b"<f>", b"<f ", b"<f/", b't="e"', b"'", b":c ")  # a cell may show other than its value
+_LONG = re.compile(rb">\d{16}")
 _FILLED = re.compile(rb"<(?:\w+:)?(?:v|is|f|t)\b")
 _FORMULA = re.compile(rb"<(?:\w+:)?f\b")
 _REF = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)(\d*)["']""")
@@ -96,6 +101,11 @@ def scan_sheet(archive: zipfile.ZipFile, name: str, book: Book, path: Path) -> S
     for piece in _pieces(blocks(archive, name, path), b"row>", path):
         if b"\0" in piece[:100] or b"<!DOCTYPE" in piece[:1000]:
             raise damaged(path)
+        if not weigh and (end := _plain_end(piece, book)):
+            row = end[0] - 1
+            found.num_rows, found.num_columns = max(found.num_rows, end[0]), max(found.num_columns, end[1])
+            yield Beat()
+            continue
         for about, body, at_row, column in _cells(piece, row):
             row = at_row
             if column < 0 or not _FILLED.search(body):
@@ -108,6 +118,21 @@ def scan_sheet(archive: zipfile.ZipFile, name: str, book: Book, path: Path) -> S
             raise too_large(path)
         yield Beat()
     return found
+
+
+def _plain_end(piece: bytes, book: Book) -> tuple[int, int] | None:
+    """Return how many rows and columns a piece reaches where no more is to be known; None: look closely.
+
+    Empty cells with a style count here, so a reach that would be refused is looked at closely.
+    """
+    if book.zeros or b"<v>" not in piece or any(mark in piece for mark in _TELLING) or _LONG.search(piece):
+        return None
+    places = _PLACE.findall(piece)
+    if not places or len(places) != len(_CELL.findall(piece)):  # some do not say where they are
+        return None
+    columns = 1 + max(map(_column, {letters for letters, _ in places}))
+    rows = max(map(int, {number for _, number in places}))
+    return (rows, columns) if columns <= MAX_COLUMNS and rows * columns <= MOST_CELLS else None
 
 
 def _cells(piece: bytes, row: int) -> Iterator[tuple[bytes, bytes, int, int]]:
