@@ -80,7 +80,7 @@ def blocks(archive: zipfile.ZipFile, name: str, path: Path) -> Iterator[bytes]:
 def damaged(path: Path) -> DataError:
     """Return the refusal of a workbook that is not whole."""
     return DataError(
-        marked("engine", "{path} is a damaged workbook. Get it anew, or save it again."), path=path
+        marked("engine", "{path} is a damaged workbook. Get another copy, or save it again."), path=path
     )
 
 
