@@ -71,11 +71,13 @@ class HappensCard(Card):
             SpinBox(minimum=1, maximum=1),
             "anatomy_number",
             self.tr("Number"),
-            tool_tip=self.tr("Which number of the vector is worked out; a click on a stripe chooses one too"),
+            tool_tip=self.tr(
+                "Which number of the vector is worked out. A click on a stripe chooses one too."
+            ),
         )
         tidy_spin(self.number, NUMBER_WIDTH)
         self.number.valueChanged.connect(lambda number: self.number_chosen.emit(number - 1))
-        said = self.tr("Copy the vector in the frame")
+        said = self.tr("Copy the framed vector")
         self.copy_vector = icon_button("copy", said, name="anatomy_copy_vector", call=self.copy_wanted)
         self._formula_row = QWidget()
         parts = (self.formula, (self.of, 1), self.number, self.copy_vector)
@@ -84,14 +86,14 @@ class HappensCard(Card):
 
     def _make_target_row(self) -> None:
         self.target = named(
-            LineEdit(placeholderText=self.tr("The word that stood there")),
+            LineEdit(placeholderText=self.tr("The original word")),
             "anatomy_target",
-            self.tr("The word that stood there"),
+            self.tr("The original word"),
         )
         self.target.editingFinished.connect(lambda: self.target_typed.emit(self.target.text()))
         self.hide_piece = button(self.tr("Hide this piece"), "link", name="anatomy_hide")
         self.hide_piece.clicked.connect(self.hide_wanted)
-        self.weight_link = button(self.tr("To a weight…"), "link", name="anatomy_weight")
+        self.weight_link = button(self.tr("Pick a weight…"), "link", name="anatomy_weight")
         self.weight_link.clicked.connect(self.weight_wanted)
         self._target_row = QWidget()
         row((self.target, 1), self.hide_piece, self.weight_link, parent=self._target_row)
@@ -161,7 +163,7 @@ class HappensCard(Card):
         """Show the box for the hidden word. Args: is_asked: at this step. is_hidden: by a [MASK]."""
         self._target_row.setVisible(is_asked)
         self.target.setVisible(is_hidden)
-        self.target.setPlaceholderText(self.tr("The word that stood there, say “{word}”").format(word=guess))
+        self.target.setPlaceholderText(self.tr("Word, such as “{word}”").format(word=guess))
         if self.target.text() != target:
             self.target.setText(target)
         self.hide_piece.setVisible(not is_hidden)

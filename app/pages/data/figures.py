@@ -136,7 +136,7 @@ class LengthsCard(CountedCard):
         self.max_length_box.valueChanged.connect(session.model.set_max_length)
         self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
         self.model_button.setToolTip(
-            self.tr("Count in the WordPieces of a model's vocabulary instead of words")
+            self.tr("Count in the WordPieces of a model’s vocabulary instead of words")
         )
         self.model_button.clicked.connect(self._offer_models)
         self.add_corner(self.model_button)

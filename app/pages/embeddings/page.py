@@ -62,7 +62,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.setObjectName("embeddings_page")
         self.header.title_label.setText(self.tr("Embeddings"))
         self.header.set_sentence(
-            self.tr("Where the model puts words and texts: what is similar lies close together.")
+            self.tr("Where the model puts words and texts: similar ones lie close together.")
         )
         self._vectors_asked = Channel(self, session.workers.models)
         self._partner_asked = Channel(self, session.workers.quick)
@@ -87,7 +87,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
         self.stop_button = button(self.tr("Stop"), "link", name="embeddings_stop", call=self._stop)
         self.change_button = button(self.tr("Change"), "link", name="embeddings_change", call=self._turn)
-        self.change_button.setToolTip(self.tr("Other texts, another pooling, layer or kind of map"))
+        self.change_button.setToolTip(self.tr("Choose other texts, another pooling, layer or map"))
         self.method = named(ElidedLabel("", "muted"), "embeddings_made")
         self.copy_button = named(CopyCommandButton(), "copy_embeddings_command")
         self.header.add_action(self.copy_button)
@@ -502,11 +502,11 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         elif self._compares_meanings:
             said = self.tr("The command prints these figures for every layer.")
         elif vectors.source.kind == WORD:
-            said = self.tr("The command writes the word's vectors at every layer to a file.")
+            said = self.tr("The command writes the word’s vectors at every layer to a file.")
         elif vectors.source.table is None:
-            lacking = self.tr("The command reads a table, not typed sentences. Open one to copy it.")
+            lacking = self.tr("The command reads a table, not typed sentences. Open a table to copy it.")
         elif len(vectors.source.rows) < vectors.source.table.num_rows:
-            said = self.tr("The command writes the vectors of all {count} rows, those on screen among them.")
+            said = self.tr("The command writes the vectors of all {count} rows, including those on screen.")
             said = said.format(count=words.number(vectors.source.table.num_rows))
         else:
             said = self.tr("The command writes these vectors to a file.")

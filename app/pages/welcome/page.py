@@ -69,7 +69,9 @@ class WelcomePage(Page):
         self.session, self.inspector = session, session.inspector
         self._found = RecentWork()
         self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
-        self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
+        self.tour_button.setToolTip(
+            self.tr("A few minutes: a table, a training run, and what is inside a model")
+        )
         self.header.add_action(self.tour_button)
         self._found_asked = Channel(self, session.workers.quick)
         self._make_ways()
@@ -231,7 +233,7 @@ class WelcomePage(Page):
             remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
         elif shipped.starter_model() is None:
             name = words.shorten(model_title(subject), LONGEST_NAME)
-            remark = self.tr("{missing} In its place: {name}.").format(missing=missing, name=name)
+            remark = self.tr("{missing} Used instead: {name}.").format(missing=missing, name=name)
         self.look_card.show_model(subject, remark)
         self._show_recent()
         self._show_samples()
@@ -310,7 +312,7 @@ class WelcomePage(Page):
                 count=words.number(len(shipped.sample_sentences()))
             ),
             icon="probe",
-            tooltip=self.tr("Choose one; Masked words or Attention opens with it"),
+            tooltip=self.tr("Choose one to open in Masked words or Attention"),
             call=self._offer_sentences,
         )
         run = self._found.kept_run
@@ -320,11 +322,12 @@ class WelcomePage(Page):
         return ListEntry(
             name="welcome_example_run",
             title=words.shorten(run.name, LONGEST_NAME),
-            detail=self.tr("Its pretraining: loss, pinned sentences"),
+            detail=self.tr("Pretraining: loss, pinned sentences"),
             icon="pretrain",
             tooltip=self.tr(
-                "How a tiny model learned from Wikipedia, from its first step to its last. The "
-                "form keeps your own settings, for its training text does not ship with Cloze."
+                "How a tiny model was trained on Wikipedia, from the first step to the last. "
+                "The form keeps your own settings, because the training text does not ship "
+                "with Cloze."
             ),
             call=partial(self._open_run, run),
         )

@@ -79,7 +79,7 @@ def opening(
     Raises: ConfigError if no path is given; DataError.
     """
     if not path:
-        template = marked("engine", "No data was chosen. Give questions: SQuAD's JSON, or {a_table}.")
+        template = marked("engine", "No data was chosen. Give questions: SQuAD’s JSON, or {a_table}.")
         raise ConfigError(template, field=field, a_table=Sentence(A_TABLE))
     if not data.separator and document_layout(Path(path), data.encoding):
         return (yield from reading_questions(path, encoding=data.encoding))
