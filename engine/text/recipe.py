@@ -20,7 +20,7 @@ from engine.durable import write_text
 from engine.errors import DataError, Sentence, VerbatimText, marked
 from engine.files import parse_json_object, read_regular
 from engine.text.labels import visible
-from engine.text.table import Table, write_csv
+from engine.text.table import Table, write_table
 
 SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
 DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
@@ -289,10 +289,9 @@ def _united(num_rows: int, steps: Sequence[RecipeStep]) -> npt.NDArray[np.int64]
 def write_mended(table: Table, path: Path) -> int:
     """Write the rows that a recipe leaves, cells as they are; return how many. Raises: UserError.
 
-    Args: table: with its recipe applied. path: tabs stand between cells where it is called .tsv.
+    Args: table: with its recipe applied. path: written as `write_table` does by its name.
     """
     kept = np.ones(table.num_rows, bool)
     kept[list(table.left_out)] = False
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    write_csv(path, table.columns, table.frame[kept], separator=separator, guard=False)
+    write_table(path, table.columns, table.frame[kept], guard=False)
     return int(kept.sum())

@@ -25,6 +25,7 @@ from app.shipped import starter_model
 from app.work.later import later
 from app.work.worker import Channel
 from engine.device import busy
+from engine.text.reading.kinds import WRITTEN_SUFFIXES, patterns
 from engine.train.plan import told
 
 save_mended = later("app.work.examination", "save_mended")
@@ -209,7 +210,7 @@ class DoctorCard(Card):
 
     def _ask_against(self) -> None:
         table = self._session.data.table
-        tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
+        tables = self.tr("Tables ({endings})").format(endings=patterns())
         ask_file(
             self,
             self.tr("Compare with a file"),
@@ -228,7 +229,8 @@ class DoctorCard(Card):
         if table is not None:
             start = table.path.with_name(f"{table.path.stem}-mended.csv")
             title = self.tr("Save the fixed table as")
-            ask_save(self, title, self._save, name="mended_dialog", suggested=start)
+            kinds = [f"*{suffix}" for suffix in WRITTEN_SUFFIXES]
+            ask_save(self, title, self._save, name="mended_dialog", suggested=start, filters=kinds)
 
     def _save(self, path: str) -> None:
         table, recipe = self._session.data.table, self._session.data.mends.recipe

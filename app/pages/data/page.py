@@ -40,6 +40,7 @@ from app.shipped import sample_data_path
 from app.work.page_state import MISFIT
 from app.work.task_files import TaskFile
 from engine.errors import UserError, marked
+from engine.text.reading.kinds import TABLE_KINDS, patterns
 from engine.text.recipe import MERGE
 
 MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
@@ -102,7 +103,8 @@ class DataPage(StatedPage[DataState]):
         self.recent_button.setMenu(QMenu(self))
         self.recent_button.menu().aboutToShow.connect(self._fill_recent)
         self.open_button = button(self.tr("Open…"), name="open_table")
-        self.open_button.setToolTip(self.tr("Open a table: CSV, TSV or JSON lines (Ctrl+O)"))
+        said = self.tr("Open a table: {kinds} (Ctrl+O)")
+        self.open_button.setToolTip(said.format(kinds=words.tr_engine(TABLE_KINDS)))
         self.open_button.clicked.connect(self.choose_file)
         self.next_button = button(self.tr("Fine-tune with this"), "primary", name="finetune_with_this")
         self.next_button.clicked.connect(self._go_on)
@@ -400,7 +402,7 @@ class DataPage(StatedPage[DataState]):
 
     def choose_file(self) -> None:
         """Ask for a table and open it."""
-        tables = self.tr("Data (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json *.conll *.conllu)")
+        tables = self.tr("Data ({endings})").format(endings=f"{patterns()} *.conll *.conllu")
         ask_file(
             self,
             self.tr("Open a table"),

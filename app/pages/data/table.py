@@ -68,7 +68,7 @@ class TableCard(Card):
         self.reported_button.clicked.connect(self.show_lines)
         self.change_button = button(self.tr("change"), "link", name="change_reading")
         self.change_button.setToolTip(
-            self.tr("Read the file another way: encoding, separator, quoting, header")
+            self.tr("Read the file another way: encoding, separator, quoting, sheet, header")
         )
         self.change_button.setCheckable(True)
         self.add_corner(self.reported_button)

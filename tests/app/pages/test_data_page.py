@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xlsxwriter
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtWidgets import (
@@ -135,7 +136,8 @@ def test_walking_through_how_a_file_is_read_reads_it_no_other_way(
         qtbot.keyClick(box, Qt.Key.Key_Down)
         assert box.view().isVisible()
         box.hidePopup()
-    assert session.data.overrides == {"encoding": "cp1252", "separator": "", "quoting": "", "header": ""}
+    others = dict.fromkeys(("separator", "quoting", "header", "sheet"), "")
+    assert session.data.overrides == {"encoding": "cp1252", **others}
     assert not session.busy.words
 
 
@@ -699,3 +701,22 @@ def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)
     assert asked.args == ["models", None]
+
+
+def test_a_workbook_offers_its_sheets_in_the_place_of_separators(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        for name in ("First", "Second"):
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate([("text", "label"), (name, "good"), ("dull", "bad")]):
+                sheet.write_row(number, 0, row)
+    session = open_file(page, path)
+    page.table_card.change_button.click()
+    separator, box = (page.findChild(QComboBox, f"reading_{name}") for name in ("separator", "sheet"))
+    assert separator is not None and box is not None
+    assert separator.isHidden() and not box.isHidden() and "First" in box.currentText()
+    box.setCurrentIndex(box.findData("Second"))
+    box.activated.emit(box.currentIndex())
+    assert session.wait_idle()
+    assert session.data.overrides["sheet"] == "Second"
+    assert session.data.table is not None and session.data.table.format.sheet == "Second"
