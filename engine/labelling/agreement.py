@@ -4,9 +4,9 @@ Raw agreement, Cohen's kappa and Krippendorff's alpha, each with a 95 % interval
 on which they differ. Kappa and alpha are functions of sums over rows: of how many differ, and of how often
 each annotator gave each label. Their intervals are those of the Bayesian bootstrap over rows, or over groups
 of rows that repeat one text, with a prior: the rows of 20 or 50 may by chance hold no disagreement, or hardly
-one of a rare label, and would then show no spread. Simulated over 2 to 8 labels, even and uneven (97 to 3), 20 to
-500 rows, they hold the truth in at least 93 %, but where all labels save the commonest were given a few times
-only: there none is told.
+one of a rare label, and would then show no spread. Simulated over 2 to 8 labels, even and uneven (97 to 3),
+20 to 500 rows, they hold the truth in at least 93 %, but where all labels save the commonest were given a few
+times only: there none is told.
 
 Sources: Cohen 1960; Krippendorff 2011, "Computing Krippendorff's alpha-reliability", for two annotators and
 nominal data; the bootstrap, Rubin 1981; agreement on one label, Cicchetti and Feinstein 1990, which is F1.

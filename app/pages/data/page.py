@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
@@ -42,6 +43,9 @@ from app.work.task_files import TaskFile
 from engine.errors import UserError, marked
 from engine.text.recipe import MERGE
 
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
+
 MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
 
@@ -69,9 +73,9 @@ class DataPage(StatedPage[DataState]):
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self._build_work())
         self.body.addWidget(self.stack, 1)
-        undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
-        undo.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        undo.activated.connect(self._undo)
+        for keys, call in (("Ctrl+Z", self._undo), ("Ctrl+Shift+Z", session.data.mends.redo)):
+            shortcut = QShortcut(QKeySequence(keys), self, call)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         session.doctor.changed.connect(self._show_findings)
         session.data.mends.changed.connect(self._show_advice)
         session.doctor.refused.connect(self._show_problem)
@@ -113,7 +117,7 @@ class DataPage(StatedPage[DataState]):
         self.table_card = TableCard(self.session)
         self.files = QStackedWidget()  # a table, or a task's own file as its task shows it
         self.files.addWidget(self.table_card)
-        self.found_card = FoundCard()
+        self.found_card = FoundCard(self.session, self.table_card.hand)
         self.found_card.ended.connect(self._show_table_card)
         self.found_card.mended.connect(self.session.data.mends.add)
         self.files.addWidget(self.found_card)
@@ -140,6 +144,8 @@ class DataPage(StatedPage[DataState]):
         row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
         self.review.set_keys(self.table_card)
         self.review.set_keys(self.review)
+        self.below.currentChanged.connect(self._share_keys)
+        self.table_card.hand.partner_wanted.connect(self._show_partners)
         self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
 
@@ -218,6 +224,12 @@ class DataPage(StatedPage[DataState]):
         places = np.flatnonzero(found.rows == at)
         if len(places):
             self.review.show_place(int(places[0]))
+
+    def _share_keys(self) -> None:
+        """Let keys decide of labels in doubt while these are looked at; of any rows at all other times."""
+        is_review = self.below.currentWidget() is self.review
+        self.review.hear_keys(are_heard=is_review)
+        self.table_card.hear_keys(are_heard=not is_review)
 
     def _end_review(self) -> None:
         self.below.setCurrentIndex(0)
@@ -350,6 +362,12 @@ class DataPage(StatedPage[DataState]):
             self._show_table_card()
             chosen = ChosenRows(remark.rows, remark.what, remark=remark.text)
             self.table_card.show_only(chosen, search, order)
+
+    def _show_partners(self, finding: Finding) -> None:
+        """Show one row beside those that it is like."""
+        self.found_card.show_finding(finding, self.session.doctor.parts, is_one=True)
+        self._found_by = ""
+        self.files.setCurrentWidget(self.found_card)
 
     def _show_table_card(self) -> None:
         self.files.setCurrentWidget(self.table_card)

@@ -27,7 +27,7 @@ from app.pages.data.page import DataPage
 from app.pages.data.table import ChosenRows
 from app.pages.run.state import RunPageState
 from app.session import Session
-from engine.text.recipe import DROP, RELABEL, RecipeStep
+from engine.text.recipe import DROP, EDIT, RELABEL, RecipeStep
 from engine.text.roles import Roles
 from tests.app.hand import ShowPage
 
@@ -697,3 +697,41 @@ def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)
     assert asked.args == ["models", None]
+
+
+@pytest.mark.slow
+def test_cells_and_rows_are_changed_by_keys_undone_and_done_again(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "good")[n % 3]) for n in range(30)])
+    session = open_file(page, tmp_path / "films.csv")
+    view, mends = page.table_card.view, session.data.mends
+    view.setFocus()
+
+    def press(row: int, column: int, key: Qt.Key) -> None:
+        view.setCurrentIndex(view.model().index(row, column))
+        qtbot.keyClick(view, key)
+
+    press(2, 0, Qt.Key.Key_F2)
+    dialog = page.findChild(QDialog, "cell_dialog")
+    dialog.text.setPlainText("a play")
+    qtbot.mouseClick(dialog.findChild(QPushButton, "cell_take"), Qt.MouseButton.LeftButton)
+    assert mends.steps == (RecipeStep(EDIT, (2,), label="a play", column="text"),)
+    assert view.model().index(2, 0).data() == "a play"
+    view.setFocus()
+    press(4, 1, Qt.Key.Key_1)
+    assert session.wait_idle() and mends.steps[1] == RecipeStep(RELABEL, (4,), label="good", column="label")
+    assert dict(page.labels_card.plot.bars) == {"good": 21, "bad": 9}
+    press(7, 0, Qt.Key.Key_Delete)
+    assert mends.steps[2] == RecipeStep(DROP, (7,))
+    press(7, 0, Qt.Key.Key_Delete)
+    assert len(mends.steps) == 2, "a second time takes the row back"
+    for key in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
+        for _ in range(4):
+            qtbot.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | key)
+        assert len(mends.steps) == (2 if key == Qt.KeyboardModifier.ShiftModifier else 0)
+    press(8, 0, Qt.Key.Key_Delete)
+    assert not mends.can_redo
+    page.table_card.search.setText("a play")
+    qtbot.waitUntil(lambda: not page.table_card.is_looking)
+    assert session.wait_idle() and lines_shown(page) == [4], "the text as it is now is found"
