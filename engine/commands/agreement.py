@@ -51,14 +51,14 @@ def _agreement(options: argparse.Namespace) -> int:
 
 def _compared(options: argparse.Namespace) -> Steps[tuple[Table, Agreement]]:
     """Return the table as it was read and mended, and how far its columns agree."""
-    from engine.labelling.agreement import comparing
+    from engine.labelling.agreement import comparing, unsettled
     from engine.text.examples import guess_roles
     from engine.text.recipe import read_recipe
     from engine.text.table import reading_table
 
     table = yield from reading_table(options.data, **ReadSettings.of(options).named())
     if options.recipe:
-        table = read_recipe(options.recipe).applied(table)
+        table = unsettled(read_recipe(options.recipe)).applied(table)
     detected = guess_roles(table).text
     text = options.text or ("" if detected in (options.label, options.other) else detected)
     texts = (text,) if text else ()

@@ -15,8 +15,8 @@ nominal data; the bootstrap, Rubin 1981; agreement on one label, Cicchetti and F
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from engine.evaluation.report import groups_of
 from engine.evaluation.statistics import TallyTable, bounded_interval, f1_of, is_single, share_interval
 from engine.events import Beat, Steps
 from engine.text.labels import nearly_equal
+from engine.text.recipe import DISAGREEMENT, Recipe
 from engine.text.table import Table
 
 # N rows that both labelled, C labels, P kinds of groups of rows, R draws
@@ -39,6 +40,7 @@ PRIOR_APART, PRIOR_ALIKE = 0.6, 1.0  # groups added that differ, and that agree,
 _MOST_DRAWS, _LEAST_DRAWS = 4000, 1000
 _NUMBERS, _AT_ONCE = 2e7, 1e6
 _CELLS = 4096  # read at once
+_LOOKED_AT, _MOST_COLUMNS = 200, 50  # rows and columns that tell which column is alike
 ENDS = 0.02, 0.98  # of the draws; at 0.025 and 0.975 some simulated tables hold the truth in 92 % only
 GOOD, TENTATIVE, TOO_LOW, INCONCLUSIVE = "good", "tentative", "too_low", "inconclusive"
 LEAST_GOOD, LEAST_TENTATIVE = 0.8, 0.667  # of alpha: Krippendorff 2004, Content Analysis, p. 241
@@ -186,6 +188,23 @@ def comparing(
     by_label = _by_label(firsts, others, labels, groups)
     head = (first, other), labels, rows, firsts, others, num_texts, lone[0], lone[1]
     return Agreement(*head, raw, kappa, alpha, by_label, merged)
+
+
+def unsettled(recipe: Recipe) -> Recipe:
+    """Return a recipe without what settles disagreements, which would only make the two agree."""
+    return replace(recipe, steps=tuple(step for step in recipe.steps if step.reason != DISAGREEMENT))
+
+
+def likely_other(table: Table, first: str, taken: Collection[str] = ()) -> str:
+    """Return the column that looks most like a second one of the same labels; "" where none is left."""
+    others = [name for name in table.columns if name not in (first, *taken)][:_MOST_COLUMNS]
+    step = -(-table.num_rows // _LOOKED_AT) or 1
+    known = {cell.strip().casefold() for cell in table.frame[first].array[::step].tolist()}
+    shared = [
+        sum(bool(cell.strip()) and cell.strip().casefold() in known for cell in array[::step].tolist())
+        for array in (table.frame[name].array for name in others)
+    ]
+    return others[int(np.argmax(shared))] if others else ""
 
 
 def _cells(table: Table, column: str) -> Steps[list[str]]:

@@ -23,6 +23,7 @@ from engine.text.labels import visible
 from engine.text.table import Table, write_csv
 
 SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
+DISAGREEMENT = "disagreement"  # of two annotators, which a step settles
 DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
 EDIT = "edit"
 _FORMAT = 1
@@ -37,6 +38,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
     "leaks": marked("engine", "Line {line} was excluded: its text is also in another part."),
     "near_leaks": marked("engine", "Line {line} was excluded: another part says nearly the same."),
     SUSPECTED: marked("engine", "Line {line} was excluded: its label is in doubt."),
+    DISAGREEMENT: marked("engine", "Line {line} was excluded: two annotators disagree on its label."),
     "": marked("engine", "Line {line} was excluded."),
 }
 

@@ -24,6 +24,7 @@ from app.look.layout import column, row
 from app.look.widgets import GAP, Action, button
 from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.advice.table import on_file, on_table
+from app.pages.data.agreement import AgreementDialog
 from app.pages.data.doctor import DoctorCard
 from app.pages.data.empty import DataEmpty
 from app.pages.data.figures import LabelsCard, LengthsCard
@@ -125,6 +126,8 @@ class DataPage(StatedPage[DataState]):
         figures = QWidget()
         self.labels_card, self.lengths_card = LabelsCard(self.session), LengthsCard(self.session)
         self.labels_card.chosen.connect(self._show_label)
+        self.labels_card.compare_wanted.connect(self.compare_labels)
+        self.table_card.compare_wanted.connect(self.compare_labels)
         self.labels_card.menu_opened.connect(self._add_to_label_menu)
         self.lengths_card.refused.connect(self.refuse)
         row((self.labels_card, 5), (self.lengths_card, 6), gap=GAP, parent=figures)
@@ -188,6 +191,20 @@ class DataPage(StatedPage[DataState]):
             else:
                 self._show_table_card()
                 self.table_card.show_only(ChosenRows(), state.search, state.order)
+
+    def compare_labels(self, other: str = "") -> None:
+        """Compare the labels with another column; "": the one that looks most like them."""
+        from engine.labelling.agreement import likely_other
+
+        data = self.session.data
+        if data.table is None or data.roles is None:
+            return
+        roles = data.roles
+        first = roles.label if roles.label in data.table.columns and roles.label != other else ""
+        first = first or likely_other(data.table, other or data.table.columns[0], roles.read)
+        other = other or likely_other(data.table, first, roles.read)
+        if first and other:
+            AgreementDialog(self.session, first, other, self).open()
 
     # ---- labels in doubt
 

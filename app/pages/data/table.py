@@ -56,7 +56,12 @@ class ChosenRows:
 
 
 class TableCard(Card):
-    """Rows with line numbers, and the way to those that are left out."""
+    """Rows with line numbers, and the way to those that are left out.
+
+    compare_wanted: a column's labels are to be compared with those that are learned.
+    """
+
+    compare_wanted = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -417,6 +422,13 @@ class TableCard(Card):
         header = self.view.horizontalHeader()
         name = table.columns[section]
         menu = role_menu(self._session, name, self)
+        roles = self._session.data.roles
+        if roles is not None and name not in roles.read and len(table.columns) > len(roles.read) + 1:
+            menu.addSeparator()
+            other = "" if name == roles.label else name
+            menu.addAction(
+                self.tr("Compare with another label column…"), partial(self.compare_wanted.emit, other)
+            )
         menu.addSeparator()
         orders = {UP: self.tr("A to Z"), DOWN: self.tr("Z to A"), LONGEST_FIRST: self.tr("Longest first")}
         for how, said in {**orders, "": self.tr("In the order of the file")}.items():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from app.plots.agreement_rows import AgreementPlot, AgreementRow
 from app.plots.arcs import ArcsPlot
 from app.plots.attention_image import compose, compose_mosaic
 from app.plots.attribution import AttributedBars, AttributedText, ScoredWord
@@ -239,6 +240,17 @@ def layers() -> LayersPlot:
     plot.set_layers(
         [LayerGuesses((("the", 0.1),), 0.001, 90), LayerGuesses((("bank", 0.8), ("sea", 0.1)), 0.8, 1)],
         "bank",
+    )
+    return plot
+
+
+def agreement() -> AgreementPlot:
+    plot = AgreementPlot("Agreement")
+    plot.show_rows(
+        [
+            AgreementRow("Cohen's kappa <b>", 0.8, (0.7, 0.9), is_share=False, limit=0.667),
+            AgreementRow("b", None, None),
+        ]
     )
     return plot
 
