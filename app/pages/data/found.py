@@ -133,7 +133,7 @@ class FoundCard(Card):
         self.model = FoundModel(self)
         self.view = TableView()
         self.view.setObjectName("found_view")
-        self.view.setAccessibleName(self.tr("Rows that were found"))
+        self.view.setAccessibleName(self.tr("Rows found"))
         self.view.setModel(self.model)
         self.view.menu_asked.connect(self._open_menu)
         delete = QShortcut(QKeySequence("Del"), self.view, self._exclude)

@@ -89,7 +89,7 @@ def curve() -> CurvePlot:
 
 
 def learned() -> LearnedPlot:
-    plot = LearnedPlot("While it learned")
+    plot = LearnedPlot("During training")
     plot.set_lines([0, 4, 30], {"bank": [0.0, 0.1, 0.6], "river": [0.0, 0.2, float("nan")]})
     plot.set_cursor(4)
     return plot
@@ -408,6 +408,7 @@ OVER_AXES: tuple[Callable[[], Figure], ...] = (
 MATRICES: tuple[Callable[[], Figure], ...] = (
     *(confusion, similarity, heatmap, arcs, arcs_on_a_line, mosaic, query_key, layers, bars, guesses),
     worked_sum,
+    agreement,
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
