@@ -79,6 +79,7 @@ def document(found: Agreement, table: Table) -> dict[str, Any]:
         "kappa": _measure(found.kappa),
         "alpha": _measure(found.alpha),
         "verdict": found.verdict,
+        "may_teach": found.may_teach,
         "sentence": str(found.verdict_words),
         "labels": list(found.labels),
         "confusion": found.confusion.tolist(),

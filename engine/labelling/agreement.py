@@ -26,7 +26,7 @@ from engine.evaluation.report import groups_of
 from engine.evaluation.statistics import TallyTable, bounded_interval, f1_of, is_single, share_interval
 from engine.events import Beat, Steps
 from engine.text.labels import nearly_equal
-from engine.text.recipe import DISAGREEMENT, Recipe
+from engine.text.recipe import DISAGREEMENT, SECOND, Recipe
 from engine.text.table import Table
 
 # N rows that both labelled, C labels, P kinds of groups of rows, R draws
@@ -102,7 +102,7 @@ class Agreement:
     """How far two columns agree. rows: (N,) of the table; first, other: (N,) places in `labels`.
 
     num_texts: different texts among the rows. only_first, only_other: rows that one alone labelled. merged:
-    spellings that were read as another one.
+    spellings that were read as another one. lone: the rows that the other alone labelled, by label.
     """
 
     columns: tuple[str, str]
@@ -118,6 +118,12 @@ class Agreement:
     alpha: Measure
     by_label: tuple[LabelAgreement, ...]
     merged: Mapping[str, str] = field(default_factory=dict)
+    lone: Mapping[str, Rows] = field(default_factory=dict)
+
+    @property
+    def may_teach(self) -> bool:
+        """Whether the other's labels are good enough to be trained on where the first gave none."""
+        return self.verdict in (GOOD, TENTATIVE)
 
     @property
     def confusion(self) -> Rows:
@@ -187,12 +193,15 @@ def comparing(
     raw, kappa, alpha = measured(firsts, others, len(labels), groups, seed)
     by_label = _by_label(firsts, others, labels, groups)
     head = (first, other), labels, rows, firsts, others, num_texts, lone[0], lone[1]
-    return Agreement(*head, raw, kappa, alpha, by_label, merged)
+    alone = {name: np.flatnonzero((codes[0] < 0) & (codes[1] == at)) for at, name in enumerate(names)}
+    given = {name: where for name, where in alone.items() if len(where)}
+    return Agreement(*head, raw, kappa, alpha, by_label, merged, given)
 
 
 def unsettled(recipe: Recipe) -> Recipe:
-    """Return a recipe without what settles disagreements, which would only make the two agree."""
-    return replace(recipe, steps=tuple(step for step in recipe.steps if step.reason != DISAGREEMENT))
+    """Return a recipe without what came of comparing, which would only make the two agree."""
+    steps = (step for step in recipe.steps if step.reason not in (DISAGREEMENT, SECOND))
+    return replace(recipe, steps=tuple(steps))
 
 
 def likely_other(table: Table, first: str, taken: Collection[str] = ()) -> str:

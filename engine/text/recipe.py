@@ -24,6 +24,7 @@ from engine.text.table import Table, write_csv
 
 SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
 DISAGREEMENT = "disagreement"  # of two annotators, which a step settles
+SECOND = "second_annotator"  # whose labels are taken where the first gave none
 DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
 EDIT = "edit"
 _FORMAT = 1

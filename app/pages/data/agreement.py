@@ -30,7 +30,7 @@ from app.session import Session
 from app.work.later import later
 from app.work.worker import Channel
 from engine.errors import UserError
-from engine.text.recipe import DISAGREEMENT, DROP, KEEP, RELABEL, RecipeStep
+from engine.text.recipe import DISAGREEMENT, DROP, KEEP, RELABEL, SECOND, RecipeStep
 
 if TYPE_CHECKING:
     from app.work.examination import compare_labels
@@ -136,10 +136,12 @@ class AgreementDialog(QDialog):
             (self.other, 1),
         )
         around = (PAGE_MARGIN, 16, PAGE_MARGIN, 16)
-        foot = row((self.rows_label, 1), close)
+        self.teach = button("", name="agreement_teach", call=self._teach)
+        foot = row((self.rows_label, 1), self.teach, close, gap=8)
         column(head, (self.views, 1), foot, gap=12, margins=around, parent=self)
         session.data.mends.changed.connect(self._show_settled)
         session.data.opened.connect(self.reject)
+        self.teach.hide()
         self.compare()
 
     def _build_columns(self, first: str, other: str) -> None:
@@ -224,6 +226,7 @@ class AgreementDialog(QDialog):
             self._session.workers.problem.emit(error)
             return
         self.rows_label.setText("")
+        self.teach.hide()
         self.empty.set_text(words.say_error(error))
         self.views.show_nothing(self.empty)
 
@@ -299,6 +302,31 @@ class AgreementDialog(QDialog):
         )
         self.list_card.set_hint(hint)
         self.undo.setEnabled(self._session.data.mends.can_undo)
+        self._show_teach(self._found)
+
+    def _show_teach(self, found: Agreement) -> None:
+        """Offer the second's labels where the first gave none, if they agree well enough elsewhere."""
+        said = words.counted(
+            found.only_other, self.tr("Use {count} second label"), self.tr("Use {count} second labels")
+        )
+        self.teach.setText(said)
+        self.teach.setVisible(found.only_other > 0)
+        is_done = any(step.reason == SECOND for step in self._session.data.mends.steps)
+        self.teach.setEnabled(found.may_teach and not is_done)
+        tool_tip = self.tr("Label the rows that only the second annotator labelled, to train on them")
+        if not found.may_teach:
+            tool_tip = self.tr("Only if the whole interval of alpha is at or above 0.667")
+        self.teach.setToolTip(tool_tip)
+
+    def _teach(self) -> None:
+        assert self._found is not None
+        column_ = self._found.columns[0]
+        self._session.data.mends.add(
+            *(
+                RecipeStep(RELABEL, tuple(rows.tolist()), label=name, column=column_, reason=SECOND)
+                for name, rows in self._found.lone.items()
+            )
+        )
 
     def _row(self) -> int | None:
         index = self.view.currentIndex()

@@ -215,9 +215,7 @@ class CellDialog(QDialog):
         self.text.setPlainText(before)
         self._before = before
         self._take_button = button(self.tr("Change"), "primary", name="cell_take")
-        self._take_button.setToolTip(
-            self.tr("Change the cell in the recipe; the file stays as it is (Ctrl+Enter)")
-        )
+        self._take_button.setToolTip(self.tr("Change the cell in the recipe, not in the file (Ctrl+Enter)"))
         QShortcut(QKeySequence("Ctrl+Return"), self, self._take_button.click)
         cancel = button(self.tr("Cancel"))
         self._take_button.clicked.connect(self._take)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.data.agreement import AgreementDialog
 from app.pages.data.page import DataPage
-from engine.text.recipe import DISAGREEMENT, DROP, KEEP, RELABEL, RecipeStep
+from engine.text.recipe import DISAGREEMENT, DROP, KEEP, RELABEL, SECOND, RecipeStep
 from engine.text.table import write_csv
 from tests.app.hand import Hand, ShowPage
 
@@ -76,6 +76,27 @@ def test_disagreements_are_settled_into_the_recipe_and_leave_the_figures(
             hand.click("agreement_undo")
     assert mends.steps == () and dialog.list_card.hint_label.text() == "0 of 3 settled"
     assert not dialog.findChild(QWidget, "agreement_undo").isEnabled()
+
+
+def test_second_labels_may_teach_only_where_the_two_agree_well_enough(
+    page: DataPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    for places, may_teach in ((2, True), (120, False)):
+        rows = [(f"film {at}", LABELS[at % 3], LABELS[(at + (at < places)) % 3]) for at in range(300)]
+        write_csv(tmp_path / "two.csv", ("text", "me", "llm"), [*rows, ("a play", "", "fair")])
+        page.session.data.open(tmp_path / "two.csv")
+        assert page.session.wait_idle()
+        page.session.data.set_role("me", "label")
+        assert page.session.wait_idle()
+        page.compare_labels("llm")
+        dialog = page.findChildren(AgreementDialog)[-1]
+        assert page.session.wait_idle() and dialog.teach.text() == "Use 1 second label"
+        assert dialog.teach.isEnabled() == may_teach
+        if may_teach:
+            dialog.teach.click()
+            step = RecipeStep(RELABEL, (300,), label="fair", column="me", reason=SECOND)
+            assert page.session.data.mends.steps == (step,) and not dialog.teach.isEnabled()
+            page.session.data.mends.undo()
 
 
 def test_the_menu_of_a_column_compares_its_labels(page: DataPage, qtbot: QtBot) -> None:
