@@ -211,7 +211,8 @@ class PredictPage(StatedPage[PredictState]):
     def _take_caret(self) -> None:
         """Let what is typed be the text, for whoever was led here; who walks through the rail stays there."""
         focused = QApplication.focusWidget()
-        if self.isVisible() and (focused is None or self.isAncestorOf(focused)):
+        is_free = focused is None or focused.isAncestorOf(self) or self.isAncestorOf(focused)
+        if self.isVisible() and is_free:
             self.text_card.text_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _take_first(self) -> None:
