@@ -51,8 +51,8 @@ _VERDICTS = {
     ),
     TENTATIVE: marked(
         "engine",
-        "The second labels allow tentative conclusions only: the interval of alpha is above 0.667, but not "
-        "above 0.8.",
+        "The second labels allow tentative conclusions only: the interval of alpha begins between 0.667 and "
+        "0.8.",
     ),
     TOO_LOW: marked(
         "engine", "The second labels are too unlike to train on: the whole interval of alpha is below 0.667."

@@ -70,7 +70,7 @@ def test_a_recipe_is_the_same_from_its_file(table: Table, tmp_path: Path) -> Non
 def test_a_recipe_of_another_state_of_the_file_is_refused(table: Table) -> None:
     recipe = Recipe.of(table).plus(*STEPS)
     write_csv(table.path, ("text", "label"), ROWS)
-    with pytest.raises(DataError, match="another state"):
+    with pytest.raises(DataError, match="another version"):
         recipe.applied(read_table(table.path))
 
 
