@@ -29,7 +29,7 @@ def add_agreement_command(commands: Any) -> None:
     )
     command.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
     command.add_argument("--label", required=True, help="the column of the labels of the first annotator")
-    command.add_argument("--other", required=True, help="the column of the labels of the second, or of a model")
+    command.add_argument("--other", required=True, help="the labels of the second annotator, or of a model")
     command.add_argument(
         "--text", help="the column of the text, so that one that is repeated counts once; default: detected"
     )
