@@ -47,7 +47,11 @@ class DoctorCard(Card):
         self._saving = Channel(self, session.workers.files)
         self.undo_button = button(self.tr("Undo"), "link", name="undo_mend")
         self.undo_button.clicked.connect(session.data.mends.undo)
+        self.redo_button = button(self.tr("Redo"), "link", name="redo_mend")
+        self.redo_button.setToolTip(self.tr("Do again what was undone last (Ctrl+Shift+Z)"))
+        self.redo_button.clicked.connect(session.data.mends.redo)
         self.add_corner(self.undo_button)
+        self.add_corner(self.redo_button)
         self.advice = Advice()
         self.advice.setObjectName("data_advice")
         self.add(self.advice, 1)
@@ -86,6 +90,7 @@ class DoctorCard(Card):
         count = len(remarks) - num_mends
         self.set_hint(words.counted(count, self.tr("{count} remark"), self.tr("{count} remarks")))
         self.undo_button.setVisible(self._session.data.mends.can_undo)
+        self.redo_button.setVisible(self._session.data.mends.can_redo)
         said = words.counted(
             num_mends,
             self.tr("Undo the last change (Ctrl+Z). There is one fix, listed last"),

@@ -28,7 +28,7 @@ from app.pages.data.page import DataPage
 from app.pages.data.table import ChosenRows
 from app.pages.run.state import RunPageState
 from app.session import Session
-from engine.text.recipe import DROP, RELABEL, RecipeStep
+from engine.text.recipe import DROP, EDIT, RELABEL, RecipeStep
 from engine.text.roles import Roles
 from tests.app.hand import ShowPage
 
@@ -720,3 +720,39 @@ def test_a_workbook_offers_its_sheets_in_the_place_of_separators(page: DataPage,
     assert session.wait_idle()
     assert session.data.overrides["sheet"] == "Second"
     assert session.data.table is not None and session.data.table.format.sheet == "Second"
+
+
+@pytest.mark.slow
+def test_cells_and_rows_are_changed_by_keys_undone_and_done_again(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "good")[n % 3]) for n in range(30)])
+    session = open_file(page, tmp_path / "films.csv")
+    view, mends = page.table_card.view, session.data.mends
+    view.setFocus()
+
+    def press(row: int, column: int, key: Qt.Key) -> None:
+        view.setCurrentIndex(view.model().index(row, column))
+        qtbot.keyClick(view, key)
+
+    press(4, 1, Qt.Key.Key_1)
+    assert session.wait_idle() and mends.steps[0] == RecipeStep(RELABEL, (4,), label="good", column="label")
+    assert dict(page.labels_card.plot.bars) == {"good": 21, "bad": 9}
+    press(7, 0, Qt.Key.Key_Delete)
+    assert mends.steps[1] == RecipeStep(DROP, (7,))
+    press(7, 0, Qt.Key.Key_Delete)
+    assert len(mends.steps) == 1, "a second time takes the row back"
+    for held, left in ((Qt.KeyboardModifier.NoModifier, 0), (Qt.KeyboardModifier.ShiftModifier, 1)):
+        for _ in range(4):
+            qtbot.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | held)
+        assert len(mends.steps) == left
+    qtbot.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    press(2, 0, Qt.Key.Key_F2)
+    dialog = page.findChild(QDialog, "cell_dialog")
+    dialog.text.setPlainText("a play")
+    qtbot.mouseClick(dialog.findChild(QPushButton, "cell_take"), Qt.MouseButton.LeftButton)
+    assert mends.steps[-1] == RecipeStep(EDIT, (2,), label="a play", column="text") and not mends.can_redo
+    assert view.model().index(2, 0).data() == "a play"
+    page.table_card.search.setText("a play")
+    qtbot.waitUntil(lambda: not page.table_card.is_looking)
+    assert session.wait_idle() and lines_shown(page) == [4], "the text as it is now is found"
