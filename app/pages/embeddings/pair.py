@@ -119,7 +119,7 @@ def learned_words(count: int | None, total: int) -> str:
         )
     said = words.translate(
         "PairCard",
-        "{count} of these {all} texts were in the training of a model here. New texts may move less.",
+        "A model here was trained on {count} of these {all} texts. New texts may move less.",
     )
     return said.format(count=words.number(count), all=words.number(total))
 
