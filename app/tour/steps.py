@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.pages.tasks.classification.remarks import accuracy_words
-from app.rail import GROUPS, LEARN, title_of
+from app.rail import GROUPS, LEARN, heading_words, title_of
 from app.shipped import sample_data_path, starter_model
 from app.tour.guide import Guide, TourStep
 from app.tour.steps_inside import Acting, InsideScenes, TourHost
@@ -72,7 +72,7 @@ class Scenes(InsideScenes):
         for heading, pages in GROUPS:
             titles = [words.translate("rail", "Lectures")] if heading == LEARN else []
             titles += map(title_of, pages)
-            told.append(f"{words.translate('rail', heading)}: {', '.join(titles)}.")
+            told.append(f"{heading_words(heading)}: {', '.join(titles)}.")
         return " ".join(told)
 
     def data(self) -> TourStep:
