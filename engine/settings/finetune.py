@@ -308,6 +308,18 @@ class ModelConfig:
 class AdaptConfig:
     """How much of the model learns, how fast each layer, and what a rare label counts."""
 
+    way: str = setting(
+        "fine-tuning",
+        marked("engine", "Method"),
+        marked(
+            "engine",
+            "How a table is learned. auto: chosen by cross-validation on its rows, best below 50 examples a "
+            "label. regression: on the frozen encoder's mean vectors. contrastive: the encoder learns from "
+            "pairs first (Tunstall et al. 2022).",
+        ),
+        choices=("fine-tuning", "auto", "regression", "contrastive"),
+        kind="hidden",
+    )
     encoder: str = setting(
         "fine-tuned",
         marked("engine", "Encoder"),
