@@ -90,8 +90,8 @@ def started(model: Path, few: Rows, held_out: Rows, seed: int) -> Start:
 def joined(one: EncodedRows, other: EncodedRows) -> EncodedRows:
     """Return two sets as one."""
     pieces = [part.input_ids[a:b] for part in (one, other) for a, b in pairwise(part.bounds)]
-    both = [np.concatenate(pair) for pair in ((one.num_a, other.num_a), (one.targets, other.targets))]
-    return EncodedRows.from_pieces(pieces, *both, np.arange(len(pieces)))
+    num_a, targets = np.concatenate([one.num_a, other.num_a]), np.concatenate([one.targets, other.targets])
+    return EncodedRows.from_pieces(pieces, num_a.tolist(), targets.tolist(), range(len(pieces)))
 
 
 def answers(start: Start, every: EncodedRows) -> Iterator[tuple[str, Labels]]:
@@ -108,8 +108,11 @@ def answers(start: Start, every: EncodedRows) -> Iterator[tuple[str, Labels]]:
     usual = 3 * -(-4 * count // (5 * 32))  # three epochs of four fifths: settings that nobody changed
     for name, steps in ((FINE_TUNED, start.num_steps), (f"{FINE_TUNED}, {usual} steps", usual)):
         model = start.model(of_means=False)
-        settings = {"rate": start.rate, "seed": seed, "batch_size": 32, "num_steps": steps}
-        list(teach_classifier(model, start.rows, targets, start.device, **settings))
+        device, rate = start.device, start.rate
+        teaching = teach_classifier(
+            model, start.rows, targets, device, rate=rate, seed=seed, batch_size=32, num_steps=steps
+        )
+        list(teaching)
         yield name, result_of(answered(model, every, np.flatnonzero(~learn), start.device))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,8 +42,8 @@ def test_a_classifier_with_a_regression_as_its_head_answers_as_the_regression(nu
     vectors = RNG.normal(0.3, 2.0, (40, 24)).astype(np.float32)
     targets = RNG.integers(num_labels - 1, size=40)  # the last label has no row
     labels = tuple("abcd"[:num_labels])
-    sizes = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}
-    model = SequenceClassifier(BertConfig(**sizes, pooling="mean", id2label=labels))
+    shape = BertConfig(vocab_size=40, hidden_size=24, num_hidden_layers=1, num_attention_heads=2)
+    model = SequenceClassifier(replace(shape, pooling="mean", id2label=labels))
     put_head(model, head_of(vectors, targets, num_labels, seed=0))
     with torch.no_grad():
         logits = model.eval().of_firsts([torch.from_numpy(vectors)])
@@ -115,7 +116,7 @@ def test_the_way_that_auto_takes_is_told_with_its_interval_and_leaves_a_model_th
 ) -> None:
     config, result = tiny_config(tmp_path), tmp_path / "result.json"
     test = write_table(tmp_path / "test.csv", reviews(40, seed=5))
-    asked = ["finetune", "--data", config.data.data, "--text", "text", "--label", "label"]
+    asked: list[str | Path] = ["finetune", "--data", config.data.data, "--text", "text", "--label", "label"]
     asked += ["--model", config.model.model, "--way", "auto", "--set", "device=cpu", "--test-data", test]
     code, _, err = run_engine(*asked, "--run", tmp_path / "run", "--json-result", result)
     assert code == 0, err
