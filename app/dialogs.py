@@ -189,13 +189,13 @@ class ClosingDialog(QDialog):
         if state.step is None:
             return self.tr("{name} is about to be trained. Stop and close?").format(name=state.name)
         template = self.tr(
-            "{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved "
-            "and can be resumed."
+            "{name} is in training: step {step} of {total}. If you stop now, what it has "
+            "learned is saved, and you can resume it."
         )
         if not state.num_steps:  # minutes or tokens bound it
             template = self.tr(
-                "{name} is in training: step {step}, {share} done. If you stop now, what it has learned is "
-                "saved and can be resumed."
+                "{name} is in training: step {step}, {share} done. If you stop now, what it has "
+                "learned is saved, and you can resume it."
             )
         return template.format(
             name=state.name,
@@ -232,10 +232,10 @@ class HelpDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keys and help"))
         way = self.tr(
-            "Open a table on the Data page, choose a model and train it on the Fine-tune page, "
-            "then use it on the Predict page. The Pretrain page makes a model from plain text. "
-            "Tokenizer, Masked words, Attention and Embeddings show what happens inside any model. "
-            "Rest the pointer on a setting to read what it does."
+            "Open a table on the Data page, choose a model and train it on the Fine-tune "
+            "page, then use it on the Predict page. The Pretrain page makes a model from "
+            "plain text. Tokenizer, Masked words, Attention and Embeddings show what happens "
+            "inside any model. Point at a setting to read what it does."
         )
         sentence = label(way, wrap=True)
         sentence.setMinimumWidth(420)
@@ -263,27 +263,32 @@ class HelpDialog(QDialog):
         return [
             (
                 self.tr("Ctrl+O"),
-                self.tr("Open a table; dropping a file anywhere on the window does the same"),
+                self.tr("Open a table. Dropping a file anywhere on the window does the same"),
             ),
             (
                 self.tr("Ctrl+1 to Ctrl+9, Ctrl+0"),
                 self.tr("The five steps to a model, then the pages that look inside"),
             ),
             (self.tr("Ctrl+Shift+C"), self.tr("Copy what the page shows as a command for a terminal")),
-            (self.tr("Ctrl+P"), self.tr("Search for a page, run, model or table, or do anything")),
-            (self.tr("Alt+←, Alt+→"), self.tr("Back to the place before, and forward again")),
+            (self.tr("Ctrl+T"), self.tr("Edit the text that is looked at, on every page")),
+            (
+                self.tr("Ctrl+Shift+S"),
+                self.tr("Share what the page shows as one file for any browser"),
+            ),
+            (self.tr("Ctrl+P"), self.tr("Search for a page, run, model or table, or an action")),
+            (self.tr("Alt+←, Alt+→"), self.tr("Back to the previous place, and forward again")),
             (self.tr("Tab, Shift+Tab"), self.tr("From one control to the next and back")),
             (self.tr("Ctrl+C"), self.tr("Copy the chosen cells or text")),
             (self.tr("Shift+F10"), self.tr("On a picture: save it, or copy its numbers")),
             (
                 self.tr("Arrows, Enter"),
-                self.tr("In a picture or sentence: from part to part; choose or hide it"),
+                self.tr("In a picture or sentence: move from part to part, choose or hide it"),
             ),
             (self.tr("[ ], PgUp, PgDn"), self.tr("Attention, Step by step: the next head, the next layer")),
             (self.tr("← → ↑ ↓, Shift+← →"), self.tr("Step by step: step, piece; the number worked out")),
             (self.tr("O, Shift+O, Shift+A"), self.tr("Attention: head off or on, layer off or on, all on")),
             (self.tr("F8, Ctrl+F, Ctrl+Z"), self.tr("Data: to the next remark; search; undo a fix")),
-            (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Masked words: take a step back, make it again")),
+            (self.tr("Ctrl+Z, Ctrl+Shift+Z"), self.tr("Masked words: undo a step, redo it")),
             (self.tr("Ctrl+K, Ctrl+L, F5"), self.tr("Keep as a scene, edit the lecture, show it")),
             (self.tr("Ctrl+,"), self.tr("Settings: colours, text size, folder for runs")),
             (self.tr("F1"), self.tr("This help")),

@@ -167,7 +167,7 @@ TABLES = (
         size=marked("engine", "10,662 sentences, 2 labels"),
         words=marked(
             "engine",
-            "10,662 sentences, half of them favourable, from film reviews. One text, two "
+            "10,662 sentences from film reviews, half of them favourable. One text, two "
             "labels: the usual first classifier.",
         ),
         roles=Roles(text="text", label="label"),
@@ -180,10 +180,9 @@ TABLES = (
         size=marked("engine", "922 questions with passages, 2 labels"),
         words=marked(
             "engine",
-            "922 questions, each with a passage of Wikipedia that holds the answer, or "
-            "with one from another paragraph of the same article that does not. A pair "
-            "of texts, two labels. A pretrained model learns it in a minute; random "
-            "weights do not.",
+            "922 questions, each with a passage from Wikipedia. It holds the answer, or "
+            "comes from another paragraph of the same article and does not. A pair of texts, "
+            "two labels. A pretrained model learns it in a minute, random weights do not.",
         ),
         roles=Roles(text="question", text_pair="passage", label="label"),
         licence="CC BY-SA 4.0",
@@ -209,9 +208,9 @@ TABLES = (
         size=marked("engine", "842 Chinese questions with passages, 2 labels"),
         words=marked(
             "engine",
-            "842 Chinese questions, each with a passage of Wikipedia that holds the "
-            "answer, or with one from elsewhere in the article that does not. A pair of "
-            "texts, two labels. It takes a pretrained Chinese model.",
+            "842 Chinese questions, each with a passage from Wikipedia. It holds the answer, "
+            "or comes from elsewhere in the article and does not. A pair of texts, two "
+            "labels. It takes a pretrained Chinese model.",
         ),
         roles=Roles(text="question", text_pair="passage", label="label"),
         licence="CC BY-SA 4.0",
@@ -223,8 +222,9 @@ TABLES = (
         size=marked("engine", "2,000 comments from Reddit, 7 labels"),
         words=marked(
             "engine",
-            "2,000 comments from Reddit, each with one or more of seven emotions; some have two or three. "
-            "People labelled them, and often disagree: a micro F1 of 0.6 is good.",
+            "2,000 comments from Reddit, each with one or more of seven emotions. Some have "
+            "two or three. People labelled them, and often disagree, so a micro F1 of 0.6 is "
+            "good.",
         ),
         roles=Roles(text="text", label="labels"),
         licence="CC BY 4.0",
@@ -236,8 +236,9 @@ TABLES = (
         size=marked("engine", "64 pairs, a number each"),
         words=marked(
             "engine",
-            "64 pairs of sentences with their similarity, 0 to 5. Written, and rated by feel, for "
-            "Cloze: enough to try how a number is learned, too few to train on.",
+            "64 pairs of sentences with their similarity, 0 to 5. Written for Cloze, and "
+            "rated by feel. That is enough to try how a number is learned, but too few to "
+            "train on.",
         ),
         roles=Roles(text="sentence1", text_pair="sentence2", label="score"),
         licence="Apache-2.0",
@@ -249,9 +250,9 @@ TABLES = (
         size=marked("engine", "96 texts, 4 endings each"),
         words=marked(
             "engine",
-            "96 texts of everyday life with four endings each, of which one continues the text. "
-            "Written for Cloze. By chance one answer in four is right; the starter gets about half "
-            "of them with batch size 8 and 10 epochs.",
+            "96 texts of everyday life with four endings each, of which one continues the "
+            "text. Written for Cloze. By chance one answer in four is right. The starter "
+            "gets about half of them with batch size 8 and 10 epochs.",
         ),
         roles=Roles(text="text", label="label", choices=("ending1", "ending2", "ending3", "ending4")),
         licence="Apache-2.0",
@@ -263,9 +264,9 @@ TABLES = (
         size=marked("engine", "2,700 tweets, tagged words"),
         words=marked(
             "engine",
-            "2,700 tweets whose words are tagged: persons, places, groups, products and works. Good models "
-            "find half of the names. The starter nears that with batch size 16 and 4 epochs; with 32 and 3 "
-            "it finds one in ten.",
+            "2,700 tweets with tagged words: persons, places, groups, products and works. "
+            "Good models find half of the names. The starter nears that with batch size 16 "
+            "and 4 epochs. With 32 and 3 it finds one in ten.",
         ),
         roles=Roles(text=""),
         licence="CC BY 4.0",
@@ -277,8 +278,8 @@ TABLES = (
         size=marked("engine", "493 questions, answers in passages"),
         words=marked(
             "engine",
-            "493 questions about passages of 18 Wikipedia articles, each with the words that answer it. A "
-            "pretrained model learns it; random weights do not.",
+            "493 questions about passages of 18 Wikipedia articles, each with the words that "
+            "answer it. A pretrained model learns it, random weights do not.",
         ),
         roles=Roles(text=""),
         licence="CC BY-SA 4.0",
@@ -294,12 +295,12 @@ LECTURES = (
     ShippedLecture(
         "from-counting-to-bert.json",
         marked("engine", "From counting to BERT"),
-        marked("engine", "Eight models trained on one text are asked the same questions."),
+        marked("engine", "Eight models, trained on one text, answer the same questions."),
     ),
     ShippedLecture(
         "what-fine-tuning-changes.json",
         marked("engine", "What fine-tuning changes"),
-        marked("engine", "One small model before and after it learned to tell praise from blame."),
+        marked("engine", "One small model before and after it learned to separate praise from blame."),
     ),
 )
 
@@ -308,7 +309,7 @@ SENTENCES = (
         "my dog is hairy",
         marked(
             "engine",
-            "The BERT paper's own example of masking: hide “hairy” and see which words are expected.",
+            "The BERT paper's own example of masking. Mask “hairy” and see which words the model expects.",
         ),
     ),
     SampleText(
@@ -334,13 +335,13 @@ SENTENCES = (
     SampleText(
         "The man went to the store.",
         pair="He bought a gallon of milk.",
-        words=marked("engine", "Two sentences that belong together: the second follows the first."),
+        words=marked("engine", "Two sentences that belong together. The second follows the first."),
     ),
     SampleText(
         "The man went to the store.",
         pair="Penguins are flightless birds.",
         words=marked(
-            "engine", "Two sentences that do not belong together: the second comes from somewhere else."
+            "engine", "Two sentences that do not belong together. The second comes from somewhere else."
         ),
     ),
     SampleText(
@@ -353,7 +354,7 @@ SENTENCES = (
         pair="The recipe needs two eggs and some butter.",
         words=marked("engine", "A pair without a link between its halves."),
     ),
-    SampleText("He was born in the united [MASK].", marked("engine", "One mask and few words that fit.")),
+    SampleText("He was born in the united [MASK].", marked("engine", "One mask, and few words that fit.")),
     SampleText(
         "The king and the [MASK] had two children.",
         marked("engine", "One mask, filled from what the word before it suggests."),
@@ -368,7 +369,7 @@ SENTENCES = (
     ),
     SampleText(
         "The keys to the cabinet [MASK] on the table.",
-        marked("engine", "Agreement across a distance: it is the keys that are there, not the cabinet."),
+        marked("engine", "Agreement across a distance: the keys are there, not the cabinet."),
     ),
     SampleText(
         "The chef who ran to the store [MASK] out of food.",
@@ -390,11 +391,11 @@ SENTENCES = (
     ),
     SampleText(
         "The animal did not cross the street because it was too tired.",
-        marked("engine", "“It” is the animal. Look where “it” attends to."),
+        marked("engine", "“It” is the animal. See where “it” attends to."),
     ),
     SampleText(
         "The animal did not cross the street because it was too wide.",
-        marked("engine", "“It” is the street: only the last word has changed."),
+        marked("engine", "“It” is the street. Only the last word has changed."),
     ),
     SampleText("Time flies like an arrow.", marked("engine", "“Flies” is what time does, “like” compares.")),
     SampleText(
@@ -406,7 +407,7 @@ SENTENCES = (
     ),
     SampleText(
         "The horse raced past the barn fell.",
-        marked("engine", "Most readers stumble over the last word. Does a model find it surprising too?"),
+        marked("engine", "Most readers stumble over the last word. Does a model stumble too?"),
     ),
     SampleText(
         "The film was not good at all.",
@@ -414,7 +415,7 @@ SENTENCES = (
     ),
     SampleText(
         "It was an unbelievably antidisestablishmentarian speech.",
-        marked("engine", "Long words are split into WordPieces; ## marks a piece that continues a word."),
+        marked("engine", "Long words are split into WordPieces. ## marks a piece that continues a word."),
     ),
     SampleText(
         "The café served crème brûlée to Zoë.",
@@ -422,13 +423,13 @@ SENTENCES = (
     ),
     SampleText(
         "On 12/10/2024 at 3.45 p.m. we paid $19.99!",
-        marked("engine", "Every punctuation mark is a piece of its own, inside numbers too."),
+        marked("engine", "Every punctuation mark is a separate piece, even inside numbers."),
     ),
     SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, split by two rules.")),
     SampleText(
         "我爱吃饭",
         marked(
-            "engine", "Chinese is split into single characters; an English vocabulary lacks most of these."
+            "engine", "Chinese is split into single characters. An English vocabulary lacks most of these."
         ),
     ),
     SampleText(

@@ -9,7 +9,6 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, partial
 from typing import Any
 
@@ -20,15 +19,13 @@ from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
-from engine.train.metrics import ANSWERED, mean_interval, wilson_interval
+from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interval
 
 translate = QCoreApplication.translate
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
-EXACT_DIGITS = 12  # to which a number is what it was computed as, up to the last bits
 NO_SHARES = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")  # in the names of metrics
-LARGEST_ROUNDED = 1e12
 ROUNDING = 1e-9  # what a sum of shares that is all may miss
 
 
@@ -74,7 +71,7 @@ def say_error(error: BaseException) -> str:
         )
     kind = type(error).__name__
     reason = shorten(str(error), 200)
-    return translate("words", "This is a fault in Cloze: {kind}: {reason}").format(kind=kind, reason=reason)
+    return translate("words", "This is an error in Cloze: {kind}: {reason}").format(kind=kind, reason=reason)
 
 
 def _filler(value: Any) -> Any:
@@ -126,9 +123,9 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("quoting", "none"): translate("words", "Plain text"),
         ("quoting", "backslash"): translate("words", "Backslashes"),
         ("header", "no"): translate("words", "No header"),
-        ("layout", "paragraphs"): translate("words", "A paragraph a line"),
-        ("layout", "sentences"): translate("words", "A sentence a line"),
-        ("layout", "lines"): translate("words", "A document a line"),
+        ("layout", "paragraphs"): translate("words", "One paragraph per line"),
+        ("layout", "sentences"): translate("words", "One sentence per line"),
+        ("layout", "lines"): translate("words", "One document per line"),
         ("mask_unit", "piece"): translate("words", "WordPieces"),
         ("mask_unit", "word"): translate("words", "Whole words"),
         ("mask_unit", "ngram"): translate("words", "A few words"),
@@ -174,16 +171,6 @@ def decimal(x: float | None, digits: int = 3) -> str:
     if x is None or not math.isfinite(x):
         return "–"
     return _locale().toString(rounded(x, digits), "f", digits).replace("-", MINUS)
-
-
-def rounded(x: float, digits: int) -> float:
-    """Return a number with so many digits, halves away from 0, as people round: 0.7625 is 0.763 and 76.25 is
-    76.3, though the one is stored as a little less.
-    """
-    if not abs(x) < LARGEST_ROUNDED:
-        return float(x)
-    exact = Decimal(repr(round(float(x), EXACT_DIGITS)))
-    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) + 0.0  # never -0
 
 
 def quantity(x: float | None, spread: float, digits: int = 4) -> str:
@@ -242,8 +229,8 @@ def interval_help() -> str:
     """Return what the interval means, for a tooltip."""
     return translate(
         "words",
-        "95 %: were it measured again and again, each time on as many other rows of the same kind, the range "
-        "would hold the true value 95 times in a hundred. Fewer rows, wider range.",
+        "95 %: measured many times on as many other rows of the same kind, the range "
+        "would contain the true value 95 times in a hundred. Fewer rows, wider range.",
     )
 
 
@@ -358,7 +345,7 @@ def event_words(event: events.Event, *, num_steps: int = 0) -> str:
 
 
 def _fetched_words(event: events.Fetched) -> str:
-    template = translate("words", "Fetching {file}: {done} of {total}")
+    template = translate("words", "Downloading {file}: {done} of {total}")
     return template.format(file=event.file, done=file_size(event.done), total=file_size(event.total))
 
 

@@ -81,9 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--flips", type=int, default=1, help="times that wrong labels are planted; default: 1"
     )
-    parser.add_argument(
-        "--model", help="a model folder; none: counted words alone; default: the starter model"
-    )
+    parser.add_argument("--model", help="a model folder; none: word counts alone; default: the starter model")
     parser.add_argument("--rows", type=int, default=0, help="measure the time for so many rows instead")
     return parser
 
@@ -182,7 +180,7 @@ def _flips(rows: list[Row], folder: Path, seed: int, model: Path | None) -> None
     found = _found(suspecting(_part(made, folder / "flips.csv"), model))["suspected_labels"]
     worst = set(found.rows[: int(WORST * len(rows))].tolist())
     share = len(worst & flipped) / len(flipped)
-    by = model.name if model else "counted words alone"
+    by = model.name if model else "word counts alone"
     seconds = time.perf_counter() - start
     print(
         f"wrong labels, seed {seed}: {share:.1%} in the worst {WORST:.0%}, by {by}, {seconds:.0f} s",

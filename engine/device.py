@@ -228,8 +228,8 @@ def too_long_for_memory(length: int) -> UserError:
     return UserError(
         marked(
             "engine",
-            "Memory does not suffice for one text of {length} WordPieces. Choose a smaller model or a "
-            "smaller maximum length.",
+            "There is not enough memory for one text of {length} WordPieces. Choose a "
+            "smaller model or a smaller maximum length.",
         ),
         length=length,
     )

@@ -72,7 +72,7 @@ def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] =
     if is_pointer:
         file.close()
         raise kind(
-            marked("engine", "{path} is only a Git LFS pointer. Fetch the file itself: git lfs pull."),
+            marked("engine", "{path} is only a Git LFS pointer. Get the file itself: git lfs pull"),
             path=path,
         )
     return file
@@ -122,7 +122,9 @@ def parse_json_object(
     Raises: `kind`: it is no object, is nested too deeply or has too many values.
     """
     if sum(map(data.count, (b",", b"[", b"{"))) > most_values:  # one of them stands before every value
-        template = marked("engine", "{path} holds more than {most} values, too many for what it should hold.")
+        template = marked(
+            "engine", "{path} holds more than {most} values, which is too many for such a file."
+        )
         raise kind(template, path=path, most=most_values)
     try:
         document = json.loads(data.decode(json.detect_encoding(data)))
@@ -162,7 +164,7 @@ def _look_over(document: Any, most_number: int | None) -> tuple[int, tuple[str, 
 def _oddity(value: Any, most_number: int | None) -> Sentence | None:
     """Return what it is in a value that no file can hold, or None."""
     if most_number is not None and isinstance(value, int) and abs(value) > most_number:
-        return Sentence(marked("engine", "a number beyond all bounds"))
+        return Sentence(marked("engine", "a number out of bounds"))
     if isinstance(value, str):
         if value.isascii() or not _HALF.search(value):
             return None
@@ -183,7 +185,7 @@ def file_in(folder: Path, name: str) -> Path | None:
         path = Path(os.path.realpath(home / name))
         is_there = path.exists()
     if not is_folder:
-        file = marked("engine", "{path} is a file; a model is a folder with config.json and weights in it.")
+        file = marked("engine", "{path} is a file. A model is a folder with config.json and weights.")
         nothing = marked("engine", "There is no folder {path}.")
         raise ModelError(file if exists else nothing, path=folder)
     if not any(path.is_relative_to(root) for root in (home, *_cache_blobs(home))):
@@ -213,7 +215,7 @@ def _cache_blobs(home: Path) -> list[Path]:
 
 def damaged(path: Path, reason: str, **values: object) -> ModelError:
     """Return the refusal of a model's file that is not what it should be. Args: reason: as marked."""
-    template = marked("engine", "{path} is damaged or not what its name says: {reason}.")
+    template = marked("engine", "{path} is damaged or is not what its name says: {reason}.")
     return ModelError(template, path=path, reason=Sentence(reason, values))
 
 
@@ -229,7 +231,7 @@ def _not_ordinary(path: Path, kind: type[UserError]) -> UserError:
 
 def _too_large(path: Path, most: int, kind: type[UserError]) -> UserError:
     return kind(
-        marked("engine", "{path} is larger than {most} MB, too large for what it should hold."),
+        marked("engine", "{path} is larger than {most} MB, which is too large for such a file."),
         path=path,
         most=max(1, most // 2**20),
     )

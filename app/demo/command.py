@@ -6,8 +6,9 @@ window stays open; without one it goes the same way offscreen and leaves screens
 starter model ships, a small model starts from random weights, and there are no words to guess.
 
 The folder (./cloze-demo, or --out DIR) holds model/ (the newest result), runs/ (every run, in a folder of its
-own), screenshots/, figures/, sentences.csv with the answers beside it, and results.json. A later demo uses
-the same folder again: it replaces all but runs/. A folder with other things in it is refused and left as is.
+own), screenshots/, frames/, figures/, sentences.csv with its answers, and results.json. A later demo
+uses the same folder again: it replaces all but runs/. A folder with other things in it is refused and left as
+is.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def prepare(out: Path) -> str:
             return f"cloze demo: {out} has other things in it. Name another folder with --out DIR."
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).write_text("Made by `cloze demo`. This folder can be deleted.\n", encoding="utf-8")
-        for name in ("screenshots", "figures"):
+        for name in ("screenshots", "frames", "figures"):
             shutil.rmtree(out / name, ignore_errors=True)
         for old in (*out.glob("sentences*.csv"), *out.glob("results.json")):
             old.unlink()
@@ -73,9 +74,9 @@ def _parser() -> argparse.ArgumentParser:
         type=_epochs,
         default=0,
         metavar="N",
-        help="how often every row is seen at most (twice)",
+        help="how often each row is seen at most (twice)",
     )
-    help_text = f"learn from as much as fits into this time ({SECONDS:g}); 0: from everything"
+    help_text = f"train on as much as fits into this time ({SECONDS:g}); 0: on everything"
     parser.add_argument("--seconds", type=_seconds, default=SECONDS, help=help_text)
     parser.add_argument("--data", default="", metavar="FILE", help="another table than the sample sentences")
     parser.add_argument(
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 def _epochs(text: str) -> int:
     """Return a count of epochs, 1 or more. Raises: ArgumentTypeError."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_EPOCHS:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 to {MOST_EPOCHS}.")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {MOST_EPOCHS}.")
     return int(text)
 
 
@@ -98,7 +99,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= LONGEST_S:  # nan is neither
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 to {LONGEST_S}.")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds from 0 to {LONGEST_S}.")
     return seconds
 
 
@@ -141,7 +142,7 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
     try:
         code = demo.play(chosen)
         if not windowless:
-            print("The window stays open: try it on texts of your own, or close it to end.")
+            print("The window stays open: try it on your own texts, or close it to end.")
             application.exec()
     except WindowGone:
         code = 0

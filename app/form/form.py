@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, get_args
 
 from PySide6.QtCore import Qt, Signal
@@ -56,6 +57,11 @@ class SettingsForm(QWidget):
     def values(self) -> dict[str, Any]:
         """Return name -> value as it stands; text that is no number stays text, to be refused by name."""
         return {name: row.field.get() for name, row in self._rows.items()}
+
+    def said(self) -> list[tuple[str, str]]:
+        """Return the settings in view as they are read: captions and values; of a path its last name."""
+        shown = [row for row in self._rows.values() if row.field.isVisible()]
+        return [(row.caption.text(), _said(row.field.get())) for row in shown]
 
     def set_values(self, values: dict[str, Any]) -> None:
         """Show these values; names that the form does not have are left alone."""
@@ -250,3 +256,8 @@ def _groups(config: Any) -> list[Any]:
         return list(config)
     members = [getattr(config, field.name) for field in dataclasses.fields(config)]
     return members if members and all(dataclasses.is_dataclass(member) for member in members) else [config]
+
+
+def _said(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return Path(text).name if ("/" in text or "\\" in text) and "\n" not in text else text

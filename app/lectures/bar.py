@@ -37,7 +37,7 @@ class LectureBar(QWidget):
         self.note = label("", "muted", wrap=True, name="lecture_note")
         for text in (self.title, self.sentence, self.note):
             text.setMinimumWidth(LEAST_WIDTH)
-        self.back_button = self._button("lecture_back", "chevron-left", self.tr("The scene before (←)"))
+        self.back_button = self._button("lecture_back", "chevron-left", self.tr("The previous scene (←)"))
         self.next_button = self._button("lecture_next", "chevron-right", self.tr("The next scene (→)"))
         self.end_button = self._button("lecture_end", "close", self.tr("End the lecture (Esc)"))
         self.size_box = named(ComboBox(), "lecture_size", self.tr("Text size"))
@@ -99,7 +99,7 @@ class LectureBar(QWidget):
         """Say which size is shown. Args: is_less: than was asked for."""
         self.size_box.choose(percent)
         said = self.tr("The size of all text and pictures (Ctrl++, Ctrl+−)")
-        less = self.tr("A larger one has no room in this window.")
+        less = self.tr("A larger size does not fit in this window.")
         self.size_box.setToolTip(f"{said}. {less}" if is_less else said)
 
     def _choose_size(self, place: int) -> None:

@@ -68,8 +68,8 @@ class LectureEditor(QDialog):
         self.facts = label("", "muted", wrap=True, name="scene_facts")
         self.file_words = label("", "muted", wrap=True, name="lecture_file")
         said = self.tr(
-            "No scenes yet. Turn to {pages}, show there what you want to speak of, and press “Add this page” "
-            "(Ctrl+K)."
+            "No scenes yet. Go to {pages}, show what you want to speak about, and press “Add "
+            "this page” (Ctrl+K)."
         )
         self.empty = label(said.format(pages=either(self._titles)), "muted", wrap=True, name="lecture_empty")
         self.add_button = button(self.tr("Add this page…"), name="scene_add", tool_tip=self.tr("Ctrl+K"))
@@ -77,7 +77,7 @@ class LectureEditor(QDialog):
         self.down_button = button(self.tr("Down"), name="scene_down", tool_tip=self.tr("Ctrl+Down"))
         self.delete_button = button(self.tr("Delete"), name="scene_delete", tool_tip=self.tr("Del"))
         self.look_button = button(
-            self.tr("Look at it"), name="scene_look", tool_tip=self.tr("Show this scene on its page")
+            self.tr("Show it"), name="scene_look", tool_tip=self.tr("Show this scene on its page")
         )
         self.new_button = button(self.tr("New"), name="lecture_new", call=self._new)
         self.open_button = button(self.tr("Open…"), name="lecture_open_file", call=self._open)
@@ -166,11 +166,11 @@ class LectureEditor(QDialog):
         current = self._current
         if current.path is None and not current.lecture.scenes:
             return ""
-        parts = [self.tr("Not saved in a file yet; it is kept until you do.")]
+        parts = [self.tr("Not saved in a file yet. It is kept until you save it.")]
         if current.path is not None:
             parts = [str(current.path)]
         elif not current.is_changed and current.lecture.scenes:
-            parts = [self.tr("It comes with Cloze. Save it under a name of your own to change it.")]
+            parts = [self.tr("It comes with Cloze. Save it under another name to change it.")]
         lacking = () if current.is_looking else current.lacking
         if lacking:
             names = ", ".join(dict.fromkeys(mark.name for mark in lacking))
@@ -317,8 +317,8 @@ class LectureEditor(QDialog):
             return
         box = named(QMessageBox(self), "lecture_leave")
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setText(self.tr("This lecture has scenes that are not saved. Let them go?"))
-        leave = box.addButton(self.tr("Let them go"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setText(self.tr("This lecture has scenes that are not saved. Discard them?"))
+        leave = box.addButton(self.tr("Discard them"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(self.tr("Keep them"), QMessageBox.ButtonRole.RejectRole)
         leave.clicked.connect(lambda: QTimer.singleShot(0, self, call))
         box.open()

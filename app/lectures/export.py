@@ -1,14 +1,15 @@
 """A lecture as a folder: each scene's figures with captions and numbers, and an index to read or to print.
+Or as one HTML file to send, whose figures answer to the pointer.
 
-The scenes are shown on pages of their own that nobody sees, with workers of their own: the window goes
-on, and
-the figures have the same size wherever they are made. A generator: at each yield the window draws and hears.
+The scenes are shown on pages of their own that nobody sees, with workers of their own: the window goes on,
+and the figures have the same size wherever they are made. A generator: at each yield the window draws and
+hears.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,17 @@ from app.plots.figure import Figure, caption_text, save_figure
 from app.plots.figure_files import file_stem
 from app.session import Session
 from app.settings import AppSettings
+from app.share.gather import document_of, words_of_page
+from app.share.pictures import drawing_of
 from app.words import tr_engine, translate
 from engine.durable import write_text
 from engine.errors import UserError, marked
+from engine.report.blocks import Block, Document, Said, Section
+from engine.report.html import html_of
+from engine.report.made import made_by
 
 PNG, SVG, NUMBERS = ".png", ".svg", ".csv"
-HTML, MARKDOWN = "index.html", "index.md"
+HTML, MARKDOWN, ONE_FILE = "index.html", "index.md", "one file"
 SIZE = QSize(1104, 740)  # of a page, as it stands in the window at first
 CALM = 12  # looks in a row at which nothing is asked, until a page counts as shown; no page rests longer
 LONGEST_NAME = 40
@@ -39,18 +45,22 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class ExportedScene:
-    """A scene as it was exported. files: of its figures. captions: one for each. problem: why it has none."""
+    """A scene as it was exported. files: of its figures. captions: one for each. problem: why it has none.
+
+    blocks: what it is in one file to send.
+    """
 
     scene: Scene
     files: tuple[str, ...] = ()
     captions: tuple[str, ...] = ()
     problem: str = ""
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
     """What is to be exported where. found: the models, by fingerprint. kind: of the figures. index:
-    its name.
+    its name, or ONE_FILE.
     """
 
     lecture: Lecture
@@ -76,7 +86,7 @@ class HiddenPages:
         """Show a scene and wait until all of it is there. Raises: UserError: it cannot be shown."""
         lacking = find.lacking(scene, found)
         if not is_kept(scene.page):
-            raise UserError(marked("engine", "This scene is of a page that this Cloze does not have."))
+            raise UserError(marked("engine", "This scene belongs to a page that this Cloze does not have."))
         if lacking:
             raise UserError(marked("engine", "“{name}” is not on this computer."), name=lacking[0].name)
         if self.pages.size() != size:
@@ -120,11 +130,48 @@ def export(order: ExportOrder, hidden: HiddenPages) -> Iterator[int]:
         except UserError as error:
             shown.append(ExportedScene(scene, problem=words.say_error(error)))
             continue
-        shown.append(_save(order, hidden.page(scene), scene, number))
+        page = hidden.page(scene)
+        if order.index == ONE_FILE:
+            shown.append((yield from _drawn(page, scene, len(shown))))
+        else:
+            shown.append(_save(order, page, scene, number))
         yield len(shown)
+    if order.index == ONE_FILE:
+        write_text(order.folder / name_of_file(order.lecture), html_of(_document(order, shown)))
+        yield len(shown)
+        return
     text = _html(order, shown) if order.index == HTML else _markdown(order, shown)
     write_text(order.folder / order.index, text)
     yield len(shown)
+
+
+def name_of_file(lecture: Lecture) -> str:
+    """Return what a lecture's one file is called."""
+    return f"{file_stem(tr_engine(lecture.title) or translate('lectures', 'Lecture'))}.html"
+
+
+def _drawn(page: KeptPage[Any], scene: Scene, done: int) -> Generator[int, None, ExportedScene]:
+    """Return a scene as parts of one file, yielding how many scenes are done before each figure."""
+    page.setFocus()  # no ring around a figure
+    blocks = list[Block]()
+    for figure in page.figures_shown():
+        yield done
+        figure.set_caption(_whole_caption(figure, scene))
+        blocks.append(drawing_of(figure))
+    if not blocks:
+        yield done
+        blocks += document_of(page).blocks
+    return ExportedScene(scene, blocks=tuple(blocks))
+
+
+def _document(order: ExportOrder, shown: list[ExportedScene]) -> Document:
+    sections = []
+    for number, one in enumerate(shown, start=1):
+        sentence = tr_engine(one.scene.sentence)
+        said = [Said(text, level) for text, level in ((sentence, ""), (one.problem, "wrong")) if text]
+        sections.append(Section(f"{number}. {tr_engine(one.scene.title)}", [*said, *one.blocks]))
+    title = tr_engine(order.lecture.title) or translate("lectures", "Lecture")
+    return Document(title, blocks=sections, footer=made_by(), words=words_of_page())
 
 
 def _save(order: ExportOrder, page: KeptPage[Any], scene: Scene, number: int) -> ExportedScene:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QDialog, QProgressBar, QWidget
 
 from app import words
-from app.lectures.export import HTML, MARKDOWN, PNG, SVG, ExportOrder, HiddenPages, export
+from app.lectures.export import HTML, MARKDOWN, ONE_FILE, PNG, SVG, ExportOrder, HiddenPages, export
 from app.lectures.open_lecture import OpenLecture
 from app.look.boxes import ChoiceBox
 from app.look.files import ask_folder
@@ -61,11 +61,16 @@ class LectureExportDialog(QDialog):
         )
         kinds = (
             (self.tr("PNG, pixels: for slides and the web"), PNG),
-            (self.tr("SVG, lines: to be edited"), SVG),
+            (self.tr("SVG, lines: for editing"), SVG),
         )
         self.kind = ChoiceBox("export_kind", self.tr("Figures"), entries=kinds)
-        indices = ((self.tr("A page for the browser (HTML)"), HTML), (self.tr("Text (Markdown)"), MARKDOWN))
+        indices = (
+            (self.tr("A page for the browser (HTML)"), HTML),
+            (self.tr("Text (Markdown)"), MARKDOWN),
+            (self.tr("One file to send, with all figures in it (HTML)"), ONE_FILE),
+        )
         self.index = ChoiceBox("export_index", self.tr("Index"), entries=indices)
+        self.index.currentIndexChanged.connect(lambda: self._show_state(""))
         self.browse_button = button(self.tr("Browse…"), name="export_browse", call=self._browse)
         self.progress = named(QProgressBar(textVisible=False), "export_progress")
         self.said = label("", "muted", wrap=True, name="export_said")
@@ -95,7 +100,7 @@ class LectureExportDialog(QDialog):
 
     def _press(self) -> None:
         if self.is_exporting:
-            self._end(self.tr("Stopped. What was saved stays; there is no index."))
+            self._end(self.tr("Stopped. What was saved stays, without an index."))
         else:
             self.begin()
 
@@ -165,6 +170,8 @@ class LectureExportDialog(QDialog):
         self.go_button.setText(self.tr("Stop") if self.is_exporting else self.tr("Export"))
         for each in (self.path, self.kind, self.index, self.browse_button):
             each.setEnabled(not self.is_exporting)
+        if self.index.currentData() == ONE_FILE:  # its figures are lines
+            self.kind.setEnabled(False)
 
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(self.path.text()))

@@ -29,7 +29,7 @@ class KeepDialog(QDialog):
         self.title = named(LineEdit(suggested, maxLength=LONGEST_TITLE), "keep_title", self.tr("Title"))
         self.title.selectAll()
         self.sentence = named(TextEdit(tabChangesFocus=True), "keep_sentence", self.tr("Sentence"))
-        self.sentence.setPlaceholderText(self.tr("One sentence on what is to be seen here, if you like"))
+        self.sentence.setPlaceholderText(self.tr("One sentence on what to see here (optional)"))
         self.sentence.setFixedHeight(LINES * self.sentence.fontMetrics().lineSpacing() + 14)
         said = self.tr("It becomes scene {place} of “{lecture}”.")
         if not lecture:

@@ -85,7 +85,7 @@ def write_lecture(path: Path, lecture: Lecture) -> None:
     text = to_json(lecture)
     if len(lecture.scenes) > MOST_SCENES or len(text.encode()) > MOST_BYTES:
         raise UserError(
-            marked("engine", "A lecture holds {scenes} scenes and {most} MB at most. Save it as two."),
+            marked("engine", "A lecture holds at most {scenes} scenes and {most} MB. Save it as two."),
             scenes=MOST_SCENES,
             most=MOST_BYTES // 2**20,
         )
@@ -105,7 +105,7 @@ def read_lecture(path: Path) -> Lecture:
         raise _damaged(path)
     if version > VERSION:
         raise UserError(
-            marked("engine", "{path} was written by a newer version of Cloze. Open it with that."),
+            marked("engine", "{path} was written by a newer version of Cloze. Open it with that version."),
             path=path.name,
         )
     scenes = found.get("scenes")
@@ -150,6 +150,6 @@ def _text(found: Any, name: str, most: int) -> str:
 
 def _damaged(path: Path) -> UserError:
     return UserError(
-        marked("engine", "{path} is damaged: it begins as a lecture and does not continue as one."),
+        marked("engine", "{path} is damaged: it begins like a lecture, but does not continue like one."),
         path=path.name,
     )

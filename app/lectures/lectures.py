@@ -60,7 +60,7 @@ class Lectures(QObject):
         page = self._main.page(self._main.current_page)
         if isinstance(page, KeptPage):
             return page
-        said = marked("engine", "This page is not kept as a scene. Turn to {pages}.")
+        said = marked("engine", "This page cannot be kept as a scene. Go to {pages}.")
         raise UserError(said, pages=either(self._titles))
 
     @property

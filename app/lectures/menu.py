@@ -28,7 +28,7 @@ class LectureButton(ToolButton):
         said = self.tr("Lectures")
         self.setText(f"\u2002{said}")  # as in the rail above it
         self.setAccessibleName(said)
-        self.setToolTip(self.tr("Keep what a page shows as a scene; scenes in order are a lecture"))
+        self.setToolTip(self.tr("Keep what a page shows as a scene. Scenes in order make a lecture"))
         self.setObjectName("rail_lectures")
         self.setToolButtonStyle(self.toolButtonStyle().ToolButtonTextBesideIcon)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -175,7 +175,7 @@ class LecturePlayer(QObject):
     def _note(self, scene: Scene) -> str:
         """Return which models stand for those that are meant."""
         said = self.tr(
-            "Shown with “{other}”, not with “{name}” (weights {fingerprint}): what is said may not fit."
+            "Shown with “{other}”, not with “{name}” (weights {fingerprint}), so the sentence may not fit."
         )
         others = self._current.others
         meant = [mark for mark in dict.fromkeys(scene.models.values()) if mark.fingerprint in others]
@@ -236,7 +236,7 @@ class LecturePlayer(QObject):
         lacking = find.lacking(scene, self._current.found)
         if not is_kept(scene.page):
             self._show_hole(
-                self.tr("This scene is of a page that this Cloze does not have. Continue with the next.")
+                self.tr("This scene belongs to a page that this Cloze does not have. Continue with the next.")
             )
         elif lacking and self._current.is_looking:
             self._show_hole(self.tr("Looking for the models of this scene…"))
@@ -297,7 +297,7 @@ class LecturePlayer(QObject):
             self._take_folder(folder)
         else:
             said = marked(
-                "engine", "{folder} holds no {file}, so it is no family. Choose the folder with it."
+                "engine", "{folder} holds no {file}, so it is not a family. Choose the folder that has one."
             )
             self._refuse_folder(UserError(said, folder=folder, file=REPORT))
 

@@ -53,7 +53,7 @@ class ErrorDialog(QDialog):
         ours = not isinstance(error, UserError | MemoryError)
         self._text = words.say_error(error)
         self._details = "".join(traceback.format_exception(error)) if ours else ""
-        self.setWindowTitle(self.tr("A fault in Cloze") if ours else self.tr("This cannot be done yet"))
+        self.setWindowTitle(self.tr("An error in Cloze") if ours else self.tr("This is not possible yet"))
         self.setMinimumWidth(480)
         mark = LevelMark("wrong" if ours else "look")
         sentence = label(self._text, wrap=True, name="error_text")

@@ -35,6 +35,7 @@ QLabel[role="refusal"] { color: @wrong; }
 QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; padding: 4px 8px;
   font-size: 12px; }
 QLabel[role="mono"] { font-family: "$mono"; }
+QLabel[role="accent"] { color: @accent; }
 QLabel[role="fine"] { color: @fine; }
 QLabel[role="look"] { color: @look; }
 QLabel[role="wrong"] { color: @wrong; }
@@ -42,6 +43,7 @@ QLabel[role="wrong"] { color: @wrong; }
 QFrame[role="card"] { background: @card; border: 1px solid @edge; border-radius: 8px; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @edge; }
 QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
+QFrame[role="thread-bar"] { background: @page; border: 0; border-bottom: 1px solid @edge; }
 QFrame[role="upright"] { background: @line; border: 0; max-width: 1px; min-width: 1px; }
 QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
 QAbstractScrollArea::corner { background: transparent; border: 0; }
@@ -66,6 +68,12 @@ QPushButton[role="link"] { background: transparent; border: 1px solid transparen
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid @focus; padding: 0 2px; border-radius: 4px; }
 QPushButton[role="link"]:disabled { color: @disabled; background: transparent; }
+QPushButton[role="thread"] { background: transparent; border: 1px solid transparent; padding: 0; }
+QPushButton[role="thread"]:hover { background: @hover; }
+QPushButton[role="thread"]:focus { border: 2px solid @focus; }
+QPushButton[role="search"] { background: @field; padding: 0; border-color: @edge; }
+QPushButton[role="search"]:hover { border-color: @muted; }
+QPushButton[role="search"]:focus { border: 2px solid @focus; padding: 0; }
 QPushButton::menu-indicator { image: url(icons:chevron-down.svg); width: 14px; height: 14px;
   subcontrol-origin: padding; subcontrol-position: center right; right: 6px; }
 
@@ -84,9 +92,14 @@ QToolButton[role="nav"] { color: @text; padding: 5px 9px; text-align: left; }
 QToolButton[role="nav"]:hover { background: @track; }
 QToolButton[role="nav"]:checked { background: @card; color: @accent; font-weight: 600; border-color: @edge; }
 QToolButton[role="nav"]:focus { padding: 4px 8px; }
+QToolButton[role="thread"] { padding: 0; }
+QToolButton[role="thread"]:focus { padding: 0; }
 QToolButton[role="toggle"] { border: 1px solid @edge; }
 QToolButton[role="toggle"]:checked { background: @accent_soft; color: @text; }
 QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
+QToolButton[role="more"] { background: @card; border: 1px solid @line; padding: 6px 9px; min-height: 16px; }
+QToolButton[role="more"]:hover { background: @hover; }
+QToolButton[role="more"]:focus { border: 2px solid @focus; padding: 5px 8px; }
 QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 15px;
   padding: 6px 7px; }
 QToolButton[role="question"]:hover { background: @hover; }
@@ -170,6 +183,8 @@ QMenu { background: @card; border: 1px solid @edge; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
 QMenu::item:selected { background: @accent; color: @on_accent; }
 QMenu::indicator { width: 16px; height: 16px; left: 6px; }
+QMenu::indicator:non-exclusive:unchecked { border: 1px solid @muted; border-radius: 3px; width: 12px;
+  height: 12px; }
 QMenu::indicator:checked { image: url(icons:check.svg); }
 QMenu::item:disabled { color: @disabled; background: transparent; }
 QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }

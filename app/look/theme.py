@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -308,6 +309,30 @@ def on_theme_change(widget: QWidget, call: Callable[[], None]) -> None:
 
     watcher().changed.connect(changed)
     call()
+
+
+@contextmanager
+def worn(widget: QWidget, theme: Theme) -> Iterator[None]:
+    """Let a widget and what lies in it have other colours while it is painted into a file."""
+    before, own = watcher().theme, [widget, *widget.findChildren(QWidget)]
+
+    def put_on(colors: Theme) -> None:
+        watcher().theme = colors
+        for one in own:
+            _restyle(one)
+
+    put_on(theme)
+    try:
+        yield
+    finally:
+        put_on(before)
+
+
+def _restyle(widget: QWidget) -> None:
+    for call in widget.__dict__.get("_theme_calls", ()):
+        target = call() if isinstance(call, weakref.WeakMethod) else call
+        if target:
+            target()
 
 
 def _theme_of(mode: str) -> Theme:

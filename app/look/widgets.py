@@ -65,6 +65,16 @@ def named(widget: _Widget, name: str, accessible: str = "", *, tool_tip: str = "
     return widget
 
 
+def keep_private(widget: QWidget, private: bool = True) -> None:
+    """Say that a widget shows texts of a person's table: they are shared only where that is asked for."""
+    widget.setProperty("private", private)
+
+
+def is_private(widget: QWidget) -> bool:
+    """Whether a widget shows texts of a person's table."""
+    return bool(widget.property("private"))
+
+
 def holder(layout: QLayout) -> QWidget:
     """Return a widget with no ground of its own, for what is laid out in it."""
     made = QWidget()
@@ -185,45 +195,6 @@ class Card(QFrame):
         self.setAccessibleName(self.title_label.text())
 
 
-class PageHeader(QWidget):
-    """Title, one sentence of purpose, at most three actions at the right."""
-
-    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.title_label = label(title, "title")
-        self.sentence_label = ElidedLabel(sentence, "muted")
-        self._actions = row((column(self.title_label, self.sentence_label, gap=2), 1), gap=GAP, parent=self)
-
-    def set_sentence(self, text: str) -> None:
-        """Replace the sentence under the title."""
-        self.sentence_label.setText(text)
-
-    def add_action(self, action: QWidget) -> None:
-        """Add a button, or a row of them, at the right."""
-        self._actions.addWidget(action, 0, Qt.AlignmentFlag.AlignVCenter)
-
-
-class Page(QWidget):
-    """A page's frame: margins, a header, and a body below it."""
-
-    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        set_role(self, "page")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.header = PageHeader(title, sentence)
-        self.body = column(gap=GAP)
-        around = (PAGE_MARGIN, 16, PAGE_MARGIN, 16)
-        column(self.header, (self.body, 1), gap=GAP, margins=around, parent=self)
-        self.is_bare = False
-
-    def set_bare(self, bare: bool) -> None:
-        """Show the work without title and actions, or with them again; a page leaves out its words on
-        keys.
-        """
-        self.is_bare = bare
-        self.header.setVisible(not bare)
-
-
 class EmptyState(QWidget):
     """Says why a card is empty and what fills it, with the one button that does.
 
@@ -336,6 +307,10 @@ class Advice(QScrollArea):
         """Drop all remarks."""
         self._rows.clear()
         self._build()
+
+    def items(self) -> list[tuple[str, str]]:
+        """Return the remarks with their levels."""
+        return list(self._rows.values())
 
     def texts(self) -> list[str]:
         """Return the remarks as a person reads them."""

@@ -218,7 +218,7 @@ class ArcsPlot(ShownFigure):
         if layout.sides == 2:
             texts = (self.tr("from"), self.tr("to"))
         else:
-            texts = (self.tr("above: looks onward"), self.tr("below: looks back"))
+            texts = (self.tr("above: looks forward"), self.tr("below: looks back"))
         for (place, ends_there), text in zip(layout.captions(), texts, strict=True):
             side = Qt.AlignmentFlag.AlignRight if ends_there else Qt.AlignmentFlag.AlignLeft
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)

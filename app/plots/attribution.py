@@ -125,13 +125,13 @@ class AttributedText(WordsFigure[ScoredWord]):
         each = self.words[target]
         parts = [words.shorten(each.text, 40)]
         if each.is_gap:
-            parts = [self.tr("{word}: hidden from the model and asked for").format(word=parts[0])]
+            parts = [self.tr("{word}: masked and asked for").format(word=parts[0])]
         elif each.score is not None:
             parts = [f"{parts[0]}: {signed(each.score, max(3, digits_for(self._largest)))}"]
         if each.note:
             parts.append(each.note)
         if self.can_choose(target):
-            parts.append(self.tr("click to hide it and ask for it"))
+            parts.append(self.tr("click to mask it and ask for it"))
         return " · ".join(parts)
 
     def shown(self, index: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QSize, Qt
@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from app import words
 from app.look.columns import CUT_PARTS, RIGHT, WHOLE, Bar, Column, of, row_itself
 from app.plots.columns import ColumnsFigure
+from app.plots.pointed import Target
 
 SMALL = 12  # px of the font
 NAME, VALUE, VALUES = 0.32, 48.0, 108.0  # of the width, and px of a value and of two
@@ -45,6 +46,9 @@ class BeforeNow(ColumnsFigure):
 
     def summary(self) -> str:
         return "; ".join(f"{one.name} {self.value_of(one)}" for one in self.rows)
+
+    def things(self) -> Iterable[Target] | None:
+        return ()  # all of it is said in words
 
     def target_at(self, at: QPointF) -> None:
         return None  # all that is known of a row stands in it

@@ -20,6 +20,7 @@ from app.look.columns import RIGHT, WHOLE, Cell, Column, Row, WordsCell, color_o
 from app.plots.axes import AXIS_SIZE
 from app.plots.columns import ColumnsFigure, Span
 from app.plots.strokes import CENTER, level_line, paint_edge, upright_line, write
+from engine.train.metrics import rounded
 
 DOT, CAP, ARROW = 4.0, 4.0, 7.0  # px
 SCALE_WIDTH, SCALE_SHARE, CHIP_PAD = 170.0, 0.22, 8.0  # px, of all of the width, and px
@@ -54,7 +55,7 @@ class ClaimRow:
 
 def signed(x: float) -> str:
     """Return a difference with its sign."""
-    return ("+" if words.rounded(x, DIGITS) > 0 else "") + words.decimal(x, DIGITS)
+    return ("+" if rounded(x, DIGITS) > 0 else "") + words.decimal(x, DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

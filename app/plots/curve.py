@@ -215,7 +215,7 @@ class CurveControls(QWidget):
         self.unit = QCheckBox()
         self._say_range()
         plot.lowest_changed.connect(self._say_range)
-        self.unit.setToolTip(self.tr("Instead of where the data lie"))
+        self.unit.setToolTip(self.tr("Instead of the range of the data"))
         self.unit.toggled.connect(self._unit_toggled)
         self.smoothing = Slider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)

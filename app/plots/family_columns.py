@@ -6,7 +6,7 @@ columns do not fit, they move under the words at the left, which stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -39,7 +39,7 @@ from app.plots.member_column import (
     MemberColumn,
     WordEntry,
 )
-from app.plots.pointed import ARROWS, PointedFigure, cell_after, place_after
+from app.plots.pointed import ARROWS, PointedFigure, Target, cell_after, place_after
 from app.plots.seen_words import paint_words, place_words
 from app.plots.sense_planes import dot_at, paint_plane, scale_of
 from app.plots.strokes import paint_chip, paint_edge, write
@@ -291,6 +291,10 @@ class FamilyColumns(PointedFigure):
         return QRectF(
             self.left_of(column) + self.pad - 3, top, self.column_width - 2 * self.pad + 6, self.entry
         )
+
+    def things(self) -> Iterable[Target] | None:
+        shown = enumerate(self.columns)
+        return [(row, number) for number, column in shown for row in range(-1, len(column.entries))]
 
     def target_at(self, at: QPointF) -> tuple[int, int] | None:
         if at.x() < self.left + self._shift:

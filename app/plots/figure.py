@@ -84,6 +84,10 @@ class Figure(QWidget):
         """Return the widget that is saved as the picture."""
         return self
 
+    def marks(self) -> list[tuple[QRectF, str]]:
+        """Return what answers to the pointer in a shared picture: boxes on the canvas, and their words."""
+        return []
+
     def set_dim(self, dim: bool) -> None:
         """Say that a newer answer is on its way."""
         if dim != self.is_dim:
@@ -219,7 +223,7 @@ def save_figure(
     elif kind == ".txt" and isinstance(figure, Figure):
         write_file(path, caption_text(figure).encode())
     elif kind in KINDS:
-        with _clean(figure) as canvas:
+        with clean_canvas(figure) as canvas:
             data = picture_bytes(canvas, kind, width_mm, dpi)
         write_file(path, data)
     else:
@@ -253,7 +257,8 @@ def ink_on(background: str) -> QColor:
 
 
 @contextmanager
-def _clean(figure: QWidget) -> Iterator[QWidget]:
+def clean_canvas(figure: QWidget) -> Iterator[QWidget]:
+    """Have a figure leave out what belongs to the screen only; give the widget that is painted."""
     if not isinstance(figure, Figure):
         yield figure
         return

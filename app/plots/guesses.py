@@ -78,7 +78,7 @@ class GuessesPlot(ColumnsFigure):
         if guess.rank:
             said = self.tr("{said}, rank {rank}").format(said=said, rank=words.number(guess.rank))
         if guess.mark == "original":
-            said = self.tr("{said}; this stood here").format(said=said)
+            said = self.tr("{said}; the original").format(said=said)
         return f"{said} · {guess.note}" if guess.note else said
 
     def top_of(self, index: int) -> int:

@@ -259,7 +259,7 @@ class MosaicPlot(LayeredFigure):
         if self._picture.is_shared:
             top = float(self._picture.high.max(initial=0.0))
             return paint_scale(painter, right, middle, Picture(np.zeros((1, 1), np.uint8), 0.0, top))
-        said = self.tr("each head by its own strongest")
+        said = self.tr("each head scaled to its own strongest")
         width = QFontMetricsF(theme.ui_font(11)).horizontalAdvance(said) + 2
         write(painter, QRectF(right - width, middle - 9, width, 18), said, "muted", size=11, side=RIGHT)
         return right - width

@@ -61,7 +61,7 @@ class PassagePlot(WordsFigure[ShadedWord]):
         if given:
             said.append(self.tr("Answer: {text}").format(text=given))
         if right:
-            said.append(self.tr("Right: {text}").format(text=right))
+            said.append(self.tr("True: {text}").format(text=right))
         return "; ".join(said)
 
     def _marked(self, mark: str) -> str:

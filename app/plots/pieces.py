@@ -95,10 +95,10 @@ class PiecesPlot(ScrolledFigure):
         """Return what is said of a piece under the pointer and to screen readers."""
         span = words.shorten(column.text[chip.start : chip.stop], 60)
         said = {
-            "special": self.tr("{piece}, id {id}: a mark that is put around a text"),
-            "padding": self.tr("{piece}, id {id}: fills up; the attention mask is 0, so it is not read"),
+            "special": self.tr("{piece}, id {id}: a special token around a text"),
+            "padding": self.tr("{piece}, id {id}: padding. The attention mask is 0, so it is not read"),
             "unknown": self.tr("{piece}, id {id}: the vocabulary cannot spell “{span}”"),
-            "cut": self.tr("{piece}, id {id}: truncated, the model does not see “{span}”"),
+            "cut": self.tr("{piece}, id {id}: truncated, so the model does not see “{span}”"),
         }.get(chip.kind, self.tr("{piece}, id {id}, from “{span}”"))
         return said.format(piece=chip.text, id=chip.id, span=span)
 

@@ -6,6 +6,9 @@ marked, else what the keyboard is on: there is never more than one mark.
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -25,6 +28,11 @@ ARROWS = {  # how many rows down, how many columns to the right
 WALKS = (*ARROWS, Qt.Key.Key_Home, Qt.Key.Key_End)
 CHOOSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 PAGE = 10  # rows
+MOST_LOOKS = 6_000  # places of a canvas at which it is found out what lies there
+LEAST_LOOK = 3.0  # px between two of them
+MOST_MARKS = 4_000
+MOST_LOOKING_S = 0.4  # then what was found has to do: the window waits
+POINT = 7.0  # px around a point that answers to the pointer in a shared picture
 
 
 class PointedFigure(Figure):
@@ -67,6 +75,49 @@ class PointedFigure(Figure):
         """Return what appears under a mouse that waits at a place of the canvas."""
         target = self.target_at(at)
         return "" if target == self.nothing else self.tip_of(target)
+
+    def marks(self) -> list[tuple[QRectF, str]]:
+        things = self.things()
+        found = self._found() if things is None else [(target, QRectF()) for target in things]
+        own = type(self).rect_of is not PointedFigure.rect_of
+        marked = []
+        for target, seen in found[:MOST_MARKS]:
+            said = self.tip_of(target) or self.words_of(target)
+            room = self.rect_of(target) if own else seen
+            if room.isEmpty():  # a point
+                room = room.adjusted(-POINT, -POINT, POINT, POINT) if seen.isEmpty() else seen
+            if said:
+                marked.append((room, said))
+        return marked
+
+    def things(self) -> Iterable[Target] | None:
+        """Return what can be pointed at, where a picture knows it at once; None: it is looked for."""
+        return None
+
+    def looks(self) -> Iterator[QPointF]:
+        """Yield the places of the canvas at which things are looked for, those of a grid."""
+        size = self.canvas().size()
+        step = self._look_step()
+        for row in range(int(size.height() / step)):
+            for column in range(int(size.width() / step)):
+                yield QPointF((column + 0.5) * step, (row + 0.5) * step)
+
+    def _look_step(self) -> float:
+        size = self.canvas().size()
+        return max(LEAST_LOOK, math.sqrt(size.width() * size.height() / MOST_LOOKS))
+
+    def _found(self) -> list[tuple[Target, QRectF]]:
+        """Return whatever the mouse would find, with the box in which it was found."""
+        half, end = self._look_step() / 2, time.perf_counter() + MOST_LOOKING_S
+        boxes: dict[Target, QRectF] = {}
+        for at in self.looks():
+            if time.perf_counter() > end:
+                break
+            target = self.target_at(at)
+            if target != self.nothing:
+                box = QRectF(at.x() - half, at.y() - half, 2 * half, 2 * half)
+                boxes[target] = boxes[target].united(box) if target in boxes else box
+        return list(boxes.items())
 
     def after(self, event: QKeyEvent) -> Target:
         """Return where a key leads from what is marked; `nothing`: the key is none of this picture's."""

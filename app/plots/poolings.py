@@ -71,7 +71,7 @@ class PoolingsPlot(ColumnsFigure):
             (self.tr("Other\nclass"), self.tr("Mean cosine similarity of two texts of different classes")),
             (
                 self.tr("Any\ntwo"),
-                self.tr("Mean cosine similarity of any two texts: near 1, all vectors point the same way"),
+                self.tr("Mean cosine similarity of any two texts. Near 1, all vectors point the same way"),
             ),
         )
 

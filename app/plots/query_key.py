@@ -111,7 +111,7 @@ class QueryKeyPlot(RowsFigure):
         if detail.is_on:
             third = self.tr("output of this head = Σ weight × value, {size} numbers").format(size=size)
         else:
-            third = self.tr("output = Σ weight × value: counts as zero, the head is off")
+            third = self.tr("output = Σ weight × value: counts as zero, because the head is off")
         return first, second, third
 
     def row_words(self, row: int) -> str:

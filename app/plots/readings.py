@@ -99,7 +99,7 @@ class ReadingsPlot(RowsFigure):
         guesses = ", ".join(f"{word} {words.probability(value)}" for word, value in reading.guesses)
         said = f"{sentence}  {guesses}"
         if reading.right is not None and reading.probability is not None:
-            template = self.tr("{said}; right: {word} {share}, guess number {rank}")
+            template = self.tr("{said}; true: {word} {share}, guess number {rank}")
             said = template.format(
                 said=said,
                 word=reading.right,

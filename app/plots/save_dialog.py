@@ -60,7 +60,7 @@ class SaveDialog(QDialog):
         self.kind = named(ComboBox(), "save_kind")
         for suffix, text in (
             (".png", self.tr("PNG, pixels: for slides and the web")),
-            (".svg", self.tr("SVG, lines: to be edited")),
+            (".svg", self.tr("SVG, lines: for editing")),
             (".pdf", self.tr("PDF, lines: for papers")),
         ):
             self.kind.addItem(text, suffix)
@@ -74,15 +74,15 @@ class SaveDialog(QDialog):
             (self.tr("Slide"), SLIDE_MM),
         ):
             self.preset.addItem(text, preset)
-        dots = SpinBox(minimum=50, maximum=1200, value=DEFAULT_DPI, suffix=self.tr(" dots an inch"))
+        dots = SpinBox(minimum=50, maximum=1200, value=DEFAULT_DPI, suffix=self.tr(" dots per inch"))
         self.dpi = tidy_spin(named(dots, "save_dpi"))
 
     def _lay_out(self) -> None:
-        self.numbers = named(QCheckBox(self.tr("Its numbers too, as a table (.csv)")), "save_numbers")
+        self.numbers = named(QCheckBox(self.tr("Also its numbers, as a table (.csv)")), "save_numbers")
         self.caption = named(
-            QCheckBox(self.tr("Its caption too (.txt)")),
+            QCheckBox(self.tr("Also its caption (.txt)")),
             "save_caption",
-            tool_tip=self.tr("What is shown, of which model and which text"),
+            tool_tip=self.tr("What is shown, for which model and which text"),
         )
         for box in (self.numbers, self.caption):
             box.setChecked(True)

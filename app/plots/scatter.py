@@ -6,7 +6,7 @@ across as down, so that distances on the page are those of the map.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
@@ -153,6 +153,12 @@ class ScatterPlot(LayeredFigure):
         self._zoom = float(np.clip(self._zoom * factor, 0.5, MOST_ZOOM))
         self._center += before - self._to_plane(middle)
         self.renew()
+
+    def things(self) -> Iterable[int]:
+        if self.is_empty:
+            return ()
+        area = self._area()
+        return [place for place, (x, y) in enumerate(self._pixels().tolist()) if area.contains(x, y)]
 
     def rect_of(self, target: int) -> QRectF:
         return QRectF(self.position_of(target), QSizeF(0, 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
@@ -74,6 +74,9 @@ class RowsFigure(ScrolledFigure):
     @property
     def num_rows(self) -> int:
         raise NotImplementedError
+
+    def things(self) -> Iterable[Target] | None:
+        return range(self.num_rows)
 
     @property
     def is_empty(self) -> bool:

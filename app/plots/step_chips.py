@@ -6,7 +6,7 @@ the middle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainte
 from app.look import theme
 from app.look.columns import RIGHT
 from app.plots.figure import Numbers
-from app.plots.pointed import PointedFigure, place_after
+from app.plots.pointed import PointedFigure, Target, place_after
 from app.plots.strokes import CENTER, paint_chip, paint_edge, write
 
 CHIP, PAD, GAP = 28.0, 8.0, 5.0  # px: a step's height, what is beside its name, and between two
@@ -86,6 +86,9 @@ class StepsFigure(PointedFigure):
     def rects(self) -> dict[int, QRectF]:
         """Return where each thing lies that can be pointed at."""
         raise NotImplementedError
+
+    def things(self) -> Iterable[Target] | None:
+        return list(self.rects())
 
     def target_at(self, at: QPointF) -> int:
         return next((target for target, rect in self.rects().items() if rect.contains(at)), -1)
@@ -201,7 +204,7 @@ class StepChips(StepsFigure):
             step=target + 1, count=len(self.chips), name=chip.name
         )
         parts = [said, self.tr("turned off") if chip.is_off else ""]
-        parts.append(self.tr("not as before the change") if chip.is_changed else "")
+        parts.append(self.tr("changed") if chip.is_changed else "")
         return "; ".join(part for part in parts if part)
 
     def summary(self) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -24,6 +25,7 @@ from app.plots.series import Series
 REDRAW_MS = 100  # while a curve is young and every step is news
 CALM_MS = 1000  # later: a drawing takes 5 ms, and what the window takes all training threads wait for
 YOUNG = 30  # points
+MOST_MARKS = 250
 
 
 class StepsPlot(Figure):
@@ -101,6 +103,21 @@ class StepsPlot(Figure):
     def _main(self) -> Series:
         found = self.series()
         return next((series for series in found if series.size), found[0] if found else Series())
+
+    def marks(self) -> list[tuple[QRectF, str]]:
+        if not self.has_chart or self.is_empty:
+            return []
+        chart, steps = self._chart, np.asarray(self._main.steps, np.float64)
+        area = chart.area().translated(QPointF(chart.pos()))
+        steps = steps[:: max(1, len(steps) // MOST_MARKS)]
+        places = [chart.x_of(step) + chart.x() for step in steps.tolist()]
+        ends = [area.left(), *((a + b) / 2 for a, b in pairwise(places)), area.right()]
+        found = []
+        for step, left, right in zip(steps.tolist(), ends, ends[1:], strict=False):
+            if left < right:
+                said = self.hover_words(step)
+                found.append((QRectF(left, area.top(), right - left, area.height()), said))
+        return found
 
     def flush(self) -> None:
         """Draw now what has come since the last drawing."""

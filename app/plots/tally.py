@@ -53,7 +53,7 @@ class TallyPlot(ColumnsFigure):
 
     def words_of(self, target: int) -> str:
         one = self.rows[target]
-        said = self.tr("{sentence} Hidden: {hidden}. You: {yours}, {mine}. The model: {model}, {its}.")
+        said = self.tr("{sentence} Masked: {hidden}. You: {yours}, {mine}. The model: {model}, {its}.")
         verdict = {True: self.tr("right"), False: self.tr("wrong")}
         return said.format(
             sentence=one.sentence,

@@ -93,13 +93,13 @@ class TokensPlot(ScrolledFigure):
         token, shown = strip.tokens[place], strip.shown[place]
         match strip.actions[place]:
             case 0:
-                return self.tr("{token}: hidden, the model reads {shown}").format(token=token, shown=shown)
+                return self.tr("{token}: masked, the model reads {shown}").format(token=token, shown=shown)
             case 1:
                 return self.tr("{token}: the model reads a random piece, {shown}").format(
                     token=token, shown=shown
                 )
             case 2:
-                return self.tr("{token}: shown as it is, and asked for all the same").format(token=token)
+                return self.tr("{token}: shown unchanged, but asked for all the same").format(token=token)
         return ""
 
     def summary(self) -> str:
@@ -184,9 +184,9 @@ class TokensLegend(QWidget):
         """Say what each mark means; counts as `TokensPlot.counts` gives them."""
         total = sum(counts.values()) or 1
         said = {
-            HIDDEN: self.tr("hidden {share}"),
+            HIDDEN: self.tr("masked {share}"),
             SWAPPED: self.tr("random {share}"),
-            KEPT: self.tr("kept {share}"),
+            KEPT: self.tr("unchanged {share}"),
         }
         self._entries = [
             (action, text.format(share=words.share(counts[action] / total) if any(counts.values()) else ""))

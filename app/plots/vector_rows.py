@@ -6,7 +6,7 @@ its column, below a line, as on paper. The frame follows one number through the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -36,6 +36,7 @@ TEXT, STRIPES, BAR, SHARE, NUMBER = "text", "stripes", "bar", "share", "number"
 LEAST_ROW, USUAL_ROW, MOST_ROW = 16.0, 30.0, 44.0  # px
 TOP, HEAD, OVER = 3.0, 27.0, 26.0  # px: above the titles, with titles and hints; what stands over a column
 FOOT, LEGEND = 34.0, 22.0
+LOOK = 6  # px between two places of a row at which its numbers are looked for
 SIGN, GAP, EDGE = 24.0, 14.0, 8.0  # px before a column, with a sign and without
 WIDTHS = {TEXT: 120.0, BAR: 112.0, SHARE: 156.0, NUMBER: 124.0}
 WIDEST = 400.0  # px of a column where there are no stripes
@@ -229,6 +230,12 @@ class VectorRows(LayeredFigure):
             found.append(QRectF(left + gap, 0, width, 0))
             left += gap + width
         return found
+
+    def looks(self) -> Iterator[QPointF]:
+        for row in range(len(self.picture.rows)):
+            middle = self._row_rect(row).center().y()
+            for place in range(self.canvas().width() // LOOK):
+                yield QPointF((place + 0.5) * LOOK, middle)
 
     def target_at(self, at: QPointF) -> Target:
         columns = self.columns() if self.picture.rows else []

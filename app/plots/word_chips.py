@@ -65,11 +65,11 @@ class WordChips(WordsFigure[MaskableWord]):
     def words_of(self, target: int) -> str:
         chip = self.words[target]
         if chip.is_special:
-            said = self.tr("{word}: a mark of the model's own, not a word of the text")
+            said = self.tr("{word}: a special token of the model, not a word of the text")
         elif chip.is_typed_mask:
-            said = self.tr("Mask {number}: written as {word} in the text; edit the text to fill it")
+            said = self.tr("Mask {number}: written as {word} in the text. Edit the text to fill it")
         elif chip.gap:
-            said = self.tr("Mask {number}: original {word}; click to bring it back")
+            said = self.tr("Mask {number}: original {word}. Click to bring it back")
         else:
             said = self.tr("{word}: click to mask it") if self.can_hide else "{word}"
         said = said.format(word=words.shorten(chip.text, 40), number=words.number(chip.gap))

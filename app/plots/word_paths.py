@@ -6,7 +6,7 @@ by shape as well as by colour. One unit is as long across as down.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,6 +139,9 @@ class WordPathsPlot(PointedFigure):
     def position_of(self, place: int) -> QPointF:
         """Return where a use lies on this widget."""
         return self._pixel(self._ends()[place])
+
+    def things(self) -> Iterable[int]:
+        return range(len(self._uses))
 
     def target_at(self, at: QPointF) -> int:
         if self.is_empty:

@@ -91,16 +91,16 @@ class Scenes(InsideScenes):
         """Say what the open table is and what was guessed about it."""
         table, roles = self.session.data.table, self.session.data.roles
         if table is None or roles is None:
-            return self.tr("Any CSV, TSV or JSON lines will do: drop a file on the window, or open one here.")
+            return self.tr("Any CSV, TSV or JSON lines will do. Drop a file on the window, or open one here.")
         rows = words.counted(table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
         told = self.tr("{name} is open: {rows}.").format(name=words.shorten(table.path.name, 40), rows=rows)
         if roles.text and roles.label:
-            guess = self.tr("“{text}” is read as the text, “{label}” as its label.")
+            guess = self.tr("“{text}” is used as the text, “{label}” as its label.")
             told += " " + guess.format(
                 text=words.shorten(roles.text, 30), label=words.shorten(roles.label, 30)
             )
         return f"{told} " + self.tr(
-            "Click a column's head to change what it means. “Data doctor” tells what could mislead a model."
+            "Click a column's heading to change its role. “Data doctor” shows what could mislead a model."
         )
 
     def setup(self) -> TourStep:
@@ -122,8 +122,8 @@ class Scenes(InsideScenes):
 
     def _setup_words(self) -> str:
         told = self.tr(
-            "Fine-tuning starts from a model that has read a lot and teaches it your labels. The settings "
-            "are sensible as they are; rest the pointer on one to read what it does."
+            "Fine-tuning starts from a model that has read a lot, and teaches it your "
+            "labels. The defaults are sensible. Point at a setting to read what it does."
         )
         setup = self.page("finetune").setup
         plan = setup.plan
@@ -131,7 +131,7 @@ class Scenes(InsideScenes):
             return f"{told} " + self.tr("Without a pretrained model, random weights will do for a first try.")
         if plan is None or self.session.training.is_running:
             return told
-        return f"{told} " + self.tr("As they stand it takes {steps} steps, {time} here.").format(
+        return f"{told} " + self.tr("As they are, training takes {steps} steps, {time} here.").format(
             steps=words.number(plan.num_steps), time=setup.time_words()
         )
 
@@ -180,12 +180,12 @@ class Scenes(InsideScenes):
         told += " " + self._moment_words()
         if not is_running:
             return told
-        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile; it continues learning.")
+        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile. Training continues.")
 
     def _moment_words(self) -> str:
         state = self.session.training.state
         if state.outcome == "failed" or (self._has_tried and self.session.training.run_dir is None):
-            return self.tr("It could not be trained; the page says why.")
+            return self.tr("It could not be trained. The page says why.")
         if state.step is None:
             return self.tr("The texts are being prepared.")
         step, num_steps = words.number(state.step.step), words.number(state.num_steps)
@@ -222,17 +222,17 @@ class Scenes(InsideScenes):
     def _result_words(self) -> str:
         best = self._best()
         if best is None or best.confusion is None:
-            return self.tr("Nothing has been measured: the training ended before.")
+            return self.tr("Nothing was measured, because the training ended before.")
         true = best.confusion.sum(axis=1)
         template = self.tr(
-            "On {rows} held-out rows, its accuracy is {accuracy}; always answering {label} would "
-            "score {chance}. The best checkpoint, of step {step}, is kept. Highlighted here: the "
-            "confusion matrix."
+            "On {rows} held-out rows, its accuracy is {accuracy}. Always answering {label} "
+            "would score {chance}. The best checkpoint, of step {step}, is kept. Highlighted "
+            "here: the confusion matrix."
         )
         if self.session.training.is_running:
             template = self.tr(
                 "It is still learning. On {rows} held-out rows, its best accuracy so far is "
-                "{accuracy}, at step {step}; always answering {label} would score {chance}. "
+                "{accuracy}, at step {step}. Always answering {label} would score {chance}. "
                 "Highlighted here: the confusion matrix."
             )
         return template.format(
@@ -260,22 +260,21 @@ class Scenes(InsideScenes):
         """Ask the classifier about a sentence, where nothing is asked yet."""
         page, folder = self.page("predict"), self.classifier()
         card = page.text_card
-        if folder is not None and str(folder) != page.model_card.box.currentData():
+        if folder is not None and folder != self.inspector.folder:
             page.set_model(folder)
-        if not card.text_box.toPlainText().strip():
-            card.text_box.setPlainText(REVIEW)
-            card.pair_box.setPlainText(REVIEW)  # read only by a model of pairs
+        if not self.inspector.is_given or not self.inspector.text.strip():
+            self.inspector.set_text(REVIEW, REVIEW)  # the second is read only by a model of pairs
         card.ask()
         yield lambda: not card.bars.is_empty and not page.is_asking
 
     def _ask_words(self) -> str:
         bars = self.page("predict").text_card.bars
-        told = self.tr("Type any sentence: the answer follows while you type.")
+        told = self.tr("Type any sentence. The answer follows while you type.")
         if not bars.is_empty:
             name, value = max(bars.bars, key=lambda bar: bar[1])
             answer = self.tr("Here it says {label}, {share}.")
             told += " " + answer.format(label=words.shorten(name, 40), share=words.share(value))
-        return f"{told} " + self.tr("A whole file goes below: every row gets a label and its probability.")
+        return f"{told} " + self.tr("A whole file goes below. Every row gets a label and its probability.")
 
     def reasons(self) -> TourStep:
         return TourStep(

@@ -97,8 +97,9 @@ class InsideScenes(QObject):
             target="probe_sentence",
             title=self.tr("Hide a word"),
             words=self.tr(
-                "BERT learned by cloze tests: words of a text are hidden, and it says what belongs there. "
-                "Click any word here to hide it or to show it again; hide several at once if you like."
+                "BERT learned by cloze tests: words of a text are hidden, and it says what "
+                "belongs there. Click any word here to hide or show it. You can hide several at "
+                "once."
             ),
             action=self._hide_word,
         )
@@ -146,8 +147,8 @@ class InsideScenes(QObject):
                 guesses=", ".join(found[:MOST_TOLD])
             )
         return f"{told} " + self.tr(
-            "Click a guess to write it into the text, or ask for a word of your own. The other tabs ask each "
-            "layer, or whether one sentence follows another."
+            "Click a guess to put it into the text, or check another word. The other tabs "
+            "ask each layer, or whether one sentence follows another."
         )
 
     def attention(self) -> TourStep:
@@ -199,8 +200,8 @@ class InsideScenes(QObject):
 
     def _attention_words(self) -> str:
         told = self.tr(
-            "Each row is a token that looks, each column what it looks at; a stronger colour is more. Point "
-            "at a cell to read it."
+            "Each row is a token that looks, each column what it looks at. A stronger colour "
+            "means more attention. Point at a cell to read it."
         )
         found = self.link()
         if found is None or self.page("attention").chosen.current != (found.layer, found.head):
@@ -228,16 +229,16 @@ class InsideScenes(QObject):
 
     def _heads_words(self) -> str:
         told = self.tr(
-            "Click a head to see it large; sort them by what they do. The card below turns heads "
-            "off and shows how the answers change."
+            "Click a head to enlarge it, or sort them by what they do. The card below turns "
+            "heads off and shows how the answers change."
         )
         if self.is_awaited and self.session.training.is_running:
             end = self.tr(
-                "That is the tour so far: your model is still learning. Stay for its result, or find it on "
-                "Fine-tune and ask it on Predict later."
+                "That is the tour so far. Your model is still learning. Stay for its result, or "
+                "find it on Fine-tune and ask it on Predict later."
             )
         else:
-            end = self.tr("Ctrl+O opens a table of your own, F1 tells the keys.")
+            end = self.tr("Ctrl+O opens your own table, F1 shows the keys.")
         return f"{told} {end}"
 
     def no_model(self) -> TourStep:
@@ -247,9 +248,9 @@ class InsideScenes(QObject):
             target="looking_empty",
             title=self.tr("Look inside any BERT"),
             words=self.tr(
-                "These pages hide words and show what a model puts there, where its heads look, "
-                "and why it answers as it does. This build came without a model of its own: choose "
-                "any BERT folder, or pretrain a small one."
+                "These pages hide words and show what a model guesses, where its heads look, and "
+                "why it answers as it does. This build has no model of its own. Choose any BERT "
+                "folder, or pretrain a small one."
             ),
         )
 

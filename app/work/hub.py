@@ -182,7 +182,7 @@ class Hub(QObject):
         """Return what is to be told of the transfer wherever one is; "" without one."""
         if self.transfer is None or not self.transfer.is_running:
             return ""
-        said = words.translate("hub", "Fetching {name}: {share}")
+        said = words.translate("hub", "Downloading {name}: {share}")
         name = self.transfer.look.name.rpartition("/")[2]
         return said.format(name=words.shorten(name, 40), share=words.share(self.transfer.share, 0))
 

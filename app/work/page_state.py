@@ -35,7 +35,7 @@ MODEL = "model"  # the role of the model that is looked into
 NO_MODEL = marked("engine", "This scene cannot be shown: it names no model.")
 MISFIT = marked(
     "engine",
-    "This scene cannot be shown: what it says of “{name}” is missing or does not fit this page. "
+    "This scene cannot be shown. Its “{name}” is missing or does not fit this page. "
     "It may have been kept by another version of Cloze.",
 )
 TEXTS = ("text", "text_pair")  # fields that are the pages' shared ones

@@ -194,7 +194,7 @@ def _done(what: Callable[[], object]) -> bool:
 def queue_words(state: QueueState) -> str:
     """Return what the queue does, in one line; "" where there is nothing to say of it."""
     if state.is_paused and state.is_working:
-        return translate("runs", "The queue stops; the run under way is being saved")
+        return translate("runs", "The queue stops. The current run is being saved")
     if not state.is_open:
         return _failed_words(state.failed)
     if state.is_paused:

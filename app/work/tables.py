@@ -67,7 +67,7 @@ class ModelInfo:
 
     @property
     def words(self) -> str:
-        """Name and size, as the status bar has it."""
+        """Name and size, as a line has it."""
         return f"{self.name} · {self.size_words}"
 
     @property
@@ -252,7 +252,7 @@ def _new_model(model: str, vocab: str, lowercase: str) -> ModelInfo:
     if not vocab:
         raise ConfigError(
             marked(
-                "engine", "A model that starts from random weights needs a vocabulary: choose a vocab.txt."
+                "engine", "A model that starts from random weights needs a vocabulary. Choose a vocab.txt."
             ),
             field="vocab",
         )

@@ -72,6 +72,7 @@ class TrainingJob(QObject):
     failed = Signal(object)
     ended = Signal()
     result_changed = Signal()  # of `last_model`
+    left = Signal(object)  # Path: a model, of whatever kind of training
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class TrainingJob(QObject):
     def _refuse_second(self) -> None:
         if self.is_running:
             raise RunError(
-                marked("engine", "A model is in training already. Stop it, or wait until it has ended.")
+                marked("engine", "A model is already in training. Stop it, or wait until it has ended.")
             )
 
     def _take_config(self, config: TrainConfig) -> WatchQuestions | None:
@@ -227,3 +228,4 @@ class TrainingJob(QObject):
         if isinstance(self.config, FineTuneConfig):  # an encoder alone answers nothing
             self.last_model = folder
             self.result_changed.emit()
+        self.left.emit(folder)

@@ -105,19 +105,19 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Eight models, one question"),
         marked(
             "engine",
-            "The oldest stands left. All learned from one text, for about two and a half minutes or less. "
-            "Each column says what its model may see.",
+            "The oldest is on the left. All were trained on one text, for about two and a "
+            "half minutes or less. Each column says what its model may see.",
         ),
         "fill",
         SEA,
         answer="river",
     )
     ask(
-        marked("engine", "Counting: only what stands before"),
+        marked("engine", "Counting: only what comes before"),
         marked(
             "engine",
-            "The n-gram counted which word came after others. “is paris” stands behind the blank: "
-            "without it, it says “the” just the same.",
+            "The n-gram counted which word came after others. “is paris” comes after the "
+            "blank. Without it, the guess is “the” all the same.",
         ),
         "fill",
         CAPITAL,
@@ -128,8 +128,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Words become vectors"),
         marked(
             "engine",
-            "Counts know no likeness; vectors do. For CBOW and BERT the word nearest to “river” is "
-            "“lake”. With so little text, not every model comes so far.",
+            "Counts know no similarity, vectors do. For CBOW and BERT the word nearest to "
+            "“river” is “lake”. With so little text, not every model gets this far.",
         ),
         "nearest",
         "river",
@@ -138,8 +138,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Neighbours in a bag"),
         marked(
             "engine",
-            "CBOW sees both sides and says “queen” first. But it sees them without their order: "
-            "backwards it says “queen” just the same.",
+            "CBOW sees both sides and says “queen” first. But it sees them without their "
+            "order. Backwards it says “queen” all the same.",
         ),
         "fill",
         KING,
@@ -150,8 +150,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "One word, one vector?"),
         marked(
             "engine",
-            "“bank” in ten sentences. NNLM, CBOW, skip-gram and GloVe have one vector for all of "
-            "them; in ELMo, GPT and BERT the sentence changes it.",
+            "“bank” in ten sentences. NNLM, CBOW, skip-gram and GloVe have one vector for "
+            "all of them. In ELMo, GPT and BERT the sentence changes it.",
         ),
         "senses",
         "bank",
@@ -161,8 +161,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "From the left, one can write"),
         marked(
             "engine",
-            "Who expects the next word can go on writing: the n-gram, NNLM, ELMo's left half and GPT. After "
-            "minutes of learning, none writes well.",
+            "A model that predicts the next word can continue a text: the n-gram, NNLM, "
+            "ELMo's left half and GPT. After minutes of training, none writes well.",
         ),
         "write",
         CITY,
@@ -171,8 +171,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "BERT: both sides, in order"),
         marked(
             "engine",
-            "GPT reads “The” alone here, and “river” comes 328th. ELMo, a half from each side: 43rd. "
-            "BERT, which reads all of it at once: 11th.",
+            "GPT reads only “The” here, and “river” comes 328th. ELMo, one half from each "
+            "side: 43rd. BERT, which reads everything at once: 11th.",
         ),
         "fill",
         SEA,
@@ -182,8 +182,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "What BERT cannot do"),
         marked(
             "engine",
-            "It does not write, and of two hidden words it guesses each without knowing the other: "
-            "its column says so on this sentence.",
+            "It does not write, and it guesses each of two masked words without knowing the "
+            "other. Its column says so on this sentence.",
         ),
         "fill",
         KING,
@@ -221,8 +221,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "A BERT that read far more: “bank” as one word"),
         marked(
             "engine",
-            "Eight sentences, before the first layer: only where the word stands in its sentence "
-            "sets these points apart, so some lie on one another.",
+            "Eight sentences, before the first layer. Only the position of the word in its "
+            "sentence separates these points, so some overlap.",
         ),
         "embeddings",
         starter,
@@ -232,8 +232,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "… and as two senses"),
         marked(
             "engine",
-            "After the last layer, six of the eight have their nearest neighbour in their own sense. "
-            "Nobody told it which bank is meant; the other words did.",
+            "After the last layer, six of the eight have their nearest neighbour in their "
+            "own sense. The other words decided which bank is meant.",
         ),
         "embeddings",
         starter,

@@ -80,8 +80,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "A word becomes pieces"),
         marked(
             "engine",
-            "BERT has 30,522 pieces to write with. A word that is none of them is cut, from the "
-            "left, into the longest pieces that are; ## marks one that continues a word.",
+            "BERT writes with 30,522 pieces. A word that is not one of them is split, from "
+            "the left, into the longest pieces that are. ## marks one that continues a word.",
         ),
         "tokenizer",
         folder,
@@ -93,7 +93,7 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "A text becomes a row of numbers"),
         marked(
             "engine",
-            "[CLS] comes before it and [SEP] behind it: 13 pieces. From here on only their numbers count.",
+            "[CLS] comes before it and [SEP] after it: 13 pieces. From here on only their numbers count.",
         ),
         "tokenizer",
         folder,
@@ -106,8 +106,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "A piece begins as a sum of three vectors"),
         marked(
             "engine",
-            "What piece it is, where it stands, which sentence it is in: three learned vectors of 384 "
-            "numbers, added number by number.",
+            "One for the piece, one for its position, one for its sentence: three learned "
+            "vectors of 384 numbers, added number by number.",
         ),
         "anatomy",
         folder,
@@ -119,8 +119,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Query, key and value"),
         marked(
             "engine",
-            "Each head makes three short vectors of every piece, 32 numbers each: what it looks for, "
-            "what it is found by, and what it hands on.",
+            "Each head makes three short vectors of every piece, 32 numbers each: what it "
+            "looks for, what it is found by, and what it passes on.",
         ),
         "anatomy",
         folder,
@@ -131,11 +131,11 @@ def make(stage: Stage) -> Lecture:
         piece=BANK_PIECE,
     )
     stage.keep(
-        marked("engine", "Softmax makes shares of it"),
+        marked("engine", "Softmax turns scores into shares"),
         marked(
             "engine",
-            "The query of “bank” times every key gives scores; softmax turns them into shares that "
-            "add up to 1. Here nearly all goes to “the”, the piece before.",
+            "The query of “bank” times every key gives scores. Softmax turns them into "
+            "shares that add up to 1. Here nearly all goes to “the”, the piece before.",
         ),
         "anatomy",
         folder,
@@ -161,8 +161,7 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Another looks one piece ahead"),
         marked(
             "engine",
-            "Nothing hides from BERT what stands at the right. Layer 2, head 9 learned to look there; nobody "
-            "told it to.",
+            "BERT also sees what is on the right. Layer 2, head 9 learned to look there on its own.",
         ),
         "attention",
         folder,
@@ -175,8 +174,9 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "72 heads, and many look at [CLS]"),
         marked(
             "engine",
-            "6 layers of 12 heads. In 46 of them more than half of the words' attention goes to "
-            "[CLS], which is taken for a place to look at when there is nothing to find.",
+            "6 layers of 12 heads. In 46 of them, more than half of the words' attention "
+            "goes to [CLS]. It is thought to be where a head looks when there is nothing to "
+            "find.",
         ),
         "attention",
         folder,
@@ -186,11 +186,12 @@ def make(stage: Stage) -> Lecture:
         locked=-1,
     )
     stage.keep(
-        marked("engine", "What it learned by: a hidden word"),
+        marked("engine", "How it learned: a masked word"),
         marked(
             "engine",
-            "Hide a word behind [MASK], and BERT guesses from all the others. Here “states” comes "
-            "first, with more than four fifths; “kingdom” and “nations” follow.",
+            "Replace a word with [MASK], and BERT guesses it from all the others. Here "
+            "“states” comes first, with more than four fifths. “kingdom” and “nations” "
+            "follow.",
         ),
         "probe",
         folder,
@@ -203,7 +204,7 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Layer by layer"),
         marked(
             "engine",
-            "What each layer would guess, if it were the last: “states” comes first from layer 4 on.",
+            "What each layer would guess if it were the last: “states” comes first from layer 4 on.",
         ),
         "probe",
         folder,
@@ -215,7 +216,7 @@ def make(stage: Stage) -> Lecture:
     stage.keep(
         marked("engine", "Grammar, by guessing alone"),
         marked(
-            "engine", "The keys are on the table, not the cabinet: “are” comes first, and “were” before “is”."
+            "engine", "The keys are on the table, not the cabinet. “are” comes first, and “were” before “is”."
         ),
         "probe",
         folder,
@@ -228,8 +229,8 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "Both sides count"),
         marked(
             "engine",
-            "The first guess is “river”, which stands on the right. Without “by the river” it is not "
-            "among the first ten.",
+            "The first guess is “river”, a word on the right. Without “by the river” it is "
+            "not among the first ten.",
         ),
         "probe",
         folder,
@@ -241,7 +242,8 @@ def make(stage: Stage) -> Lecture:
     stage.keep(
         marked("engine", "Does the second sentence follow the first?"),
         marked(
-            "engine", "The other thing it learned: these two belong together, it says, with more than 99 %."
+            "engine",
+            "The other thing it learned: it says that these two belong together, with more than 99 %.",
         ),
         "probe",
         folder,
@@ -253,7 +255,7 @@ def make(stage: Stage) -> Lecture:
     )
     stage.keep(
         marked("engine", "And when it does not?"),
-        marked("engine", "The same first sentence before one from elsewhere: now it says rather not."),
+        marked("engine", "The same first sentence, followed by one from elsewhere. Now it says rather not."),
         "probe",
         folder,
         RIVER,

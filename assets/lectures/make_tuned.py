@@ -74,10 +74,9 @@ def guesses(models: Models) -> Scene:
     first, second, third = probe(models.before, GAP, top_k=3).answers[0].guesses
     return Scene(
         "Before: it guesses words",
-        f"This small model has learned from Wikipedia to fill gaps. Here it expects “{first.word}” "
-        f"({percent(first.probability)}), then “{second.word}” and “{third.word}”. Of praise and blame "
-        f"nobody "
-        "has told it anything.",
+        f"This small model was trained on Wikipedia to fill blanks. Here it predicts “{first.word}” "
+        f"({percent(first.probability)}), then “{second.word}” and “{third.word}”. It has had no labels "
+        "for praise or blame.",
         "probe",
         models.marks(),
         GAP,
@@ -93,12 +92,11 @@ def vectors(models: Models) -> Scene:
     assert difference.low > 0, difference  # the sentence says that it became better
     return Scene(
         "The same reviews, before and after",
-        f"{len(rows)} film reviews that it has never learned from, each a point: the vector of [CLS] after "
-        f"the last layer. Left, before, the nearest review has the same label for {percent(found.before)}, "
-        f"where "
-        f"chance gives {percent(found.chance)}; right, after 7,464 other reviews, for "
-        f"{percent(found.after)}. Nobody "
-        "placed these points: they moved because the label is read off them.",
+        f"{len(rows)} film reviews that it was not trained on, each a point: the vector of [CLS] after the "
+        f"last layer. On the left, before, the nearest review has the same label for "
+        f"{percent(found.before)}, where chance gives {percent(found.chance)}. On the right, after 7,464 "
+        f"other reviews, it is {percent(found.after)}. The points moved because the label is read off "
+        "them.",
         "embeddings",
         models.marks(beside="other"),
         values={
@@ -108,7 +106,7 @@ def vectors(models: Models) -> Scene:
             "group": "label",
             "word": "",
             "longest": LONGEST,
-            "of": "200 film reviews kept apart",
+            "of": "200 held-out film reviews",
             "pooling": "cls",
             "layer": LAYER,
             "method": "pca",
@@ -128,12 +126,10 @@ def looks(models: Models) -> Scene:
     assert least >= 0.01, least  # the sentence says that no head stayed as it was
     return Scene(
         "Where it looks has changed",
-        f"Layer {layer}, head {head_}, after less before: of its four heads the one that changed most. "
-        f"[CLS] now looks "
-        f"more at “{gained}” (+{points(more)} points of a hundred) and less at “{lost_}” (−{points(-less)}). "
-        f"No head stayed as it was: on average a piece moved {points(least)} to {points(most)} % of its "
-        f"attention. Where a head "
-        "looks is not yet why it answers.",
+        f"Layer {layer}, head {head_}, after minus before: of its four heads the one that changed most. "
+        f"[CLS] now looks more at “{gained}” (+{points(more)} percentage points) and less at “{lost_}” "
+        f"(−{points(-less)}). Every head changed: on average a piece moved {points(least)} to "
+        f"{points(most)} % of its attention. Where a head looks is not yet why it answers.",
         "attention",
         models.marks(of_after=True, beside="other"),
         SENTENCE,
@@ -154,10 +150,10 @@ def head(models: Models) -> Scene:
     )
     return Scene(
         "All that is new: one small head",
-        f"C is made of the vector of [CLS], {width} numbers; the label head turns them into {count}. It has "
-        f"{count} × {width} weights and {count} biases, {count * width + count} numbers beside the "
-        f"{models.after.about.num_parameters:,} "
-        f"that were there before and learned with it. Its scores are {logits}: {MEANING[label]}, with "
+        f"C is made of the vector of [CLS], {width} numbers. The label head turns them into {count}. It has "
+        f"{count} × {width} weights and {count} biases: {count * width + count} numbers, added to the "
+        f"{models.after.about.num_parameters:,} that were there before and were trained with it. Its "
+        f"scores are {logits}: {MEANING[label]}, with "
         f"{percent(float(share[best]))}.",
         "anatomy",
         models.marks(of_after=True),
@@ -188,12 +184,11 @@ def rests(models: Models) -> Scene:
         for place in (order[0], order[1], order[-1])
     )
     return Scene(
-        "Which words the answer rests on",
-        f"Its answer is {MEANING[found.asked.target.answer]}, with {percent(found.probability)}; for the "
-        f"same sentence with "
-        f"every word hidden that would have {percent(found.baseline_probability)}. In "
-        f"log-odds {first} adds most, then {second}, and {last} least. All words together make up the whole "
-        "difference, within 1 %.",
+        "The most influential words",
+        f"Its answer is {MEANING[found.asked.target.answer]}, with {percent(found.probability)}. For the "
+        f"same sentence with every word masked, {MEANING[found.asked.target.answer]} has "
+        f"{percent(found.baseline_probability)}. In log-odds {first} adds most, then {second}, and {last} "
+        "least. All words together make up the whole difference, within 1 %.",
         "attention",
         models.marks(of_after=True),
         SENTENCE,
@@ -207,10 +202,9 @@ def lost(models: Models) -> Scene:
     accuracy, low, high = measured()
     return Scene(
         "What it can no longer do",
-        "Asked to fill the gap of the beginning, it has no answer: its head for words was left out when the "
-        "label head came, as is usual. And it is a small model, not a good judge: of 1,599 reviews kept "
-        "apart it "
-        f"gets {accuracy} right (95 %: {low} to {high}), where guessing gives 50 %.",
+        "Asked to fill the blank of the first scene, it has no answer. Its masked-word head was removed "
+        "when the label head came, as is usual. And it is a small model, not a good judge. Of 1,599 "
+        f"held-out reviews it gets {accuracy} right (95 %: {low} to {high}), where guessing gives 50 %.",
         "probe",
         models.marks(of_after=True),
         GAP,

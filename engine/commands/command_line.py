@@ -49,6 +49,7 @@ from engine.questions.known import LOOKING_INSIDE
 from engine.questions.label import LabellingQuestion
 from engine.questions.predict import PredictionQuestion
 from engine.questions.prevalence import PrevalenceQuestion
+from engine.questions.report import ReportQuestion
 from engine.questions.scores import scores_document
 from engine.questions.tokenize import TokenizeQuestion
 from engine.settings.config import values_of, with_values
@@ -274,6 +275,7 @@ def _parser() -> argparse.ArgumentParser:
     add_question(commands, PrevalenceQuestion)
     add_question(commands, LabellingQuestion)
     add_question(commands, ComparisonQuestion)
+    add_question(commands, ReportQuestion)
     add_doctor_command(commands)
     add_export_command(commands)
     add_family_commands(commands)
@@ -291,18 +293,20 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_finetune(commands: Any) -> None:
-    finetune = _add_training(commands, "finetune", _finetune, "train a model for what a file is for")
+    finetune = _add_training(
+        commands, "finetune", _finetune, "train a model on a labelled file, for the task found in it"
+    )
     finetune.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
     finetune.add_argument("--json", action="store_true", help="print scores and notes as JSON on stdout")
     finetune.add_argument("--json-result", metavar="FILE", help="write the same to a file")
-    words = "learn from the same rows fine-tuned and feature-based, and set them side by side"
+    words = "compare fine-tuning with frozen features, trained on the same rows"
     compare = _add_training(commands, "compare-ways", _compare_ways, words)
     compare.add_argument(
-        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; one begun is gone on with"
+        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; a run begun there is continued"
     )
-    compare.add_argument("--seeds", type=int, default=3, help="runs of each way, each with another seed")
+    compare.add_argument("--seeds", type=int, default=3, help="runs of each method, each with another seed")
 
 
 def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
@@ -310,7 +314,7 @@ def _add_training(commands: Any, name: str, run: Any, words: str) -> argparse.Ar
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         help=words,
-        description="A task or columns that nobody names are detected, and shown.",
+        description="A task or columns that you do not name are detected and shown.",
         epilog=settings_help(FineTuneConfig(), (*FINETUNE_FLAGS, *HOW_READ)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -11,7 +11,7 @@ from engine.commands.screen import answered
 
 def add_convert_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    convert = commands.add_parser("convert", help="turn a checkpoint of TensorFlow into a model folder")
+    convert = commands.add_parser("convert", help="convert a TensorFlow checkpoint into a model folder")
     convert.add_argument(
         "checkpoint",
         metavar="CHECKPOINT",
@@ -20,8 +20,8 @@ def add_convert_command(commands: Any) -> None:
     )
     convert.add_argument("--out", required=True, type=Path, help="the model folder to write")
     casing = convert.add_mutually_exclusive_group()
-    casing.add_argument("--cased", action="store_true", help="its vocabulary is cased")
-    casing.add_argument("--uncased", action="store_true", help="its text is lower-cased")
+    casing.add_argument("--cased", action="store_true", help="the vocabulary is cased")
+    casing.add_argument("--uncased", action="store_true", help="text is lower-cased")
     convert.set_defaults(run=_convert)
 
 

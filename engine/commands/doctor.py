@@ -36,7 +36,7 @@ def add_doctor_command(commands: Any) -> None:
     """Add the command to the parser's."""
     doctor: argparse.ArgumentParser = commands.add_parser(
         "doctor",
-        help="find duplicates, leaks, label errors and other faults of a table; fix them in a recipe",
+        help="find duplicates, leaks, label errors and other problems in a table, and fix them in a recipe",
     )
     doctor.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
     doctor.add_argument("--against", type=Path, action="append", default=[], help="another part; repeatable")
@@ -45,34 +45,35 @@ def add_doctor_command(commands: Any) -> None:
     doctor.add_argument("--label", help="the column of the labels; default: detected where --text is, too")
     doctor.add_argument(
         "--model",
-        help="a model folder: its vocabulary, and its vectors to find label errors by; default: the starter "
-        "model; none: counted words alone",
+        help="a model folder, for its vocabulary and for vectors to find label errors; "
+        "default: the starter model; none: word counts alone",
     )
-    doctor.add_argument("--max-length", type=int, default=128, help="WordPieces that are read of a text")
+    doctor.add_argument("--max-length", type=int, default=128, help="WordPieces read of each text")
     doctor.add_argument(
         "--run",
         dest="run_dir",
         type=Path,
         metavar="RUN",
-        help="a run trained on the file: the rows that it never got right, or forgot again",
+        help="a run trained on the file, to list the rows that it never got right or forgot again",
     )
     how_long = doctor.add_mutually_exclusive_group()
     how_long.add_argument("--quick", action="store_true", help="do not look for label errors")
     how_long.add_argument(
         "--closely",
         action="store_true",
-        help="fine-tune the model, too, three times without a third of the rows, to find label errors by its "
-        "answers, which takes as long as four epochs of training",
+        help="also fine-tune the model three times, each without a third of the rows, to find "
+        "label errors by its answers; takes as long as four epochs of training",
     )
-    doctor.add_argument("--recipe", type=Path, help="fixes to begin from")
+    doctor.add_argument("--recipe", type=Path, help="a recipe to begin from")
     doctor.add_argument(
         "--mend",
         action="append",
         default=[],
         metavar="KIND",
-        help="fix what is found of a kind, such as exact_duplicates or similar_labels; KIND:together keeps "
-        "duplicates in one split instead of excluding them; near_duplicates:0.9 and near_leaks:0.9 "
-        "exclude those that are at least this similar; repeatable; needs --out",
+        help="fix the findings of a kind, such as exact_duplicates or similar_labels; "
+        "KIND:together keeps duplicates in one split instead of excluding them; "
+        "near_duplicates:0.9 and near_leaks:0.9 exclude those at least this similar; "
+        "repeatable; needs --out",
     )
     doctor.add_argument("--out", type=Path, help="the recipe to write: JSON, for finetune --recipe")
     doctor.add_argument("--save-as", type=Path, help="write the fixed table as a new CSV")
@@ -136,7 +137,7 @@ def _examined(options: argparse.Namespace) -> Iterator[Event]:
 def _check(options: argparse.Namespace) -> None:
     """Refuse what cannot be done, before time is spent. Raises: UserError."""
     if options.mend and not (options.out or options.save_as):
-        raise UserError(marked("engine", "Say with --out where the recipe is to be written."))
+        raise UserError(marked("engine", "Name the file for the recipe with --out."))
     for path in filter(None, (options.out, options.save_as)):
         check_writable(path, options.data)
 
@@ -173,11 +174,11 @@ def _learned(run_dir: Path, table: Table) -> LearnedRows:
     found = learned_by(run_dir)
     if found is None:
         template = marked(
-            "engine", "{path} has not kept how its rows were learned: that takes labels and three epochs."
+            "engine", "{path} has no record of how its rows were learned. That takes labels and three epochs."
         )
         raise DataError(template, path=run_dir)
     if found.sha256 != table.sha256:
-        template = marked("engine", "{path} learned from another state of {name}.")
+        template = marked("engine", "{path} was trained on another version of {name}.")
         raise DataError(template, path=run_dir, name=table.path.name)
     return found
 
@@ -200,7 +201,7 @@ def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> R
         of_kind = [finding for finding in found if finding.kind == kind]
         steps = [step for finding in of_kind for step in _steps(finding, how)]
         if not steps and of_kind:
-            raise DataError(marked("engine", "There is no fix {name} for what was found."), name=wanted)
+            raise DataError(marked("engine", "None of the findings has a fix named {name}."), name=wanted)
         recipe = recipe.plus(*(step for step in steps if step.rows or step.labels))
     return recipe
 

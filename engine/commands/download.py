@@ -15,18 +15,22 @@ if TYPE_CHECKING:
 
 def add_download_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    download = commands.add_parser("download", help="fetch a published model by its name, or continue it")
+    download = commands.add_parser(
+        "download", help="download a published model by name, or continue a download"
+    )
     download.add_argument("name", metavar="NAME", help="such as bert-base-chinese, or its page's address")
     download.add_argument("--out", type=Path, metavar="DIR", help="the model folder to write")
     download.add_argument("--revision", default="", help="a branch, a tag or a commit")
-    download.add_argument("--look", action="store_true", help="say what it is, and fetch nothing")
-    download.add_argument("--mirror", default="", metavar="ADDRESS", help="in the place of HF_ENDPOINT")
-    download.add_argument("--transport", choices=TRANSPORTS, default="http", help="how large files come")
-    download.add_argument("--offline", action="store_true", help="use the cache of this computer alone")
+    download.add_argument("--look", action="store_true", help="describe it, and download nothing")
+    download.add_argument("--mirror", default="", metavar="ADDRESS", help="used instead of HF_ENDPOINT")
+    download.add_argument(
+        "--transport", choices=TRANSPORTS, default="http", help="how large files are transferred"
+    )
+    download.add_argument("--offline", action="store_true", help="use only the cache of this computer")
     download.add_argument(
         "--send-token",
         action="store_true",
-        help="send your token to the mirror, too; else it goes to its hub alone",
+        help="also send your token to the mirror; by default it goes only to its own hub",
     )
     download.set_defaults(run=_download, parser=download)
 
@@ -72,7 +76,7 @@ def look_lines(look: PublishedModel) -> list[str]:
         left = ", ".join(f"{one.what} {one.num_weights:,}" for one in look.inventory.leftovers)
         said += [f"will be ignored: {left}"] if left else []
     else:
-        said.append("what its weights hold is known once they are here")
+        said.append("the contents of its weights are known only after the download")
     names = ", ".join(look.files)
     said.append(f"{look.num_bytes / 2**20:.1f} MB in {len(look.files)} files: {names}")
     if look.cached:

@@ -26,12 +26,13 @@ def add_export_command(commands: Any) -> None:
     """Add the command to the parser's."""
     export = commands.add_parser(
         "export",
-        help="write a model for transformers, sentence-transformers or onnxruntime, or all of it as a zip",
-        epilog="Each has the model's card with it (README.md), and was opened again before it is there.",
+        help="write a model for transformers, sentence-transformers or onnxruntime, or as one zip",
+        epilog="Each export includes the model's card (README.md), and is reopened and checked "
+        "before it is kept.",
         formatter_class=partial(argparse.HelpFormatter, max_help_position=34, width=120),
     )
     export.add_argument("--model", required=True, type=Path, help="a model folder")
-    written = export.add_argument_group("what is written, one or several at once")
+    written = export.add_argument_group("what to write, one or several at once")
     for target in TARGETS:
         written.add_argument(
             f"--{target.flag.name}", help=target.flag.help, metavar=target.flag.value, type=Path
@@ -41,7 +42,7 @@ def add_export_command(commands: Any) -> None:
             written.add_argument(f"--{flag.name}", help=flag.help, **how)
     for name in ROLE_NAMES:
         export.add_argument(
-            flag_of(name), help="a column of --data, where it is not that of the training data"
+            flag_of(name), help="a column of --data, if its name differs from the training data"
         )
     export.set_defaults(run=_export, pooling="")
 
@@ -54,9 +55,9 @@ def _export(options: argparse.Namespace) -> int:
             options=", ".join(f"--{target.flag.name}" for target in TARGETS),
         )
     if options.keep and not options.int8:
-        raise UserError(marked("engine", "--keep is of --int8: give both."))
+        raise UserError(marked("engine", "--keep needs --int8. Give both."))
     if options.int8 and options.onnx is None:
-        raise UserError(marked("engine", "--int8 is of --onnx: give both."))
+        raise UserError(marked("engine", "--int8 needs --onnx. Give both."))
     for target in given:
         if code := _told(target, options):
             return code

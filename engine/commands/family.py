@@ -25,19 +25,19 @@ def add_family_commands(commands: Any) -> None:
     )
     family.add_argument("--text", nargs="+", required=True, help=help_of("text", FamilyConfig()))
     family.add_argument("--members", default=",".join(MEMBERS), help=help_of("members", FamilyConfig()))
-    family.add_argument("--minutes", help="for all members together; each has an equal share")
-    family.add_argument("--out", required=True, type=Path, help="a folder; one begun is gone on with")
+    family.add_argument("--minutes", help="for all members together, in equal shares")
+    family.add_argument("--out", required=True, type=Path, help="a folder; a run begun there is continued")
     family.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable: "
         "words, width, layers, length, steps, seed, num_threads and those of pretrain",
     )  # fmt: skip
     family.add_argument(
-        "--pack", type=Path, metavar="DIR", help="a new folder: the same in half the room, at its end"
+        "--pack", type=Path, metavar="DIR", help="a new folder for a copy half as large, written at the end"
     )
     family.set_defaults(run=_family)
     _add_ask(commands)
     _add_card(commands)
-    pack = commands.add_parser("family-pack", help="write a family that takes little room, to be asked alone")
+    pack = commands.add_parser("family-pack", help="write a smaller copy of a family that can only be asked")
     pack.add_argument("--family", required=True, type=Path, help="the folder of a trained family")
     pack.add_argument("--out", required=True, type=Path, help="a new folder")
     pack.set_defaults(run=_pack)
@@ -50,19 +50,19 @@ def _add_card(commands: Any) -> None:
     card.add_argument("--family", required=True, type=Path, help="the folder of a family, or a packed one")
     card.add_argument(
         "--words", nargs="+", type=Path, default=[], metavar="FILE",
-        help="analogies (a b c d, a line each; or a folder of such files), or word, word, similarity",
+        help="analogies (a b c d, one per line, or a folder of such files), or word, word, similarity",
     )  # fmt: skip
     card.add_argument(
         "--sentences", type=Path, metavar="FILE", help="sentence, sentence, similarity: a table"
     )
     card.add_argument("--task", type=Path, metavar="FILE", help="a table with texts and labels")
-    card.add_argument("--text", help="of --task: the column of the text")
-    card.add_argument("--label", help="of --task: the column of the label")
+    card.add_argument("--text", help="for --task: the column of the text")
+    card.add_argument("--label", help="for --task: the column of the label")
     card.add_argument(
         "--learned-from", nargs="+", metavar="FILE",
-        help="its training text: the held-out part is asked again, of a packed family too",
+        help="the training text, so that the held-out part is asked again, even for a packed family",
     )  # fmt: skip
-    card.add_argument("--note", default="", help="a sentence for the card, such as the machine")
+    card.add_argument("--note", default="", help="a sentence for the card, such as which machine was used")
     card.set_defaults(run=_card)
 
 
@@ -94,13 +94,13 @@ def _add_ask(commands: Any) -> None:
     ask = commands.add_parser("family-ask", help="ask all members of a family the same question")
     ask.add_argument("--family", required=True, type=Path, help="the folder of a trained family")
     ask.add_argument(
-        "texts", metavar="TEXT", nargs="*", help="a text with one [MASK]; what else is asked for below"
+        "texts", metavar="TEXT", nargs="*", help="a text with one [MASK]; for other questions see below"
     )
-    ask.add_argument("--answer", default="", help="the right word for the [MASK], whose rank is told")
-    ask.add_argument("--count", type=int, default=5, help="guesses or words of each member")
+    ask.add_argument("--answer", default="", help="the right word for the [MASK], to show its rank")
+    ask.add_argument("--count", type=int, default=5, help="guesses or words for each member")
     ask.add_argument(
         "--bert", type=Path, metavar="MODEL",
-        help="of a [MASK] and of --senses: the folder of a BERT that answers in the place of the family's",
+        help="for a [MASK] and --senses: the folder of a BERT that answers instead of the family's",
     )  # fmt: skip
     ask.add_argument("--json", action="store_true", help="print the answers as JSON")
     which = ask.add_mutually_exclusive_group()
@@ -108,11 +108,11 @@ def _add_ask(commands: Any) -> None:
         if kind.option is not None:
             which.add_argument(f"--{kind.option.name.replace('_', '-')}", **kind.option.how)
     ask.add_argument(
-        "--temperature", type=float, default=0.0, help="of --go-on; 0: the likeliest word each time"
+        "--temperature", type=float, default=0.0, help="for --go-on; 0: always the most likely word"
     )
-    ask.add_argument("--fine-tune", action="store_true", help="of --task: move all weights too")
-    ask.add_argument("--text", help="of --task: the column of the text")
-    ask.add_argument("--label", help="of --task: the column of the label")
+    ask.add_argument("--fine-tune", action="store_true", help="for --task: also train all weights")
+    ask.add_argument("--text", help="for --task: the column of the text")
+    ask.add_argument("--label", help="for --task: the column of the label")
     ask.set_defaults(run=_ask)
 
 

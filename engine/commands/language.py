@@ -67,7 +67,7 @@ def add_language_commands(commands: Any) -> None:
     """Add the commands to the parser's."""
     _add_pretrain(commands)
     _add_pipeline(commands)
-    vocab = commands.add_parser("vocab", help="learn a WordPiece vocabulary from text")
+    vocab = commands.add_parser("vocab", help="train a WordPiece vocabulary on text")
     vocab.add_argument("--text", nargs="+", required=True, help=help_of("text", PretrainConfig()))
     vocab.add_argument("--size", type=int, default=8192, help=help_of("vocab_size", PretrainConfig()))
     vocab.add_argument("--cased", action="store_true", help="keep capital letters")
@@ -99,7 +99,7 @@ def _add_pipeline(commands: Any) -> None:
     config = PipelineConfig()
     pipeline = commands.add_parser(
         "pipeline",
-        help="pretrain further on domain text, then on task text, fine-tune after each, show the gains",
+        help="pretrain further on domain text, then on task text, fine-tune after each, and show the gains",
         epilog=settings_help(config, (*PIPELINE_FLAGS, "domain_text", "task_text")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -108,7 +108,7 @@ def _add_pipeline(commands: Any) -> None:
     for name in PIPELINE_FLAGS:
         pipeline.add_argument(f"--{name.replace('_', '-')}", help=help_of(name, config))
     pipeline.add_argument(
-        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; one begun is gone on with"
+        "--run", "--run-dir", dest="run_dir", required=True, help="a folder; a run begun there is continued"
     )
     add_settings(pipeline)
     pipeline.set_defaults(run=_pipeline)
@@ -155,7 +155,7 @@ def settings_given(options: argparse.Namespace) -> dict[str, Any]:
     for assignment in options.set:
         name, equals, value = assignment.partition("=")
         if not equals:
-            raise UserError(marked("engine", "--set takes name=value, not {given!r}."), given=assignment)
+            raise UserError(marked("engine", "--set expects name=value, not {given!r}."), given=assignment)
         values[name.strip()] = value.strip(" ")
     return values
 
@@ -241,7 +241,7 @@ def _vocab(options: argparse.Namespace) -> int:
         began = time.monotonic()
         wordpiece = yield from train_vocabulary(corpus, size=options.size, lowercase=not options.cased)
         write_vocab(options.out, wordpiece)
-        template = marked("engine", "{count:,} WordPieces learned from {size:,} bytes of text.")
+        template = marked("engine", "{count:,} WordPieces made from {size:,} bytes of text.")
         values = {"count": len(wordpiece.tokens), "size": corpus.num_bytes}
         yield Noted(sentence=Sentence(template, values))
         yield Finished(path=options.out, seconds=time.monotonic() - began)

@@ -27,41 +27,45 @@ from engine.train.run.runs import CONFIG, AnyConfig, default_root, read_config
 
 def add_run_commands(commands: Any) -> None:
     """Add the commands to the parser's."""
-    runs = commands.add_parser("runs", help="list all runs: what each was made of and reached")
-    runs.add_argument("--runs", type=Path, dest="root", help="the folder that holds them; else the window's")
-    runs.add_argument("--json", action="store_true", help="print all that is known of each as JSON")
+    runs = commands.add_parser("runs", help="list all runs, with what each was made of and what it reached")
+    runs.add_argument(
+        "--runs", type=Path, dest="root", help="the folder that holds them; default: the window's"
+    )
+    runs.add_argument("--json", action="store_true", help="print everything known about each as JSON")
     runs.set_defaults(run=_runs)
-    queue = commands.add_parser("queue", help="runs that a process of its own makes one after another")
+    queue = commands.add_parser("queue", help="train several runs one after another, in a process of its own")
     inner = queue.add_subparsers(required=True, metavar="WHAT")
     _add_to_queue(inner)
     listing = _add_queue(inner, "list", _queue_list, "list the jobs")
-    listing.add_argument("--json", action="store_true", help="print all that is known of each as JSON")
+    listing.add_argument("--json", action="store_true", help="print everything known about each as JSON")
     ending = _add_queue(inner, "cancel", _queue_cancel, "end a job; its run is stopped and kept")
-    ending.add_argument("number", type=int, metavar="NUMBER", help="as the list has it")
-    working = _add_queue(inner, "run", _queue_run, "work the queue off, here and now")
+    ending.add_argument("number", type=int, metavar="NUMBER", help="its number in the list")
+    working = _add_queue(inner, "run", _queue_run, "run the queue, here and now")
     working.add_argument(
         "--own",
         action="store_true",
-        help="leave jobs waiting that were not put into the queue on this computer",
+        help="skip jobs that were not queued on this computer",
     )
-    _add_queue(inner, "stop", _queue_stop, "stop and keep the run under way; nothing continues until `run`")
-    _add_queue(inner, "clear", _queue_clear, "forget the jobs that have ended; their runs stay")
+    _add_queue(inner, "stop", _queue_stop, "stop and keep the current run; nothing continues until `run`")
+    _add_queue(inner, "clear", _queue_clear, "remove ended jobs from the list; their runs stay")
 
 
 def _add_to_queue(commands: Any) -> None:
-    add = _add_queue(commands, "add", _queue_add, "put runs at the end of the queue")
+    add = _add_queue(commands, "add", _queue_add, "add runs to the end of the queue")
     add.add_argument("base", metavar="RUN|TOML", type=Path, help="a run's folder, or a file of settings")
     what = add.add_mutually_exclusive_group()
-    what.add_argument("--seeds", type=int, help="repeat with so many seeds that the run was not made with")
+    what.add_argument("--seeds", type=int, help="repeat with so many seeds that the run did not use")
     what.add_argument("--grid", metavar="SETTINGS", help="every combination: 'learning_rate=1e-4,3e-4'")
-    what.add_argument("--random", metavar="SETTINGS", help="drawn between two numbers, or of several values")
+    what.add_argument(
+        "--random", metavar="SETTINGS", help="drawn between two numbers, or from several values"
+    )
     add.add_argument("--count", type=int, default=10, help="with --random: how many runs")
     add.add_argument(
         "--halving",
         action="store_true",
-        help="stop the worse two thirds after a ninth and a third of the steps",
+        help="stop the worse two thirds after a ninth and after a third of the steps",
     )
-    add.add_argument("--name", default="", help="what the runs are called; else as their data")
+    add.add_argument("--name", default="", help="a name for the runs; default: that of their data")
 
 
 def _add_queue(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
@@ -161,7 +165,7 @@ def config_in(path: Path) -> AnyConfig:
 def _runs(options: argparse.Namespace) -> int:
     root = _root(options)
     if options.root is not None and not root.is_dir():
-        raise UserError(marked("engine", "There is no folder {path} with runs in it."), path=root)
+        raise UserError(marked("engine", "There is no folder of runs at {path}."), path=root)
     found = result_of(index_of(root))
     if options.json:
         print_json({"runs_folder": str(root), "runs": [run_document(facts) for facts in found]})

@@ -27,7 +27,7 @@ def stream(model: Path, device: str, source: BinaryIO | None = None, out: TextIO
     from engine.train.tasks.known import task_of
 
     if source is None and sys.stdin is None:
-        raise UserError(marked("engine", "Nothing can be read: the input of this process is closed."))
+        raise UserError(marked("engine", "Nothing can be read, because the input of this process is closed."))
     answer = task_of(model).answering(model, device)
     out = out or sys.stdout
     for line in answered(answer, _lines(source or sys.stdin.buffer)):

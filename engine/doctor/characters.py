@@ -105,27 +105,27 @@ _SAID = {
     "other_script": FindingWords(
         marked("engine", "{count:,} rows of {name} are in another script than the rest ({usual}): {others}."),
         marked("engine", "One row of {name} is in another script than the rest ({usual}): {others}."),
-        marked("engine", "A model for the one script reads hardly anything of another."),
-        marked("engine", "Look at them, and exclude what does not belong."),
+        marked("engine", "A model for one script can hardly read another."),
+        marked("engine", "Review them, and exclude those that do not belong."),
     ),
     "hidden_characters": FindingWords(
-        marked("engine", "{count:,} texts of {name} hold characters that cannot be seen: {characters}."),
-        marked("engine", "One text of {name} holds characters that cannot be seen: {characters}."),
-        marked("engine", "They split words, or make equal texts differ."),
-        marked("engine", "Take them out in the file, unless the task is about them."),
+        marked("engine", "{count:,} texts of {name} contain invisible characters: {characters}."),
+        marked("engine", "One text of {name} contains invisible characters: {characters}."),
+        marked("engine", "They split words, or make identical texts look different."),
+        marked("engine", "Remove them from the file, unless the task is about them."),
     ),
     "lost_characters": FindingWords(
-        marked("engine", "{count:,} texts of {name} hold �: a character was lost there."),
-        marked("engine", "One text of {name} holds �: a character was lost there."),
-        marked("engine", "A program before this one read the file in a wrong encoding."),
-        marked("engine", "Go back to the file before that, and save it as UTF-8."),
+        marked("engine", "{count:,} texts of {name} contain �, where a character was lost."),
+        marked("engine", "One text of {name} contains �, where a character was lost."),
+        marked("engine", "Another program read the file in a wrong encoding before."),
+        marked("engine", "Go back to the original file, and save it as UTF-8."),
     ),
     "mixed_words": FindingWords(
         marked(
-            "engine", "{count:,} texts of {name} have words with letters of two scripts that look the same."
+            "engine", "{count:,} texts of {name} have words that mix similar-looking letters of two scripts."
         ),
-        marked("engine", "One text of {name} has a word with letters of two scripts that look the same."),
-        marked("engine", "A model takes such a word for another one."),
-        marked("engine", "Look at them: spam is written so; else write the word anew."),
+        marked("engine", "One text of {name} has a word that mixes similar-looking letters of two scripts."),
+        marked("engine", "A model takes such a word for a different one."),
+        marked("engine", "Review them. Spam is often written this way; if not, retype the word."),
     ),
 }

@@ -273,36 +273,38 @@ def _of_copies(rows: Rows, twins: Rows, reason: str) -> tuple[RecipeStep, ...]:
     )
 
 
-_WHY_COPIES = marked("engine", "Copies on both sides of a split make scores look too good.")
-_LOOK_FIRST = marked("engine", "Look first: one word may change what a text says.")
+_WHY_COPIES = marked("engine", "Duplicates on both sides of a split make scores look too good.")
+_LOOK_FIRST = marked("engine", "Review them first: one word may change what a text says.")
 _COPIES = FindingWords(
     *data_notes.REPEATED,
     _WHY_COPIES,
-    marked("engine", "Exclude the later ones, or keep all copies of a text in one split."),
+    marked("engine", "Exclude the later ones, or keep all duplicates of a text in one split."),
 )
 _NEAR_COPIES = FindingWords(
-    marked("engine", "{count:,} rows of {name} say nearly the same as a row above them."),
-    marked("engine", "One row of {name} says nearly the same as a row above it."),
+    marked("engine", "{count:,} rows of {name} are near-duplicates of a row above them."),
+    marked("engine", "One row of {name} is a near-duplicate of a row above it."),
     _WHY_COPIES,
     _LOOK_FIRST,
 )
 _CONTRADICTING = FindingWords(
     *data_notes.SEVERAL_LABELS,
-    marked("engine", "Nobody can learn both: a label of each is wrong, or the text does not say it."),
-    marked("engine", "Look at the rows and relabel them, or exclude them."),
+    marked("engine", "No model can learn both. One label is wrong, or the text does not decide it."),
+    marked("engine", "Review the rows, and relabel or exclude them."),
     "wrong",
 )
-_WHY_LEAKS = marked("engine", "What stands in both measures memory, not skill: scores look too good.")
+_WHY_LEAKS = marked("engine", "Rows in both files measure memory, not skill, so scores look too good.")
 _LEAKS = FindingWords(
-    marked("engine", "{count:,} rows of {name} also stand in {other}, word for word."),
-    marked("engine", "One row of {name} also stands in {other}, word for word."),
+    marked("engine", "{count:,} rows of {name} are also in {other}, word for word."),
+    marked("engine", "One row of {name} is also in {other}, word for word."),
     _WHY_LEAKS,
-    marked("engine", "Leave these rows out of one of the two."),
+    marked("engine", "Exclude these rows from one of the two."),
     "wrong",
 )
 _NEAR_LEAKS = FindingWords(
-    marked("engine", "{count:,} rows of {name} stand in {other} in nearly the same words."),
-    marked("engine", "One row of {name} stands in {other} in nearly the same words."),
+    marked("engine", "{count:,} rows of {name} have a near-duplicate in {other}."),
+    marked("engine", "One row of {name} has a near-duplicate in {other}."),
     _WHY_LEAKS,
-    marked("engine", "Look first: one word may change what a text says. Then exclude what is the same."),
+    marked(
+        "engine", "Review them first: one word may change what a text says. Then exclude the true duplicates."
+    ),
 )

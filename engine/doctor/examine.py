@@ -53,7 +53,7 @@ def _found(findings: Iterable[Finding], mendable: str) -> Iterator[NewFinding]:
     """Tell of findings; mends are rows of a recipe, and only the first part has one."""
     for finding in findings:
         if finding.mends and finding.part != mendable:
-            there = Sentence(marked("engine", "To fix {name}, open it by itself."), {"name": finding.part})
+            there = Sentence(marked("engine", "To fix {name}, open it on its own."), {"name": finding.part})
             advice = Sentence("{advice} {there}", {"advice": finding.advice, "there": there})
             finding = replace(finding, mends=(), advice=advice)
         yield NewFinding(finding=finding)

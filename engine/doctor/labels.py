@@ -171,14 +171,14 @@ def _balance(part: TablePart, meant: dict[str, str]) -> Iterator[Finding]:
 
 
 _SIMILAR = FindingWords(
-    marked("engine", "{count:,} rows of {name} have a label that may be another one: {labels}."),
-    marked("engine", "One row of {name} has a label that may be another one: {labels}."),
-    marked("engine", "They are learned as different ones, and each takes rows from the other."),
-    marked("engine", "Merge them, if they are the same."),
+    marked("engine", "{count:,} rows of {name} have labels that may mean the same: {labels}."),
+    marked("engine", "One row of {name} has a label that may mean the same as another: {labels}."),
+    marked("engine", "The model learns them as different labels, and each takes rows from the other."),
+    marked("engine", "Merge them if they mean the same."),
     "wrong",
 )
-_WHY_LEFT_OUT = marked("engine", "They are excluded from training, and listed by their lines.")
-_FILL_IN = marked("engine", "Nothing has to be done; or fill them in, in the file.")
+_WHY_LEFT_OUT = marked("engine", "They are excluded from training and listed by line number.")
+_FILL_IN = marked("engine", "You can leave them as they are, or fill them in, in the file.")
 _NO_TEXT = FindingWords(
     marked("engine", "{count:,} rows of {name} have no text."),
     marked("engine", "One row of {name} has no text."),
@@ -194,7 +194,7 @@ _NO_LABEL = FindingWords(
 _RARE = FindingWords(
     marked("engine", "{count:,} labels of {name} have fewer than {least} rows: {labels}."),
     marked("engine", "One label of {name} has fewer than {least} rows: {labels}."),
-    marked("engine", "So few are hardly learned, and their score is chance."),
+    marked("engine", "So few rows teach the model little, and their score is mostly chance."),
     marked("engine", "Add rows of them, merge them with others, or exclude them."),
 )
 _MANY_TIMES = marked(
@@ -203,7 +203,7 @@ _MANY_TIMES = marked(
 _UNBALANCED = FindingWords(
     _MANY_TIMES,
     _MANY_TIMES,
-    marked("engine", "Accuracy hides the smallest label: look at its F1."),
-    marked("engine", "Add rows of it, or let rare labels count more (the setting rare_labels)."),
+    marked("engine", "Accuracy hides the smallest label. Look at its F1."),
+    marked("engine", "Add rows of it, or give rare labels more weight (the setting rare_labels)."),
     "note",
 )

@@ -81,13 +81,20 @@ _NEVER = FindingWords(
         "engine",
         "One row of {name} was misclassified in all {epochs} epochs of {run}, although trained on.",
     ),
-    marked("engine", "Such labels are often wrong, or the text does not say them."),
-    marked("engine", "Look at them, the least confident come first; relabel what is wrong, or exclude it."),
+    marked("engine", "Such labels are often wrong, or the text does not decide them."),
+    marked("engine", "Review them, least confident first. Relabel what is wrong, or exclude it."),
 )
 _FORGOTTEN = FindingWords(
-    marked("engine", "{count:,} rows of {name} were right in one epoch of {run} and wrong in a later one."),
-    marked("engine", "One row of {name} was right in one epoch of {run} and wrong in a later one."),
-    marked("engine", "They lie between two labels: a model learns most from them, and errs there most."),
-    marked("engine", "Look at those that vary most, which come first; more rows like them help."),
+    marked(
+        "engine",
+        "{count:,} rows of {name} were classified correctly in one epoch of {run} and "
+        "misclassified in a later one.",
+    ),
+    marked(
+        "engine",
+        "One row of {name} was classified correctly in one epoch of {run} and misclassified in a later one.",
+    ),
+    marked("engine", "They lie between two labels. A model learns most from them, and errs there most."),
+    marked("engine", "Review those that vary most, which come first. More rows like them help."),
     "note",
 )

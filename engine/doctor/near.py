@@ -41,7 +41,7 @@ _MOST_WORDS, _LEAST_WORDS = 64, 3  # of texts that are compared without one of t
 _ALL_OF, _BESIDE = 48, 8  # candidates with one key are all compared up to so many, then with so many before
 _KEYS_AT_ONCE = 500_000  # sorted between two steps
 _PAIRS_AT_ONCE = 2048
-_NEAR = marked("engine", "Looking for near duplicates")
+_NEAR = marked("engine", "Looking for near-duplicates")
 
 Texts = Callable[[Numbers], Sequence[str]]  # the folded texts at some places
 _Compared = tuple[Numbers, Numbers, npt.NDArray[np.float32], npt.NDArray[np.bool_], Numbers]

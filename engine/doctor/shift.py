@@ -34,7 +34,9 @@ def _labels(one: TablePart, other: TablePart) -> Iterator[Finding]:
     if lacking:
         rows = other.examples.rows[np.isin(other.examples.labels, [other.names.index(n) for n in lacking])]
         template = marked("engine", "{other} has labels that {name} lacks: {labels}.")
-        why = marked("engine", "What is not learned cannot be answered: no score counts these rows.")
+        why = marked(
+            "engine", "A model cannot predict a label that it was not trained on. No score counts these rows."
+        )
         said = Sentence(template, {"other": other.name, "name": one.name, "labels": lacking[:5]})
         yield _finding("unknown_labels", other.name, said, why, rows, "wrong", one.name)
     worst, most = "", 0.0
@@ -54,7 +56,10 @@ def _labels(one: TablePart, other: TablePart) -> Iterator[Finding]:
         template = marked("engine", "{label} makes up {one:.1f} % of {name} and {two:.1f} % of {other}.")
         values = {"label": worst, "one": 100 * float(shares[worst]), "two": 100 * float(share)}
         said = Sentence(template, {**values, "name": one.name, "other": other.name})
-        why = marked("engine", "A model answers in the shares that it has learned; scores depend on them.")
+        why = marked(
+            "engine",
+            "A model predicts labels in the proportions of its training data, and scores depend on them.",
+        )
         yield _finding("shift", one.name, said, why, NO_ROWS, "look", other.name)
 
 
@@ -65,7 +70,9 @@ def _lengths(one: TablePart, other: TablePart) -> Iterator[Finding]:
             "engine", "A text has {one:.0f} characters in {name}, {two:.0f} in {other} on average."
         )
         values = {"one": means[0], "two": means[1], "name": one.name, "other": other.name}
-        why = marked("engine", "They seem to be of different kinds: a score of one says little of the other.")
+        why = marked(
+            "engine", "The two seem to be of different kinds, so a score on one says little about the other."
+        )
         yield _finding("shift", one.name, Sentence(template, values), why, NO_ROWS, "look", other.name)
 
 
@@ -78,5 +85,5 @@ def _mean_length(part: TablePart) -> float:
 def _finding(
     kind: str, part: str, said: Sentence, why: str, rows: np.ndarray, level: str, other: str
 ) -> Finding:
-    advice = Sentence(marked("engine", "Draw the parts from the same rows, or know that they differ."))
+    advice = Sentence(marked("engine", "Draw both parts from the same rows, or keep the difference in mind."))
     return Finding(kind, part, rows, said, Sentence(why), advice, level, other)

@@ -43,7 +43,7 @@ _SHARPNESS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # of probabilities; what 
 # how much a taught model's answers count beside likeness, those in training half of it: chosen on one
 # flipping of SST-2 (benchmarks/README.md)
 _TAUGHT = 3.0
-_LEARNING = marked("engine", "Learning from the other rows")
+_LEARNING = marked("engine", "Training on the other rows")
 _SEED = 0
 
 # E labelled examples, C labels, D numbers of a text's vector, P of its layers
@@ -113,7 +113,7 @@ def suspecting(
     names = tuple(part.names[place] for place in kept)
     vectors: Floats | None = None
     if model is not None and len(usable) > MOST_READ:
-        model, many = None, marked("engine", "More than {most:,} rows: their words alone are compared.")
+        model, many = None, marked("engine", "With more than {most:,} rows, only their words are compared.")
         yield Noted(sentence=Sentence(many, {"most": MOST_READ}))
     if model is not None:
         vectors = yield from _vectors(model, examples, max_length)
@@ -304,9 +304,9 @@ def _of_length_1(vectors: Floats) -> Floats:
 def _doubting(found: DoubtfulLabels, model: Path | None) -> Sentence:
     """Return in words what it is that doubts the labels."""
     if model is None:
-        return Sentence(marked("engine", "counted words alone"))
-    taught = marked("engine", "counted words and {model}, taught the other rows,")
-    untaught = marked("engine", "counted words and {model}")
+        return Sentence(marked("engine", "word counts alone"))
+    taught = marked("engine", "word counts and {model}, trained on the other rows,")
+    untaught = marked("engine", "word counts and {model}")
     return Sentence(taught if found.is_taught else untaught, {"model": model.name})
 
 
@@ -331,9 +331,12 @@ def _finding(part: TablePart, found: DoubtfulLabels, model: Path | None) -> Find
         rows=found.rows[told],
         sentence=Sentence(_SUSPECTED, said),
         why=Sentence(
-            marked("engine", "A label error teaches what is false, and is counted as an error of the model.")
+            marked(
+                "engine",
+                "A label error teaches the model something false, and counts as an error of the model.",
+            )
         ),
-        advice=Sentence(marked("engine", "Look at the first ones; many further down are right, but hard.")),
+        advice=Sentence(marked("engine", "Review the first ones. Many further down are correct, but hard.")),
         values={
             "label": [found.names[place] for place in found.labels[told].tolist()],
             "suggested": [found.names[place] for place in found.suggested[told].tolist()],
@@ -352,14 +355,13 @@ def _finding(part: TablePart, found: DoubtfulLabels, model: Path | None) -> Find
 
 _SUSPECTED = marked(
     "engine",
-    "{count:,} of {total:,} labels of {name} are not what {model} would answer. About {expected:,} labels "
-    "({low:,} to {high:,}) are expected to be wrong; the rest is what that gets wrong itself.",
+    "{count:,} of {total:,} labels of {name} differ from the answers of {model}. "
+    "About {expected:,} labels ({low:,} to {high:,}) are expected to be wrong. The "
+    "other differences are wrong answers.",
 )
-_UNTOLD = marked("engine", "{model} cannot find the label errors of {name}.")
-_WHY_UNTOLD = marked(
-    "engine", "What the other rows say of a row tells no more than how frequent each label is."
-)
+_UNTOLD = marked("engine", "Label errors of {name} cannot be found with {model}.")
+_WHY_UNTOLD = marked("engine", "The other rows say no more about a row than how frequent each label is.")
 _ADVICE_UNTOLD = marked(
     "engine",
-    "Look whether text and label belong together at all; or let a model that knows the language help.",
+    "Check whether text and label belong together at all, or use a model that knows the language.",
 )

@@ -37,7 +37,7 @@ from engine.train.tasks.classification.task import Classification
 TURNS, EPOCHS = 3, 2
 MOST_PIECES = 128
 BATCH, WARMUP, DECAY, NORM = 32, 0.1, 0.01, 1.0
-_TEACHING = marked("engine", "Teaching the model without some of the rows, in turns")
+_TEACHING = marked("engine", "Training the model without some of the rows, in turns")
 _SEED = 0
 
 # E examples, C labels

@@ -25,13 +25,13 @@ _UNSURE = marked(
 _SAME = marked("engine", "{first} and {second} are equally good on these texts.")
 _SEEN = marked(
     "engine",
-    "{name} was trained on {count:,} of these {total:,} texts, so they cannot tell which is better.",
+    "{name} was trained on {count:,} of these {total:,} texts, so they cannot show which is better.",
 )
 _BOTH_SEEN = marked(
     "engine",
-    "{first} and {second} were both trained on many of these texts, so they cannot tell which is better.",
+    "{first} and {second} were both trained on many of these texts, so they cannot show which is better.",
 )
-_FEW = marked("engine", "One text tells nothing about a difference.")
+_FEW = marked("engine", "One text says nothing about a difference.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +108,11 @@ def compare_scored(first: ScoredTable, second: ScoredTable) -> ComparedModels:
     Raises: DataError if they are for different things, or share no text.
     """
     if first.task != second.task or first.metric != second.metric:
-        template = marked("engine", "The two models are for different things: {first} and {second}.")
+        template = marked("engine", "The two models do different things: {first} and {second}.")
         raise DataError(template, first=first.task, second=second.task)
     _, ours, theirs = np.intersect1d(first.listed.rows, second.listed.rows, return_indices=True)
     if not len(ours):
-        raise DataError(marked("engine", "There is no text that both models have answered."))
+        raise DataError(marked("engine", "No text was answered by both models."))
     one, other = first.each, second.each
     groups = None
     if len(first.listed.texts) == len(first.listed):

@@ -98,9 +98,7 @@ def _of_classes(
     said += f"by chance alone {_number(found.chance)}."
     warmth = report.temperature
     if report.kept != 1.0:
-        said += (
-            f" These are the probabilities with the temperature of {report.kept:.2f} that the model keeps."
-        )
+        said += f" These are the probabilities with the kept temperature of {report.kept:.2f}."
         if report.has_chosen:
             said += " It was fitted on half of these texts, so they do not test it."
     elif warmth is not None:

@@ -40,7 +40,9 @@ def groups_by_meaning(model: Path, listed: ListedRows) -> Steps[tuple[str, ...]]
     Raises: UserError: the texts are too few or too many, or were not kept; ModelError.
     """
     if not LEAST_TEXTS <= len(listed.texts) <= MOST_TEXTS:
-        template = marked("engine", "Only {least:,} to {most:,} texts are grouped by meaning.")
+        template = marked(
+            "engine", "Texts can be grouped by meaning if there are {least:,} to {most:,} of them."
+        )
         raise UserError(template, least=LEAST_TEXTS, most=MOST_TEXTS)
     subject = LoadedModel.open(model, "auto")
     length = int(read_info(model).get("max_length", subject.max_length))

@@ -73,8 +73,8 @@ def check_same_rows(one: Path, other: Path, split: str, names: tuple[str, str] |
     labels = [set(read_info(folder).get("labels", ())) for folder in (one, other)]
     template = marked(
         "engine",
-        "{one} and {other} have not held out the same {split} rows. Score both on one labelled "
-        "file that neither was trained on.",
+        "{one} and {other} did not hold out the same {split} rows. Score both on one "
+        "labelled file that neither was trained on.",
     )
     if labels[0] and labels[1] and not labels[0] & labels[1]:
         template = marked(
@@ -112,7 +112,7 @@ def scoring_part(
     run_dir = Path(run_dir)
     config = read_config(run_dir)
     if split not in parts_of(run_dir) or not isinstance(config, FineTuneConfig):
-        template = marked("engine", "The run {path} has held out no {split} texts.")
+        template = marked("engine", "The run {path} held out no {split} texts.")
         raise RunError(template, path=run_dir, split=split)
     found = _kept(run_dir, split) if stand_in is None else None
     if found is not None:

@@ -38,6 +38,7 @@ from engine.evaluation.statistics import (
     share_interval,
     share_of,
 )
+from engine.events import Beat, Steps
 from engine.model.info import HOTTEST, keep_temperature
 from engine.text.listed import ListedRows, folded
 from engine.train.learned import LEAST_UNSEEN
@@ -221,6 +222,15 @@ class ScoreReport:
         return abstaining(each.sure, each.right > 0.5)
 
 
+def f1_intervals(report: ScoreReport) -> Steps[tuple[tuple[float, float], ...]]:
+    """Return the interval of each class's F1."""
+    found = []
+    for label in range(len(report.scored.each.names)):
+        found.append(report.f1_interval(label))
+        yield Beat()
+    return tuple(found)
+
+
 def interval_over(each: ScoreRows, groups: Groups | None = None) -> tuple[float, float] | None:
     """Return the 95 % interval of what some texts came to, as `ScoreReport.interval` says.
 
@@ -255,7 +265,8 @@ def keep_fitted(report: ScoreReport, folder: Path, name: str = "") -> None:
     warmth = report.temperature if report.is_of_classes else None
     if warmth is None:
         template = marked(
-            "engine", "No temperature can be fitted: it takes {least} texts, each with one label of several."
+            "engine",
+            "No temperature can be fitted. That takes {least} texts, each with one of several labels.",
         )
         raise UserError(template, least=LEAST_TO_FIT)
     value = float(np.clip(report.kept * warmth.value, 1 / HOTTEST, HOTTEST))

@@ -47,7 +47,9 @@ def writing_zip(
     if out.suffix.lower() != ENDING or out.is_dir():
         raise UserError(marked("engine", "{path} must be a file whose name ends in .zip."), path=out)
     if out.exists() and not _is_earlier(out):
-        template = marked("engine", "{path} is there already, and is no earlier export. Choose another name.")
+        template = marked(
+            "engine", "{path} already exists and is not an earlier export. Choose another name."
+        )
         raise UserError(template, path=out)
     with_onnx = all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))) if with_onnx is None else with_onnx
     with workshop(out) as place:
@@ -61,16 +63,18 @@ def writing_zip(
         with zipfile.ZipFile(packed) as archive:
             if (bad := archive.testzip()) is not None:
                 raise ModelError(
-                    marked("engine", "{path} was not written whole: {name}."), path=out, name=bad
+                    marked("engine", "{path} was not written completely: {name}."), path=out, name=bad
                 )
         sync(packed)
         os.replace(packed, out)
         sync(out.parent)
-    template = marked("engine", "{count} files, {megabytes:.1f} MB; read again, all of them are whole.")
+    template = marked(
+        "engine", "{count} files, {megabytes:.1f} MB. All of them were read again and are intact."
+    )
     size = out.stat().st_size
     said = [Sentence(template, {"count": len(files), "megabytes": size / 1e6})]
     if not with_onnx:
-        said.append(Sentence(marked("engine", "Without ONNX, whose packages are not installed here.")))
+        said.append(Sentence(marked("engine", "Without ONNX, because its packages are not installed here.")))
     return ExportResult(out, size, tuple(said))
 
 
@@ -89,7 +93,7 @@ def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) ->
     """Put all that goes into the zip beside each other."""
     yield Progress(stage=marked("engine", "Writing"), done=0, total=0)
     place.mkdir()
-    checked = [Sentence(marked("engine", "Opened again: the same answers, to the last bit."))]
+    checked = [Sentence(marked("engine", "Reopened: the answers are identical, to the last bit."))]
     checked += put_model(folder, place)
     check_same(folder, place)
     config = read_config(folder)

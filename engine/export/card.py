@@ -68,15 +68,15 @@ def _reads(folder: Path, head: str) -> str:
     if graph.task is not None and graph.task.reads_windows:
         return (
             f"It reads {graph.max_length} WordPieces at once. Cloze, and answer.py where it is with the "
-            "graph, read a longer text in windows that overlap; other programs may truncate it there."
+            "graph, read a longer text in overlapping windows. Other programs may truncate it there."
         )
     reads = f"It reads the first {graph.max_length} WordPieces of a text and truncates what is longer"
     if graph.truncation == "head_tail":
         reads = f"It reads {graph.max_length} WordPieces of a text: a quarter from its beginning, the rest "
-        reads += "from its end; Cloze and answer.py drop the middle, other programs truncate the end"
+        reads += "from its end. Cloze and answer.py drop the middle, other programs truncate the end"
     if head not in _TAGS:
         return f"{reads}."
-    told = "tokenizer_config.json says the length to other programs; ask them to truncate (truncation=True)."
+    told = "tokenizer_config.json gives other programs the length. Ask them to truncate (truncation=True)."
     return f"{reads}. {told}" if graph.task is None else f"{reads}, as in training. {told}"
 
 
@@ -105,13 +105,13 @@ def _of_folder(folder: Path, title: str, has_origin: bool) -> str:
     stages = [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
     lines += [
         "## Data",
-        "\n".join(map(_stage, stages)) or "Its training data are not written in its folder.",
+        "\n".join(map(_stage, stages)) or "Its folder does not say what it was trained on.",
     ]
     lines += [
         "## Results",
-        "Nothing is known of them: no run here has made it. Measure it before it is used.",
+        "Nothing is known of them, because it was not made by a run here. Measure it before using it.",
     ]
-    origin = f"`{ORIGIN}`, the card that it came with, tells them" if has_origin else "unknown here"
+    origin = f"`{ORIGIN}`, the card that it came with, names them" if has_origin else "unknown here"
     lines += ["## Limits", f"- Licence and origin: {origin}."]
     return "\n\n".join(lines)
 

@@ -26,7 +26,7 @@ EXAMPLE = "answer.py"
 Told = Callable[[np.ndarray, np.ndarray], Any]  # the answer to a text, by its scores and its ids
 TOLERANCE = 1e-4  # of a number, by its size where it is above 1
 _OTHERWISE = marked(
-    "engine", "The program with the graph answers differently from Cloze to {text!r}; nothing is kept."
+    "engine", "The program with the graph does not answer {text!r} as Cloze does, so nothing was kept."
 )
 
 

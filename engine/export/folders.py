@@ -48,7 +48,7 @@ SENTENCES = Use(
 )
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
-_OTHERWISE = marked("engine", "The copy of {folder} answers differently; nothing is kept.")
+_OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
 _WRITING = marked("engine", "Writing")
 _CHECKING = marked("engine", "Checking")
 
@@ -65,7 +65,7 @@ def writing_folder(folder: Path, out: Path) -> Steps[ExportResult]:
         left = put_model(folder, beside)
         yield Progress(stage=_CHECKING, done=0, total=0)
         check_same(folder, beside)
-        said = (Sentence(marked("engine", "Opened again: the same answers, to the last bit.")), *left)
+        said = (Sentence(marked("engine", "Reopened: the answers are identical, to the last bit.")), *left)
         write_card(folder, beside, said, TRANSFORMERS)
     return ExportResult(out, folder_bytes(out), said)
 
@@ -98,11 +98,9 @@ def writing_sentence_folder(
         difference = yield from _compared(folder, beside, how)
         template = marked(
             "engine",
-            "Opened again: the vectors of {count} texts are the same ({pooling}), within {difference:.0e}.",
+            "Reopened: the vectors of {count} texts agree ({pooling}) within {difference:.0e}.",
         )
-        same = marked(
-            "engine", "Opened again: the vectors of {count} texts are the same ({pooling}), to the last bit."
-        )
+        same = marked("engine", "Reopened: the vectors of {count} texts agree ({pooling}), to the last bit.")
         values = {"count": len(_texts(folder)), "pooling": how.pooling, "difference": difference}
         said = (Sentence(template if difference else same, values),)
         write_card(folder, beside, said, SENTENCES)
@@ -201,7 +199,7 @@ def how_pooled(folder: Path, pooling: str = "", is_normed: bool | None = None) -
     """Return how vectors are to be made: as asked, else as the model says. Raises: UserError."""
     own = read_sentence_files(folder)[0] or SentenceConfig("mean")
     if pooling and pooling not in POOLINGS:
-        template = marked("engine", "There is no pooling named {kind}; there are {kinds}.")
+        template = marked("engine", "There is no pooling named {kind}. Choose one of: {kinds}.")
         raise UserError(template, kind=pooling, kinds=", ".join(POOLINGS))
     longest = read_config(folder).max_position_embeddings
     return SentenceConfig(
@@ -236,5 +234,5 @@ def _left_out(folder: Path, tensors: dict[str, Tensor]) -> Iterator[Sentence]:
     with open_weights(folder) as stored:
         left = [name for name in stored.infos if names.full_name(names.plain_name(name)) not in tensors]
     if left := [name for name in left if not names.is_buffer(name)]:
-        template = marked("engine", "Ignored, for it is no part of BERT: {names} ({count} tensors).")
+        template = marked("engine", "Ignored because BERT has no use for them: {names} ({count} tensors).")
         yield Sentence(template, {"names": some_of(left, 3), "count": len(left)})

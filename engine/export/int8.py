@@ -37,28 +37,33 @@ from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import evaluate_file
 
 VALIDATION = "validation"
-_QUANTIZING = marked("engine", "Making 8-bit numbers")
+_QUANTIZING = marked("engine", "Converting to 8-bit numbers")
 _MEASURING = marked("engine", "Measuring both graphs")
 _HIDDEN_EVERY = 7  # of the pieces of a text, where hidden words are what is right
-_SIZES = marked("engine", "In 8-bit numbers {small:.1f} MB in the place of {whole:.1f} MB.")
+_SIZES = marked("engine", "With 8-bit numbers {small:.1f} MB instead of {whole:.1f} MB.")
 _BOTH = marked(
     "engine",
-    "Measured on {count:,} {on}: {metric} {whole} whole, {small} in 8 bits. {others:,} answers differ: "
-    "{lost:,} that were right are wrong, {won:,} that were wrong are right.",
+    "Measured on {count:,} {on}: {metric} {whole} at full precision, {small} in 8 "
+    "bits. {others:,} answers differ: {lost:,} became wrong, {won:,} became right.",
 )
-_NUMBERS = marked("engine", "Measured on {count:,} {on}: {metric} {whole} whole, {small} in 8 bits.")
+_NUMBERS = marked(
+    "engine", "Measured on {count:,} {on}: {metric} {whole} at full precision, {small} in 8 bits."
+)
 _UNKNOWN = marked(
     "engine",
-    "What that costs is not known: the model comes from no run here, and no labelled file was named. "
-    "{same:.1%} of its answers to {count} texts are the same.",
+    "The cost is not known, since the model is not from a run here and no labelled "
+    "file was named. {same:.1%} of its answers to {count} texts are the same.",
 )
 _NUMBERS_UNKNOWN = marked(
     "engine",
-    "What that costs is not known: the model comes from no run here, and no labelled file was named. Its "
-    "numbers for {count} texts differ by {mean:.2g} on average, by {most:.2g} at most.",
+    "The cost is not known, since the model is not from a run here and no labelled "
+    "file was named. Its numbers for {count} texts differ by {mean:.2g} on average, "
+    "by {most:.2g} at most.",
 )
 _VECTORS = marked(
-    "engine", "The vectors of {count} texts point the same way: a cosine of {mean:.3f}, {least:.3f} at least."
+    "engine",
+    "The vectors of {count} texts point the same way, with a mean cosine of "
+    "{mean:.3f} and a lowest of {least:.3f}.",
 )
 
 
@@ -162,7 +167,7 @@ def _measured(
         if data is not None
         else None
     )
-    on = on or Sentence(marked("engine", "texts that the run kept for validation"))
+    on = on or Sentence(marked("engine", "validation texts of the run"))
     return _of_both(scored, Small(path, export, (size,)), on)
 
 
@@ -229,7 +234,7 @@ def _of_words(
     values: dict[str, Any] = {
         "metric": "accuracy",
         "count": count,
-        "on": Sentence(marked("engine", "hidden words")),
+        "on": Sentence(marked("engine", "masked words")),
     }
     values |= {"whole": _told(*found[0]), "small": _told(*found[1]), "others": others}
     values |= {"lost": int((whole & ~eight).sum()), "won": int((eight & ~whole).sum())}

@@ -60,12 +60,13 @@ class OnnxExport:
         """What was checked, for a person."""
         template = marked(
             "engine",
-            "{megabytes:.1f} MB; onnxruntime answers as Cloze does within {difference:.1g}, at 3 shapes and "
-            "on {count} texts.",
+            "{megabytes:.1f} MB. onnxruntime answers as Cloze does within {difference:.1g}, "
+            "at 3 shapes and on {count} texts.",
         )
         values = {"megabytes": self.num_bytes / 1e6, "difference": self.difference, "count": self.num_texts}
         beside = marked(
-            "engine", "answer.py, the program with it, answers {count} texts and pairs as Cloze does."
+            "engine",
+            "answer.py, the program that comes with it, answers {count} texts and pairs as Cloze does.",
         )
         return (Sentence(template, values), Sentence(beside, {"count": self.num_answered}))
 
@@ -151,6 +152,8 @@ def _compared(
             read = read_part(graph, here, batch)
             largest = max(largest, float(np.abs(here[read] - there[read]).max(initial=0.0)))
     if not largest <= TOLERANCE:
-        template = marked("engine", "onnxruntime answers differently, by {difference:.2g}; nothing is kept.")
+        template = marked(
+            "engine", "onnxruntime answers differently, by {difference:.2g}, so nothing was kept."
+        )
         raise ModelError(template, difference=largest)
     return largest

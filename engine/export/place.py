@@ -34,7 +34,7 @@ def check_new(out: Path, known: Collection[str] = ()) -> None:
     with explained(out):
         is_free = not out.exists() or (out.is_dir() and {one.name for one in out.iterdir()} <= set(known))
     if not is_free:
-        raise UserError(marked("engine", "{path} is there already. Choose a new folder."), path=out)
+        raise UserError(marked("engine", "{path} already exists. Choose a new folder."), path=out)
 
 
 @contextmanager

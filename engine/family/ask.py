@@ -61,8 +61,8 @@ class Family:
             raise ModelError(
                 marked(
                     "engine",
-                    "There is no trained member of a family in {path}. Train one by: python -m engine family "
-                    "--text FILE --minutes 8 --out {path}",
+                    "There is no trained member of a family in {path}. Train one with: python -m "
+                    "engine family --text FILE --minutes 8 --out {path}",
                 ),
                 path=folder,
             )
@@ -79,7 +79,7 @@ class Family:
             raise UserError(marked("engine", "There is no text. Write a sentence with a [MASK]."))
         if len(ids) > MOST_WORDS:
             raise UserError(
-                marked("engine", "The text has {count} words; at most {most} are read. Shorten it."),
+                marked("engine", "The text has {count} words, and at most {most} are read. Shorten it."),
                 count=len(ids),
                 most=MOST_WORDS,
             )
@@ -118,8 +118,8 @@ class Family:
             raise UserError(
                 marked(
                     "engine",
-                    "The text has {count} blanks. Write it with one [MASK] in the place of a word, such as: "
-                    "The [MASK] flows into the sea.",
+                    "The text has {count} blanks. Write it with one [MASK] in place of a word, such "
+                    "as: The [MASK] flows into the sea.",
                 ),
                 count=len(places),
             )

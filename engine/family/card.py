@@ -21,14 +21,14 @@ from engine.train.gains import aligned
 CANNOT = "n/a"
 INFORMED = marked(
     "engine",
-    "BERT began with what counting tells of the whole text, which took none of its minutes.",
+    "BERT began with counts over the whole text, which took none of its minutes.",
 )
-BY_FREQUENCY = marked("engine", "{members} began with how frequent each word is, else at random.")
+BY_FREQUENCY = marked("engine", "{members} began with the frequencies of words, everything else at random.")
 RANDOM = marked("engine", "{members} began at random.")
 ONE_TRAINING = marked(
     "engine",
-    "Each model was trained once. Intervals and p-values are of the texts that were drawn: they do not tell "
-    "what another training of the same model would reach.",
+    "Each model was trained once. Intervals and p-values cover the texts that were "
+    "drawn, not what another training of the same model would reach.",
 )
 
 
@@ -58,7 +58,7 @@ def table(report: Mapping[str, Any]) -> list[str]:
 
 
 ON_BLANKS = (marked("engine", "Blanks filled"), marked("engine", "Perplexity, words in the blanks"))
-ANALOGIES, NEXT_SENTENCE = marked("engine", "Analogies"), marked("engine", "Next sentence told")
+ANALOGIES, NEXT_SENTENCE = marked("engine", "Analogies"), marked("engine", "Next sentence recognized")
 SAME_SENSE = marked("engine", "Nearest sentence has the same sense")
 PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any number
 
@@ -141,22 +141,22 @@ def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
 
 _ABOUT_TEXT = (
     "All were trained on {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
-    "words; every other word is [UNK] to each of them. What they reached has 95 % intervals. **Bold** are "
-    "the best and those that are not clearly worse by a paired test over the same questions, with Holm's "
-    "correction over the members; never who is not above chance. Perplexity from the left and "
-    "pseudo-perplexity from both sides are not to be compared: one predicts a word from what comes before "
-    "it, the other from all the rest. The words in the blanks are guessed by all who give probabilities, "
-    "each from what it may see, among the known words alone."
+    "words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best and those "
+    "that are not clearly worse by a paired test over the same questions, with Holm's correction over the "
+    "members, but never a member that is not above chance. Perplexity from the left and pseudo-perplexity "
+    "from both sides cannot be compared: one predicts a word from what comes before it, the other from all "
+    "the rest. The words in the blanks are guessed by all members that give probabilities, each from what "
+    "it may see, among the known words only."
 )
 _ABOUT_MEMBERS = (
-    "BERT reads pairs of sentences and hides 15 % of the words. GPT is the first one, with the norm after "
+    "BERT reads pairs of sentences and masks 15 % of the words. GPT is the first one, with the norm after "
     "each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim's."
 )
 _ABOUT_TABLE = (
-    "Vectors are compared by their cosine: of words, or of the mean of a sentence's places or words. A "
-    "question with a word beyond the vocabulary is skipped. By chance half of the next sentences are told, "
-    "and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and who sees one side alone "
-    "has no pseudo-perplexity."
+    "Vectors are compared by their cosine, for words or for the mean over a sentence's positions or words. "
+    "A question with a word beyond the vocabulary is skipped. By chance, half of the next sentences are "
+    "right, and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and a member that sees "
+    "only one side has no pseudo-perplexity."
 )
 _TITLES = {
     HOLDS: "Confirmed",
@@ -178,7 +178,7 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
     head = ("question", *(ABOUT[name].said for name in names))
     rows = ((_asked(line), *(_marked(line, name) for name in names)) for line in lines(report))
     yield from _table(head, rows)
-    yield from ("## What is said of them, and the verdict", "")
+    yield from ("## Claims and verdicts", "")
     yield from (ONE_TRAINING, "")
     every = judged_of(report)
     for verdict in VERDICTS:

@@ -60,7 +60,8 @@ def load_member(folder: Path) -> Member:
     name = document.get("member")
     if name not in ABOUT:
         raise ModelError(
-            marked("engine", "{path} is not a member of a family: its config.json names none."), path=folder
+            marked("engine", "{path} is not a member of a family, because its config.json names none."),
+            path=folder,
         )
     sizes = [document.get(size) for size in SIZES]
     if not all(

@@ -18,13 +18,13 @@ from engine.family.members import ABOUT, ALL, LEFT, MASK, NEAR, NUM_SPECIALS, UN
 _STOPS = " .,;:!?。，；：！？"
 SAME = 1e-5  # two answers that differ by less are one
 MOST_TRIED = 8  # neighbours that are hidden too
-_LEFT = marked("engine", "Without “{rest}” it guesses just the same: “{word}”.")
-_BAG = marked("engine", "Backwards, “{text}”, it guesses just the same: “{word}”.")
-_SIDES = marked("engine", "Left alone says “{left}”, right alone “{right}”: neither has read the other.")
+_LEFT = marked("engine", "Without “{rest}” its guess is the same: “{word}”.")
+_BAG = marked("engine", "Backwards, “{text}”, its guess is the same: “{word}”.")
+_SIDES = marked("engine", "Left alone gives “{left}”, right alone “{right}”. Neither has read the other.")
 _APART = marked(
     "engine",
-    "With “{hidden}” hidden too, it guesses “{first}” and “{second}”. With “{first}” put in, the second "
-    "guess is “{then}”.",
+    "With “{hidden}” masked too, it guesses “{first}” and “{second}”. With “{first}” "
+    "filled in, the second guess is “{then}”.",
 )
 
 

@@ -57,27 +57,28 @@ ABOUT = {
         About(
             "ngram", "n-gram", 1995, "Kneser and Ney 1995", COUNTS, LEFT, 4, PROBABILITY, NOTHING,
             marked("engine", "left, 4 words"),
-            marked("engine", "Knows only runs of words that it has counted, and sees nothing at the right."),
+            marked("engine", ("Knows only sequences of words that it has counted, and sees nothing to the "
+"right.")),
         ),
         About(
             "nnlm", "NNLM", 2003, "Bengio et al. 2003", WORD_VECTORS, LEFT, 5, PROBABILITY, FREQUENCIES,
             marked("engine", "left, 5 words"),
-            marked("engine", "Sees five words back and never ahead."),
+            marked("engine", "Sees five words back and none ahead."),
         ),
         About(
             "cbow", "CBOW", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
             marked("engine", "near, no order"),
-            marked("engine", "Reads a bag of words: “dog bites man” is “man bites dog”."),
+            marked("engine", "Reads a bag of words: “dog bites man” equals “man bites dog”."),
         ),
         About(
             "skipgram", "skip-gram", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
             marked("engine", "near, no order"),
-            marked("engine", "Gives similarity, not probability, and knows no order."),
+            marked("engine", "Gives similarity, not probability, and ignores word order."),
         ),
         About(
             "glove", "GloVe", 2014, "Pennington et al. 2014", WORD_VECTORS, ALL, 0, LIKENESS, AT_RANDOM,
             marked("engine", "all, no order"),
-            marked("engine", "Has one vector for “bank”, whether of money or of a river."),
+            marked("engine", "Has one vector for “bank”, whether for money or a river."),
         ),
         About(
             "elmo", "ELMo", 2018, "Peters et al. 2018", PLACE_VECTORS, SIDES, 0, PROBABILITY, FREQUENCIES,
@@ -87,12 +88,12 @@ ABOUT = {
         About(
             "gpt", "GPT", 2018, "Radford et al. 2018", PLACE_VECTORS, LEFT, 0, PROBABILITY, AT_RANDOM,
             marked("engine", "left, all of it"),
-            marked("engine", "Writes on from the left; cannot look ahead."),
+            marked("engine", "Writes from left to right and cannot look ahead."),
         ),
         About(
             "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY, AT_RANDOM,
             marked("engine", "both at once"),
-            marked("engine", "Cannot continue a text; guesses each blank by itself."),
+            marked("engine", "Cannot continue a text, and guesses each blank on its own."),
         ),
     )
 }  # fmt: skip

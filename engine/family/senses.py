@@ -126,7 +126,7 @@ def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, MemberS
     """
     number = family.word(word)
     if len(texts) < 2:
-        raise UserError(marked("engine", "Give two sentences or more in which the word stands."))
+        raise UserError(marked("engine", "Give two or more sentences that contain the word."))
     read = [family.words(text) for text in texts]
     for text, words in zip(texts, read, strict=True):
         if number not in words:

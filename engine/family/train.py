@@ -199,7 +199,7 @@ def _check_folder(config: FamilyConfig, folder: Path) -> None:
                 marked(
                     "engine",
                     "The family in {path} was begun with other settings ({names}). Name a new "
-                    "folder, or continue it as it is: python -m engine resume {path}",
+                    "folder, or continue it unchanged: python -m engine resume {path}",
                 ),
                 path=folder,
                 names=", ".join(other),
@@ -215,7 +215,7 @@ def _member(
 ) -> Generator[Event, None, float]:
     """Bring one member to its end, whatever was done of it; return the seconds that it learned."""
     values = {"member": ABOUT[config.family.members].said}
-    note = Noted(sentence=Sentence(marked("engine", "{member} learns."), values), level="fine")
+    note = Noted(sentence=Sentence(marked("engine", "Training {member}"), values), level="fine")
     begin = partial(_begun, config, place, setup, text)
     return (yield from finished_run(place, begin, note, go_on=lambda _: begin()))
 

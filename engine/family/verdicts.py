@@ -23,7 +23,7 @@ VERDICTS = (HOLDS, DOES_NOT, OPEN, NO_VERDICT)  # in the order in which they are
 FILLED = marked("engine", "share of blanks filled")
 LOGS = marked("engine", "mean log-probability")
 RANKED = marked("engine", "rank correlation")
-ANSWERED = marked("engine", "share of texts answered rightly")
+ANSWERED = marked("engine", "share of correct answers")
 LEAST = {FILLED: 0.01, LOGS: 0.05, RANKED: 0.02, ANSWERED: 0.01}  # a smaller difference is none to speak of
 
 
@@ -48,14 +48,14 @@ class Statement:
 IN_A_ROW = Statement(
     marked(
         "engine",
-        "Two blanks in a row: the second is predicted better once the first is filled, so guessing "
-        "both at once, each for itself, loses something.",
+        "Of two blanks in a row, the second is predicted better once the first is "
+        "filled. Guessing both at once, independently, loses something.",
     ),
     *(LOGS, "bert", "bert"),
     marked("engine", "Filling two blanks independently loses something"),
 )
 RAW_CLS = Statement(
-    marked("engine", "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better."),
+    marked("engine", "The raw [CLS] is a poor sentence vector. The mean over BERT's positions is better."),
     *(RANKED, "bert", "bert"),
     marked("engine", "BERT’s mean vector beats its [CLS] vector"),
 )
@@ -88,28 +88,39 @@ BOTH_SIDES = (
 )
 OVER_AVERAGES = (
     Statement(
-        marked("engine", "The mean of BERT's places tells more than averaged word vectors (NNLM)."),
+        marked("engine", "The mean over BERT's positions says more than averaged word vectors (NNLM)."),
         *(RANKED, "bert", "nnlm"),
         marked("engine", "BERT’s mean vector beats averaged NNLM vectors"),
     ),
     Statement(
-        marked("engine", "The mean of BERT's places tells more than averaged word vectors (CBOW)."),
+        marked("engine", "The mean over BERT's positions says more than averaged word vectors (CBOW)."),
         *(RANKED, "bert", "cbow"),
         marked("engine", "BERT’s mean vector beats averaged CBOW vectors"),
     ),
     Statement(
-        marked("engine", "The mean of BERT's places tells more than averaged word vectors (skip-gram)."),
+        marked("engine", "The mean over BERT's positions says more than averaged word vectors (skip-gram)."),
         *(RANKED, "bert", "skipgram"),
         marked("engine", "BERT’s mean vector beats averaged skip-gram vectors"),
     ),
     Statement(
-        marked("engine", "The mean of BERT's places tells more than averaged word vectors (GloVe)."),
+        marked("engine", "The mean over BERT's positions says more than averaged word vectors (GloVe)."),
         *(RANKED, "bert", "glove"),
         marked("engine", "BERT’s mean vector beats averaged GloVe vectors"),
     ),
 )
 SAID = {one.text: one for one in (IN_A_ROW, RAW_CLS, TUNED, FROZEN, COUNTED, *BOTH_SIDES, *OVER_AVERAGES)}
-SAID[IN_A_ROW.text.replace("predicted", "foreseen")] = IN_A_ROW  # as older reports say it
+_EARLIER = {  # what older reports say, and what is said now
+    "Two blanks in a row: the second is foreseen better once the first is filled, so guessing both at once, "
+    "each for itself, loses something.": IN_A_ROW.text,
+    "Two blanks in a row: the second is predicted better once the first is filled, so guessing both at once, "
+    "each for itself, loses something.": IN_A_ROW.text,
+    "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better.": RAW_CLS.text,
+    **{
+        one.text.replace("mean over BERT's positions says", "mean of BERT's places tells"): one.text
+        for one in OVER_AVERAGES
+    },
+    "share of texts answered rightly": ANSWERED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +192,9 @@ def document_of(found: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
 
 
 def _read(one: Mapping[str, Any]) -> Claim:
-    names = ("claim", "measure", "first", "second", "difference", "low", "high", "count")
+    names = ("first", "second", "difference", "low", "high", "count")
     given = {name: one[name] for name in names}
+    given |= {name: _EARLIER.get(one[name], one[name]) for name in ("claim", "measure")}
     p_value = one.get("p_value")
     return Claim(**given, p_value=_p_value(one) if p_value is None else float(p_value))
 
@@ -199,7 +211,7 @@ def _withheld(said: Statement | None, informed: bool, at_start: Collection[str])
         return Sentence(
             marked(
                 "engine",
-                "BERT alone began with counts of the whole text, which may make all the difference.",
+                "Only BERT began with counts over the whole text, which may explain the whole difference.",
             ),
             {},
         )
@@ -208,9 +220,7 @@ def _withheld(said: Statement | None, informed: bool, at_start: Collection[str])
     slow = next((name for name in (said.first, said.second) if name in at_start), None)
     if slow is None:
         return None
-    template = marked(
-        "engine", "{member} guesses no better than the frequencies of words do: it has not learned yet."
-    )
+    template = marked("engine", "{member} guesses no better than word frequencies: it has not learned yet.")
     return Sentence(template, {"member": ABOUT[slow].said})
 
 
@@ -223,7 +233,7 @@ def _verdict(one: Claim, p_value: float, count: int) -> JudgedClaim:
         return JudgedClaim(one, OPEN, p_value)
     if p_value >= SURE:
         template = marked(
-            "engine", "Of {count} claims together, chance alone makes one as clear as this too often."
+            "engine", "Among {count} claims, chance alone too often gives one as clear as this."
         )
         return JudgedClaim(one, OPEN, p_value, Sentence(template, {"count": count}))
     return JudgedClaim(one, HOLDS if one.difference > 0 else DOES_NOT, p_value)

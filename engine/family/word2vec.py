@@ -62,8 +62,8 @@ def import_gensim() -> Any:
         raise UserError(
             marked(
                 "engine",
-                "CBOW and skip-gram are trained by gensim, which is not installed, so they are "
-                "skipped. To have them: pip install 'cloze-workbench[family]'.",
+                "CBOW and skip-gram are trained with gensim. It is not installed, so they are "
+                "skipped. To add them: pip install 'cloze-workbench[family]'",
             )
         ) from error
     return Trained

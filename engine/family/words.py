@@ -70,7 +70,7 @@ def read_analogies(path: Path) -> list[tuple[str, str, str, str]]:
     if not four:
         raise DataError(
             marked(
-                "engine", "{path} holds no analogies: a line has four words, such as king man queen woman."
+                "engine", "{path} holds no analogies. A line has four words, such as king man queen woman."
             ),
             path=path,
         )
@@ -88,7 +88,7 @@ def read_pairs(path: Path) -> list[tuple[str, str, float]]:
             continue  # a heading, or an empty line
     if len(found) < 3:
         raise DataError(
-            marked("engine", "{path} holds no pairs of words: a line has two words and their similarity."),
+            marked("engine", "{path} holds no pairs of words. A line has two words and their similarity."),
             path=path,
         )
     return found
@@ -117,8 +117,8 @@ def answered(family: Family, path: Path) -> tuple[bool, dict[str, WordFileScore]
             raise DataError(
                 marked(
                     "engine",
-                    "{path} holds no questions about words: a line has four words, such as king "
-                    "man queen woman, or two words and their similarity, a number.",
+                    "{path} holds no questions about words. A line has four words, such as king man "
+                    "queen woman, or two words and their similarity, a number.",
                 ),
                 path=path,
             ) from error
@@ -198,4 +198,4 @@ def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dic
 def check_has_vectors(family: Family) -> None:
     """Refuse a family none of whose members has vectors. Raises: UserError."""
     if not any(isinstance(member, HasVectors) for member in family.members.values()):
-        raise UserError(marked("engine", "No member of this family has vectors of words: an n-gram counts."))
+        raise UserError(marked("engine", "No member of this family has word vectors: an n-gram only counts."))

@@ -26,7 +26,7 @@ def answer(asked: Line, tell: Tell) -> Any:
         found = look(client, asked["name"], asked["revision"], Path(asked["folder"]), tell, parts)
         if client.guard.withheld:
             template = marked(
-                "engine", "Your token was not sent to {host}, which is not the hub that it is for."
+                "engine", "Your token was not sent to {host}, which is not the hub that it belongs to."
             )
             tell("noted", Sentence(template, {"host": client.guard.withheld}))
         return found

@@ -41,7 +41,10 @@ class HubSettings:
     def __post_init__(self) -> None:
         if self.mirror and not is_address(self.mirror):
             raise UserError(
-                marked("engine", "The mirror {mirror} is no address. It begins with https:// or http://."),
+                marked(
+                    "engine",
+                    "The mirror {mirror} is not an address. An address begins with https:// or http://.",
+                ),
                 mirror=self.mirror,
             )
 
@@ -81,14 +84,14 @@ def parse_name(text: str, revision: str = "") -> tuple[str, str]:
         raise UserError(
             marked(
                 "engine",
-                "{name} is no name of a published model. One looks like bert-base-chinese or "
-                "google-bert/bert-base-uncased.",
+                "{name} is not the name of a published model. One looks like bert-base-chinese "
+                "or google-bert/bert-base-uncased.",
             ),
             name=text.strip() or '""',
         )
     if revision and (not _REVISION.fullmatch(revision) or ".." in revision):
         raise UserError(
-            marked("engine", "{revision} is no revision: a branch, a tag or a commit."), revision=revision
+            marked("engine", "{revision} is not a revision: a branch, a tag or a commit."), revision=revision
         )
     return name, revision
 

@@ -59,7 +59,7 @@ def downloading(
         raise look.problem
     if is_here(out, look.name, look.commit, look.sizes):
         yield Noted(
-            sentence=Sentence(marked("engine", "{path} holds it already."), {"path": out}), level="fine"
+            sentence=Sentence(marked("engine", "{path} already holds it."), {"path": out}), level="fine"
         )
         yield Finished(path=out, seconds=time.monotonic() - began)
         return
@@ -114,7 +114,7 @@ def _fetching(look: PublishedModel, part: Path, settings: HubSettings) -> Steps[
             files: dict[str, Any] = end.value
             return files
         except Silent:
-            template = marked("engine", "Xet sends nothing any more. {host} is asked by plain HTTP instead.")
+            template = marked("engine", "Xet sends nothing more. Plain HTTP to {host} is used instead.")
             yield Noted(sentence=Sentence(template, {"host": look.host}))
             settings = replace(settings, transport="http")
             steps = asking(settings, question)
@@ -161,7 +161,7 @@ def _open_once(part: Path, look: PublishedModel) -> list[Sentence]:
         shutil.rmtree(part, ignore_errors=True)  # it is what its hub has: another try would bring the same
         raise renamed(error, part, partial(published, look.name)) from error
     left = [str(one.what) for one in inventory.leftovers]
-    template = marked("engine", "Ignored when it is opened, for it is no part of BERT here: {names}.")
+    template = marked("engine", "Ignored when opened, because BERT has no use for them here: {names}.")
     return [*([Sentence(template, {"names": left})] if left else []), *vocabulary.notes]
 
 

@@ -99,7 +99,7 @@ def _about(client: Client, name: str, revision: str, tell: Tell) -> HubModel:
         if not is_unreachable(error) or (found := client.cached(name, revision)) is None:
             raise
         if not _is_offline(error):
-            template = marked("engine", "{host} cannot be reached. What this computer's cache holds is used.")
+            template = marked("engine", "{host} cannot be reached. The cache of this computer is used.")
             tell("noted", Sentence(template, {"host": client.host}))
         return found
 
@@ -168,7 +168,7 @@ def _fetch_one(
         if copy_file(origin, target, file, moved):
             return
         if about.cache:
-            template = marked("engine", "{path} in the cache is not what its checksum says. Remove it there.")
+            template = marked("engine", "{path} in the cache does not match its checksum. Remove it there.")
             raise UserError(template, path=origin)
     file, url, headers, xet = client.headed(about, name)
     is_small = not name.endswith((".safetensors", ".bin"))
@@ -186,7 +186,7 @@ def _fetch_one(
     except UserError:
         raise
     except Exception as error:  # Xet promises no kinds of errors; its host is in what it says
-        template = marked("engine", "Xet failed ({reason}). {host} is asked by plain HTTP instead.")
+        template = marked("engine", "Xet failed ({reason}). Plain HTTP to {host} is used instead.")
         tell("noted", Sentence(template, {"reason": " ".join(str(error).split()), "host": host_of(url)}))
         moved.add(before - moved.done)
         fetch_file(replace(source, xet=None), target, client, moved)

@@ -63,9 +63,7 @@ class FileChoice:
 def choose(there: Collection[str], name: str) -> FileChoice:
     """Return what is needed of the files of a model. Raises: ModelError where it is none for Cloze."""
     if "config.json" not in there:
-        raise ModelError(
-            marked("engine", "{name} holds no config.json, so it is no model that Cloze can open."), name=name
-        )
+        raise ModelError(marked("engine", "{name} holds no config.json, so Cloze cannot open it."), name=name)
     weights = next((one for one in WEIGHTS if one in there), "")
     if not weights:
         other = next((what for end, what in _OTHERS.items() if any(one.endswith(end) for one in there)), "")
@@ -75,7 +73,7 @@ def choose(there: Collection[str], name: str) -> FileChoice:
         raise ModelError(marked("engine", "{name} holds no weights."), name=name)
     if "vocab.txt" not in there and "tokenizer.json" not in there:
         template = marked(
-            "engine", "{name} holds no vocab.txt and no tokenizer.json, so it can read no text."
+            "engine", "{name} holds no vocab.txt and no tokenizer.json, so it cannot read text."
         )
         raise ModelError(template, name=name)
     return FileChoice(tuple(one for one in SMALL if one in there), weights)
@@ -87,7 +85,9 @@ def shards_of(index: object, name: str) -> tuple[str, ...]:
     named = set(table.values()) if isinstance(table, dict) and _all_text(table.values()) else set()
     if not named or len(named) > MOST_SHARDS or not all(map(_SHARD.fullmatch, named)):
         raise ModelError(
-            marked("engine", "The list of weights of {name} is damaged or names files that it may not."),
+            marked(
+                "engine", "The list of weights of {name} is damaged, or names files that are not allowed."
+            ),
             name=name,
         )
     return tuple(sorted(named))

@@ -79,8 +79,8 @@ class _Counted(httpx2.SyncByteStream):
             if count > MOST_ANSWER:
                 template = marked(
                     "engine",
-                    "{host} answers with more than {most} MB, as no model hub does. Check the address of the "
-                    "mirror.",
+                    "{host} answers with more than {most} MB, which no model hub does. Check the "
+                    "address of the mirror.",
                 )
                 raise UserError(template, host=host_of(self._request.url), most=MOST_ANSWER // 2**20)
             yield piece

@@ -58,7 +58,7 @@ def discard(out: Path) -> None:
     """Throw away what has come of a model so far. Raises: UserError: somebody fetches it now."""
     part = part_of(out)
     if is_locked(part / LOCK):
-        raise UserError(marked("engine", "{path} is being fetched now. Cancel that first."), path=out)
+        raise UserError(marked("engine", "{path} is being downloaded now. Cancel that first."), path=out)
     with explained(part):
         shutil.rmtree(part, ignore_errors=True)
 

@@ -23,7 +23,8 @@ def _check_endpoint(settings: HubSettings) -> None:
     said = os.environ.get("HF_ENDPOINT", "")
     if said and not settings.mirror and not is_address(said):
         template = marked(
-            "engine", "HF_ENDPOINT is {value}, which is no address. It begins with https:// or http://."
+            "engine",
+            "HF_ENDPOINT is {value}, which is not an address. An address begins with https:// or http://.",
         )
         raise UserError(template, value=said)
 

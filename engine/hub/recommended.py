@@ -31,7 +31,7 @@ RECOMMENDED = (
     ),
     RecommendedModel(
         "google-bert/bert-base-cased", 108, _ENGLISH, "apache-2.0",
-        marked("engine", "Names and parts of speech, where capital letters tell"),
+        marked("engine", "Names and parts of speech, where capital letters matter"),
     ),
     RecommendedModel(
         "google-bert/bert-base-chinese", 103, _CHINESE, "apache-2.0",
@@ -39,7 +39,7 @@ RECOMMENDED = (
     ),
     RecommendedModel(
         "hfl/chinese-bert-wwm-ext", 103, _CHINESE, "apache-2.0",
-        marked("engine", "As bert-base-chinese, from more text and with whole words hidden"),
+        marked("engine", "Like bert-base-chinese, but from more text and with whole words masked"),
     ),
     RecommendedModel(
         "hfl/rbt3", 38, _CHINESE, "apache-2.0",
@@ -47,11 +47,11 @@ RECOMMENDED = (
     ),
     RecommendedModel(
         "google-bert/bert-base-multilingual-cased", 178, _MANY, "apache-2.0",
-        marked("engine", "Languages that have no BERT of their own, and several at once"),
+        marked("engine", "Languages without a BERT of their own, and several at once"),
     ),
     RecommendedModel(
         "google/bert_uncased_L-2_H-128_A-2", 4.4, _ENGLISH, "apache-2.0",
-        marked("engine", "BERT-tiny: to try things out within a minute"),
+        marked("engine", "BERT-tiny: for trying things out within a minute"),
     ),
     RecommendedModel(
         "google/bert_uncased_L-4_H-512_A-8", 28.8, _ENGLISH, "apache-2.0",
@@ -67,7 +67,7 @@ RECOMMENDED = (
     ),
     RecommendedModel(
         "dslim/bert-base-NER", 108, _ENGLISH, "mit",
-        marked("engine", "Already taught to find persons, places and organisations"),
+        marked("engine", "Already trained to find persons, places and organisations"),
     ),
     RecommendedModel(
         "google-bert/bert-base-german-cased", 109, _GERMAN, "mit",

@@ -94,7 +94,7 @@ def explained(
         return UserError(
             marked(
                 "engine",
-                "Cloze is set to work offline, and {name} is not whole in the cache of this computer.",
+                "Cloze works offline, and {name} is not complete in the cache of this computer.",
             ),
             name=name,
         )
@@ -123,8 +123,9 @@ def _of_withheld(said: HostRefusal, name: str) -> UserError:
     return UserError(
         marked(
             "engine",
-            "{host} does not give {name} to you ({status}). Your token was not sent, for this is not the hub "
-            "that it is for. Allow that under “How it is asked”, or with --send-token.",
+            "{host} does not give you {name} ({status}). Your token was not sent, because it "
+            "belongs to another hub. Allow that under “Download options”, or with "
+            "--send-token.",
         ),
         host=said.host,
         name=name,
@@ -144,8 +145,8 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
         return UserError(
             marked(
                 "engine",
-                "{host} does not give {name} to you ({status}). If its page there asks to accept terms, do "
-                "so, and sign in with: hf auth login.",
+                "{host} does not give you {name} ({status}). If its page asks you to accept "
+                "terms, do so, and sign in with: hf auth login",
             ),
             **values,
         )
@@ -153,8 +154,8 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
         return UserError(
             marked(
                 "engine",
-                "{host} gives {name} only to those who have accepted its terms ({status}). Accept them on "
-                "its page there, and sign in with: hf auth login.",
+                "{host} gives {name} only to those who have accepted its terms ({status}). "
+                "Accept them on its page, and sign in with: hf auth login",
             ),
             **values,
         )
@@ -162,8 +163,8 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
         return UserError(
             marked(
                 "engine",
-                "{host} does not show {name} to you ({status}): there is none of that name, or it is "
-                "private. Check the name, or sign in with: hf auth login.",
+                "{host} does not show you {name} ({status}). It does not exist, or it is "
+                "private. Check the name, or sign in with: hf auth login",
             ),
             **values,
         )
@@ -171,7 +172,7 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
         template = marked("engine", "{host} does not have the file {file} of {name} ({status}).")
         return UserError(template, file=said.file, **values)
     if said.status in (404, 410) or said.code == "RepoNotFound":
-        template = marked("engine", "{host} knows no model {name} ({status}). Check how it is spelled.")
+        template = marked("engine", "{host} has no model named {name} ({status}). Check the spelling.")
         return UserError(template, **values)
     if said.status == 429:
         if said.wait_s is None:
@@ -188,7 +189,7 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
         template = marked("engine", "{host} refuses to continue a file of {name} where it ended ({status}).")
         return UserError(template, **values)
     if said.status >= 500:
-        template = marked("engine", "{host} has a fault of its own ({status}). Try again later.")
+        template = marked("engine", "{host} has an error of its own ({status}). Try again later.")
         return UserError(template, **values)
     return UserError(marked("engine", "{host} refuses {name} ({status})."), **values)
 
@@ -202,8 +203,8 @@ def _of_cut(error: TransferCut) -> UserError:
     return UserError(
         marked(
             "engine",
-            "{host} stops sending {file} after {done:,} of {size:,} bytes. What is here is kept: "
-            "continue later, or choose a mirror.",
+            "{host} stops sending {file} after {done:,} of {size:,} bytes. The bytes so far "
+            "are kept. Continue later, or choose a mirror.",
         ),
         host=error.host,
         file=error.file,
@@ -217,20 +218,22 @@ def _of_line(error: Exception, host: str) -> UserError:
         url = httpx2.URL(str(error.request.url))  # type: ignore[attr-defined]
         host = host_of(url) if url.host else host
     if isinstance(error, httpx2.ProxyError):
-        template = marked("engine", "The proxy of this computer lets nothing through to {host}: {reason}.")
+        template = marked("engine", "The proxy of this computer blocks {host}: {reason}.")
         return UserError(template, host=host, reason=_reason(error))
     if isinstance(error, httpx2.TimeoutException):
         template = marked("engine", "{host} does not answer in time. Continue later, or choose a mirror.")
         return UserError(template, host=host)
     if isinstance(error, httpx2.TooManyRedirects):
         return UserError(
-            marked("engine", "{host} sends from one address to the next without end."), host=host
+            marked("engine", "{host} redirects from one address to the next without end."), host=host
         )
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return UserError(marked("engine", "{host} sends to an address that is none for a model."), host=host)
+        return UserError(
+            marked("engine", "{host} redirects to an address that does not belong to a model."), host=host
+        )
     if isinstance(error, httpx2.ConnectError) and (proxy := _proxy_to(host)):
         template = marked(
-            "engine", "{host} cannot be reached by way of the proxy {proxy}: {reason}. Check the connection."
+            "engine", "{host} cannot be reached through the proxy {proxy}: {reason}. Check the connection."
         )
         return UserError(template, host=host, proxy=proxy, reason=_reason(error))
     if isinstance(error, httpx2.ConnectError):
@@ -239,7 +242,9 @@ def _of_line(error: Exception, host: str) -> UserError:
         )
         return UserError(template, host=host, reason=_reason(error))
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
-        template = marked("engine", "{host} hung up before all had come. Continue later, or choose a mirror.")
+        template = marked(
+            "engine", "{host} closed the connection too early. Continue later, or choose a mirror."
+        )
         return UserError(template, host=host)
     template = marked(
         "engine", "The connection to {host} broke: {reason}. Continue later, or choose a mirror."

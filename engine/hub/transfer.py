@@ -129,8 +129,8 @@ def fetch_file(source: FileSource, target: Path, client: Client, moved: Transfer
             raise UserError(
                 marked(
                     "engine",
-                    "What {host} sent as {file} is not what its checksum says, and was thrown away. Try "
-                    "again, or choose another mirror.",
+                    "{file} from {host} does not match its checksum, and was discarded. Try again, "
+                    "or choose another mirror.",
                 ),
                 host=source.host,
                 file=source.file.name,
@@ -267,8 +267,8 @@ def _refuse_size(source: FileSource, part: Path, size: int, host: str = "") -> N
     raise UserError(
         marked(
             "engine",
-            "{host} announced {file} with {announced} bytes and sends {size}. It was thrown away: try "
-            "again, or choose another mirror.",
+            "{host} announced {file} with {announced} bytes and sent {size}. The file was "
+            "discarded. Try again, or choose another mirror.",
         ),
         host=host or source.host,
         file=source.file.name,

@@ -62,13 +62,14 @@ _LACKS = {
     ),
     "next_sentence": marked(
         "engine",
-        "The model {name} was not trained on next sentences, so it cannot tell whether B follows A. Choose "
-        "another model, or pretrain this one further with next sentences.",
+        "The model {name} was not trained on next sentences, so it cannot say whether B "
+        "follows A. Choose another model, or pretrain this one further with next "
+        "sentences.",
     ),
     "labels": marked(
         "engine",
-        "The model {name} is no classifier, so it has no labels to choose from. Fine-tune it first, or "
-        "choose a fine-tuned model.",
+        "The model {name} is not a classifier, so it has no labels to choose from. "
+        "Fine-tune it first, or choose a fine-tuned model.",
     ),
 }
 
@@ -127,7 +128,7 @@ class ModelSummary:
             raise UserError(_NO_PAIR)
         if text_pair is not None and self.config.type_vocab_size < 2:
             raise UserError(
-                marked("engine", "The model {name} knows one segment only, so it cannot read pairs."),
+                marked("engine", "The model {name} knows only one segment, so it cannot read pairs."),
                 name=self.name,
             )
         encoding = self.wordpiece.encode(text, text_pair)
@@ -186,7 +187,7 @@ class LoadedModel:
             if stamps(folder) == before:
                 break
         else:
-            template = marked("engine", "{folder} is being written to. Open it once that has ended.")
+            template = marked("engine", "{folder} is being written to. Open it when that has ended.")
             raise ModelError(template, folder=folder)
         ready = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
         subject._whole.to(ready)

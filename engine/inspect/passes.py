@@ -44,7 +44,8 @@ def check_row(subject: LoadedModel, row: InputRow) -> InputRow:
     """Return the row. Raises: UserError if it is longer than the model reads."""
     if len(row.ids) > subject.max_length:
         template = marked(
-            "engine", "With its [MASK]s the text has {length} WordPieces; this model reads at most {most}."
+            "engine",
+            "With its [MASK]s the text has {length} WordPieces, but this model reads at most {most}.",
         )
         raise UserError(template, length=len(row.ids), most=subject.max_length)
     return row

@@ -70,7 +70,7 @@ class BertConfig:
         """Return tiny, mini, small, medium, base or large. Raises: ModelError for another name."""
         if name not in PRESETS:
             raise ModelError(
-                marked("engine", "There is no preset named {name}; there are {names}."),
+                marked("engine", "There is no preset named {name}. Choose one of: {names}."),
                 name=name,
                 names=", ".join(PRESETS),
             )
@@ -169,7 +169,7 @@ def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:
     labels = tuple(str(named[number]) for number in range(len(named)))
     if odd := [label for label in named.values() if not isinstance(label, str | int | float)]:
         raise ModelError(
-            marked("engine", "id2label in config.json gives {label}, which is no name of a label."),
+            marked("engine", "id2label in config.json gives {label}, which is not the name of a label."),
             label=str(odd[0]),
         )
     if (longest := max(map(len, labels), default=0)) > _MOST_IN_A_LABEL:
@@ -204,7 +204,7 @@ def _check(config: BertConfig) -> None:
             )
     if config.hidden_size % config.num_attention_heads:
         raise ModelError(
-            marked("engine", "A width of {width} cannot be shared out evenly to {heads} attention heads."),
+            marked("engine", "A width of {width} cannot be divided evenly among {heads} attention heads."),
             width=config.hidden_size,
             heads=config.num_attention_heads,
         )

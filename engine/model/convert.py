@@ -66,7 +66,7 @@ def converting(checkpoint: Path, out: Path, *, lowercase: bool | None = None) ->
     tensors = _published(read)
     kind, leftover = _kind(tensors)
     if leftover:
-        template = marked("engine", "Ignored, of heads that are not whole: {names}.")
+        template = marked("engine", "Ignored because their heads are incomplete: {names}.")
         notes.append(Sentence(template, {"names": listed(leftover)}))
         tensors = {name: value for name, value in tensors.items() if name not in leftover}
     labels = _labels(config, tensors)
@@ -94,7 +94,7 @@ def _write(
     (folder / "vocab.txt").write_bytes(vocabulary)
     wordpiece = WordPiece.from_vocab(folder / "vocab.txt", lowercase=lowercase)
     if len(wordpiece.tokens) > document["vocab_size"]:
-        template = marked("engine", "vocab.txt has {tokens} tokens, the weights are for {size}.")
+        template = marked("engine", "vocab.txt has {tokens} tokens, but the weights are for {size}.")
         raise ModelError(template, tokens=len(wordpiece.tokens), size=document["vocab_size"])
     write_json(folder / "config.json", document)
     save_tensors(folder / "model.safetensors", tensors)
@@ -102,7 +102,7 @@ def _write(
     report = _opened(folder, document["architectures"][0])
     notes = [*wordpiece.notes, *report.notes]
     if report.unexpected:
-        template = marked("engine", "Kept, though Cloze has no use for it: {names}.")
+        template = marked("engine", "Kept, though Cloze does not use it: {names}.")
         notes.append(Sentence(template, {"names": listed(report.unexpected)}))
     return notes
 
@@ -118,8 +118,8 @@ def _check_size(found: TensorFlowCheckpoint, size: int, config: BertConfig) -> N
     if size > 2 * 8 * whole + _SPARE:  # as float64, and as much again for heads of other kinds
         template = marked(
             "engine",
-            "The tensors of {name} take {size} MB, and those of the model that its config describes "
-            "{whole} MB. Copy or download both again.",
+            "The tensors of {name} take {size} MB, but those of the model that its config "
+            "describes take {whole} MB. Copy or download both again.",
         )
         megabytes = {"size": f"{size / 2**20:.0f}", "whole": f"{4 * whole / 2**20:.0f}"}
         raise ModelError(template, name=f"{found.prefix}{INDEX}", **megabytes)
@@ -173,9 +173,9 @@ def _told(found: TensorFlowCheckpoint, odd: Sequence[str]) -> list[Sentence]:
     """Return what is left of a checkpoint."""
     notes = []
     if count := sum(map(is_of_training, found.entries)):
-        template = marked("engine", "Ignored, for training alone: {count} tensors.")
+        template = marked("engine", "Ignored because only training uses them: {count} tensors.")
         notes.append(Sentence(template, {"count": count}))
     if odd:
-        template = marked("engine", "Ignored, for they are no floating-point numbers: {names}.")
+        template = marked("engine", "Ignored because they are not floating-point numbers: {names}.")
         notes.append(Sentence(template, {"names": listed(odd)}))
     return notes

@@ -62,9 +62,9 @@ def said_of(device: Device, asked: DeviceConfig, config: BertConfig) -> Sentence
         return None
     template = marked(
         "engine",
-        "Computed in bfloat16, which has three digits: when it was measured, this processor trained "
-        "{gain:.1f} times as fast with it as in float32. Weights are kept in float32. Precision float32 "
-        "computes with seven digits.",
+        "Computed in bfloat16, which has three digits. When it was measured, this "
+        "processor trained {gain:.1f} times as fast with it as in float32. Weights are "
+        "kept in float32. Precision float32 computes with seven digits.",
     )
     return Sentence(template, {"gain": gain(config)})
 

@@ -106,11 +106,13 @@ def _no_weights(folder: Path) -> ModelError:
     if other is not None:
         template = marked(
             "engine",
-            "{folder} holds weights for another program alone ({name}), which Cloze does not read. Add "
-            "model.safetensors or pytorch_model.bin from where it came.",
+            "{folder} holds weights only for another program ({name}), which Cloze does not "
+            "read. Add model.safetensors or pytorch_model.bin from where it came.",
         )
         return ModelError(template, folder=folder, name=other)
-    template = marked("engine", "{folder} holds no weights: expected model.safetensors or pytorch_model.bin.")
+    template = marked(
+        "engine", "{folder} holds no weights: model.safetensors or pytorch_model.bin was expected."
+    )
     return ModelError(template, folder=folder)
 
 
@@ -130,7 +132,7 @@ def _open_shards(
             raise ModelError(
                 marked(
                     "engine",
-                    "{path} sends for {shard!r}, which is not the name of a {ending} file next to it.",
+                    "{path} refers to {shard!r}, which is not the name of a {ending} file next to it.",
                 ),
                 path=index,
                 shard=shard,

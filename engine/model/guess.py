@@ -120,7 +120,7 @@ def _pin(sentence: str, wordpiece: WordPiece) -> _Pin:
     if len(marks) != 1 or not marks[0][1].strip():
         template = marked(
             "engine",
-            "The pinned sentence {sentence!r} needs one mask: put the right word in square "
+            "The pinned sentence {sentence!r} needs one mask. Put the right word in square "
             "brackets, or write [MASK].",
         )
         raise UserError(template, sentence=sentence[:80])
@@ -148,7 +148,7 @@ def _check_length(model: PreTraining, length: int) -> None:
 def too_long(length: int, most: int) -> UserError:
     """Return the refusal of a text of more WordPieces than a model reads."""
     template = marked(
-        "engine", "The text has {length} WordPieces; this model reads at most {most}. Shorten it."
+        "engine", "The text has {length} WordPieces, but this model reads at most {most}. Shorten it."
     )
     return UserError(template, length=length, most=most)
 

@@ -194,7 +194,7 @@ class MultipleChoice(SequenceClassifier):
 
     architecture = "BertForMultipleChoice"
     tag = "multiple-choice"
-    does = marked("engine", "the right one of some endings")
+    does = marked("engine", "the right one of several endings")
     does_of: ClassVar[Mapping[str, str]] = {}
     missing = marked(
         "engine", "{folder} holds no head for endings. Fine-tune it first, or choose a fine-tuned model."

@@ -35,7 +35,7 @@ ANSWERS = {  # marked: what is said of each of `Inventory.answers`; of its label
     **{name: head.does for name, head in HEADS.items()},
 }
 _OTHERS = {
-    "cls.predictions.decoder.": marked("engine", "word weights of its own"),
+    "cls.predictions.decoder.": marked("engine", "its own word weights"),
     "discriminator_predictions.": marked("engine", "ELECTRA's replaced words"),
     "pre_classifier.": marked("engine", "DistilBERT's classifier"),
     "classifier.dense.": marked("engine", "ELECTRA's classifier"),

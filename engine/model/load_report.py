@@ -40,7 +40,7 @@ class LoadReport:
         unknown = [name for name in self.unexpected if not names.head_sentence(name)]
         if unknown:
             template = marked(
-                "engine", "Ignored, for config.json does not ask for them: {names} ({count} tensors)."
+                "engine", "Ignored because config.json does not ask for them: {names} ({count} tensors)."
             )
             said.append(Sentence(template, {"names": listed(unknown), "count": len(unknown)}))
         return said

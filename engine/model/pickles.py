@@ -41,10 +41,13 @@ def look_through(path: Path, zipped: bool) -> None:
     except ModelError:
         raise
     except Exception as error:  # zipfile and pickletools promise no kinds
-        raise damaged(path, marked("engine", "it is cut short or no PyTorch file")) from error
+        raise damaged(path, marked("engine", "it is truncated or not a PyTorch file")) from error
     if bad is not None:
         raise ModelError(
-            marked("engine", "{path} would run {call} when opened, so it was not: weights never need that."),
+            marked(
+                "engine",
+                "{path} would run {call} when opened, so it was not opened. Weights never need that.",
+            ),
             path=path,
             call=bad,
         )

@@ -15,17 +15,17 @@ _BYTES = marked("engine", "it splits texts into bytes, not into WordPieces, and 
 _PIECES = marked("engine", "it splits texts by SentencePiece, not into WordPieces, and counts places from 2")
 _SHARED = marked("engine", "all its layers share one set of weights, and its word vectors are narrower")
 _RELATIVE = marked(
-    "engine", "its attention counts how far apart words are, where BERT has a vector for each place"
+    "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
 _ROTARY = marked("engine", "it turns its vectors by their place, where BERT adds a vector for each place")
 _WRITES = marked("engine", "it reads with one half and writes with the other; BERT only reads")
-_LEFT = marked("engine", "it reads from left to right and writes on; BERT reads from both sides")
+_LEFT = marked("engine", "it reads from left to right and continues texts; BERT reads from both sides")
 _ORDERS = marked("engine", "it learned to guess words in any order, with a second stream of attention")
 _SPARSE = marked("engine", "its attention skips most pairs of words so that texts may be long")
 _OTHER_BLOCKS = marked("engine", "its layers are not built as BERT's are")
 _TASKS = marked("engine", "it adds vectors to its words that BERT does not have")
-_NARROW = marked("engine", "its word vectors are narrower than its layers, which BERT's are not")
-_UNKNOWN = marked("engine", "its layers are not known to be those of BERT")
+_NARROW = marked("engine", "its word vectors are narrower than its layers; BERT's are not")
+_UNKNOWN = marked("engine", "its layers are not known to be BERT's")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
     "roberta": ("RoBERTa", _BYTES, _ENGLISH),
@@ -130,7 +130,7 @@ def as_bert(document: Mapping[str, Any]) -> Mapping[str, Any]:
 def refused(kind: Any) -> ModelError:
     """Return the refusal of a model_type: what it is, why it is not read, and what to use in its place."""
     template = marked(
-        "engine", "config.json describes a model that is no BERT ({name}): {why}. Use {instead} in its place."
+        "engine", "config.json describes a model that is not a BERT ({name}): {why}. Use {instead} instead."
     )
     name, why, instead = REFUSED.get(
         kind if isinstance(kind, str) else "", (str(kind)[:60], _UNKNOWN, _ENGLISH)
@@ -171,9 +171,9 @@ def _of_electra(document: Mapping[str, Any]) -> dict[str, Any]:
     if found["embedding_size"] != found["hidden_size"]:
         template = marked(
             "engine",
-            "config.json describes an ELECTRA whose word vectors are narrower than its layers "
-            "({embedding_size} and {hidden_size}), which BERT's are not. Use the discriminator of a base or "
-            "large one, such as {instead}.",
+            "config.json describes an ELECTRA whose word vectors are narrower than its "
+            "layers ({embedding_size} and {hidden_size}); BERT's are not. Use the "
+            "discriminator of a base or large one, such as {instead}.",
         )
         sizes = {name: str(found[name])[:40] for name in ("embedding_size", "hidden_size")}
         raise ModelError(template, **sizes, instead="google/electra-base-discriminator")

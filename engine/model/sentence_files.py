@@ -26,24 +26,25 @@ POOLINGS = {  # as the newer files name them -> as the older ones do
 }
 _MOST_MODULES = 20
 _READ = marked(
-    "engine", "sentence-transformers' files are here: its pooling ({pooling}) makes the vectors of texts."
+    "engine",
+    "Files for sentence-transformers were found. Their pooling ({pooling}) makes the vectors of texts.",
 )
 _READ_NORMED = marked(
     "engine",
-    "sentence-transformers' files are here: its pooling ({pooling}) makes the vectors of texts, and each is "
-    "set to length 1.",
+    "Files for sentence-transformers were found. Their pooling ({pooling}) makes the "
+    "vectors of texts, each scaled to length 1.",
 )
 _LEFT_OUT = marked(
     "engine",
-    "sentence-transformers would change each vector of a text by {names} after the pooling; Cloze does not, "
-    "so its vectors are others.",
+    "sentence-transformers would change each text vector by {names} after the "
+    "pooling. Cloze does not, so its vectors differ.",
 )
 _SEVERAL = marked(
-    "engine", "sentence-transformers would join several poolings ({names}); Cloze takes one, so choose it."
+    "engine", "sentence-transformers would join several poolings ({names}). Cloze uses one, so choose it."
 )
 _DAMAGED = marked("engine", "How sentence-transformers pools this model is not known: {reason}")
 _PROMPT = marked(
-    "engine", "sentence-transformers puts a prompt before each text of this model; Cloze does not."
+    "engine", "sentence-transformers puts a prompt before each text of this model. Cloze does not."
 )
 
 

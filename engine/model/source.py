@@ -27,26 +27,28 @@ _FLOATS: dict[torch.dtype, str] = {
 }
 _HEADS = {part: [names.plain_name(n) for n in names.names_of_part(part)] for part in names.PARTS}
 _LACKING = {
-    "masked_word": marked("engine", "The model's own masked-word head was not used: its file lacks {names}."),
+    "masked_word": marked(
+        "engine", "The model's own masked-word head was not used, because its file lacks {names}."
+    ),
     "next_sentence": marked(
-        "engine", "The model's own next-sentence head was not used: its file lacks {names}."
+        "engine", "The model's own next-sentence head was not used, because its file lacks {names}."
     ),
 }
 _OTHER_CLASSIFIER = marked(
     "engine",
-    "The model's own classifier was not used: {model}'s is not built as BERT's is. Fine-tune the "
-    "model to make one.",
+    "The model's own classifier was not used, because {model}'s is not built like "
+    "BERT's. Fine-tune the model to make one.",
 )
 _READ_AS = {
     "distilbert": marked(
-        "engine", "A DistilBERT, read as a BERT: what tells text A from text B starts at zero."
+        "engine", "A DistilBERT, read as a BERT. What distinguishes text A from text B starts at zero."
     ),
-    "electra": marked("engine", "An ELECTRA, read as a BERT: it tells replaced words, and guesses none."),
+    "electra": marked("engine", "An ELECTRA, read as a BERT. It detects replaced words and guesses none."),
 }
 _UNTIED = marked(
     "engine",
-    "The model's own masked-word head was not used: it has word weights or biases of its own, where BERT "
-    "uses the token embeddings.",
+    "The model's own masked-word head was not used. It has its own word weights or "
+    "biases, where BERT uses the token embeddings.",
 )
 
 MIX = "mix.weights"  # the one weight whose shape follows from how many layers there are
@@ -131,8 +133,8 @@ class StoredModel:
             return config.id2label or tuple(f"LABEL_{number}" for number in range(count)), None
         template = marked(
             "engine",
-            "The model's own classifier does not fit its config.json: classifier.weight has the shape "
-            "{shape}, but {count} labels and a width of {width} are named there.",
+            "The model's own classifier does not fit its config.json. classifier.weight has "
+            "the shape {shape}, but {count} labels and a width of {width} are named there.",
         )
         return (), Sentence(template, {"shape": weight, "count": count, "width": config.hidden_size})
 
@@ -226,7 +228,7 @@ class StoredModel:
         )
         if num_bytes > self._stored.num_bytes:
             raise ModelError(
-                marked("engine", "{path} claims {claimed} bytes of weights but is only {size} bytes long."),
+                marked("engine", "{path} claims {claimed} bytes of weights, but is only {size} bytes long."),
                 path=self._stored.path,
                 claimed=num_bytes,
                 size=self._stored.num_bytes,
@@ -255,7 +257,7 @@ class StoredModel:
             self._loaded.add(self._found[name])
             if not rows.sum().isfinite() and not rows.isfinite().all():
                 template = marked(
-                    "engine", "{name} in {path} holds values that are no numbers. Choose another model."
+                    "engine", "{name} in {path} holds values that are not numbers. Choose another model."
                 )
                 raise ModelError(template, name=self._found[name], path=self._stored.path)
 

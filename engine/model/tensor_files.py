@@ -130,7 +130,9 @@ class _SafetensorsFile:
         except (KeyError, TypeError, ValueError):
             good = False
         if not good:
-            raise damaged(self._path, marked("engine", "what it says of {name} cannot be"), name=name[:60])
+            raise damaged(
+                self._path, marked("engine", "what it says of {name} cannot be true"), name=name[:60]
+            )
         if end > self.num_bytes - self._start:
             raise _cut_short(self._path)
         return TensorInfo(shape, dtype, begin, end)
@@ -177,7 +179,7 @@ class _TorchFile:
 
 
 def _cut_short(path: Path) -> ModelError:
-    return ModelError(marked("engine", "{path} is cut short. Copy or download it again."), path=path)
+    return ModelError(marked("engine", "{path} is truncated. Copy or download it again."), path=path)
 
 
 def unreadable_type(path: Path, name: str) -> ModelError:

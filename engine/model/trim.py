@@ -40,8 +40,8 @@ def ids_to_keep(counts: np.ndarray, size: int, wordpiece: WordPiece) -> np.ndarr
     if len(needed) > size:
         template = marked(
             "engine",
-            "{field} is {value}; the special tokens and the single characters of this vocabulary alone are "
-            "{least}. Choose at least {least}.",
+            "{field} is {value}, but the special tokens and single characters of this "
+            "vocabulary alone are {least}. Choose at least {least}.",
         )
         raise ConfigError(template, field="trim_vocab", value=size, least=len(needed))
     seen = np.array(counts[: wordpiece.vocab_size], np.int64)

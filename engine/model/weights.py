@@ -43,15 +43,15 @@ __all__ = [
     "save_tensors",
 ]
 NEW = {  # what the report says of a part that starts from random weights
-    "pooler": marked("engine", "The pooler is new: it starts from random weights."),
-    "classifier": marked("engine", "The classifier is new: it starts from random weights."),
-    "layer_mix": marked("engine", "The mix of layers is new: it starts from equal weights."),
-    "masked_word": marked("engine", "The masked-word head is new: it starts from random weights."),
-    "next_sentence": marked("engine", "The next-sentence head is new: it starts from random weights."),
-    "answers": marked("engine", "The question-answering head is new: it starts from random weights."),
+    "pooler": marked("engine", "The pooler is new and starts from random weights."),
+    "classifier": marked("engine", "The classifier is new and starts from random weights."),
+    "layer_mix": marked("engine", "The mix of layers is new and starts from equal weights."),
+    "masked_word": marked("engine", "The masked-word head is new and starts from random weights."),
+    "next_sentence": marked("engine", "The next-sentence head is new and starts from random weights."),
+    "answers": marked("engine", "The question-answering head is new and starts from random weights."),
 }
 _OF_ANOTHER_TASK = marked(
-    "engine", "The model's own head was not used: it is for another task ({kind} {problem})."
+    "engine", "The model's own head was not used, because it is for another task ({kind} {problem})."
 )
 _WORDS = "embeddings.word.weight"
 _KEPT = {
@@ -134,7 +134,8 @@ def load_headed(
         wanted = (own or ()) if labels is None else tuple(labels)
         if own and sorted(own) != sorted(wanted):
             template = marked(
-                "engine", "The model's own classifier was not used: its labels are {own}, not {labels}."
+                "engine",
+                "The model's own classifier was not used, because its labels are {own}, not {labels}.",
             )
             objection = Sentence(template, {"own": listed(own), "labels": listed(wanted)})
         parts = tuple(part for part in head.parts if config.layer_mix or part != "layer_mix")
@@ -219,15 +220,15 @@ def _no_config(folder: Path) -> ModelError:
     if file_in(folder, "bert_config.json") is not None:
         template = marked(
             "engine",
-            "{folder} holds a checkpoint of TensorFlow, not a model folder. Make one of it: python -m engine "
-            "convert {folder} --out DIR.",
+            "{folder} holds a TensorFlow checkpoint, not a model folder. Convert it: python "
+            "-m engine convert {folder} --out DIR",
         )
         return ModelError(template, folder=folder)
     if inner is not None:
         template = marked("engine", "{folder} holds its model in {name}. Choose that folder.")
         return ModelError(template, folder=folder, name=inner)
     template = marked(
-        "engine", "{folder} holds no config.json, so it is no model. Choose the folder with it."
+        "engine", "{folder} holds no config.json, so it is not a model. Choose the folder that has one."
     )
     return ModelError(template, folder=folder)
 
@@ -265,7 +266,7 @@ def _require_head(
         raise ModelError(head.missing, folder=folder)
     if "pooler" in head.parts and not source.has("pooler"):
         template = marked(
-            "engine", "{folder} holds a classifier without the pooler it needs. Fine-tune it first."
+            "engine", "{folder} holds a classifier without the pooler that it needs. Fine-tune it first."
         )
         raise ModelError(template, folder=folder)
 

@@ -44,8 +44,8 @@ class ChangeFlags(Flag):
 
     def add(self, place: Any, name: str, about: Setting, hint: Any, default: Any) -> None:
         for flag, form, words in (
-            ("--scale", "LAYER.HEAD=X", "multiply what a head hands on, 0 to 2; 0 is off"),
-            ("--no-residual", "LAYER.PART", "drop what goes round attention or feed_forward"),
+            ("--scale", "LAYER.HEAD=X", "multiply a head's output, 0 to 2; 0 is off"),
+            ("--no-residual", "LAYER.PART", "drop the residual connection around attention or feed_forward"),
             ("--position", "TOKEN=N", "read a token at another position; tokens count from 0"),
             ("--segment", "TOKEN=N", "read a token in another segment"),
         ):
@@ -90,9 +90,9 @@ class TraceQuestion(
     text: str = text_field()
     text_pair: str | None = pair_field()
     out: Path | None = out_field("the .npz to write")
-    pad_to: int = asked(0, "let the model read as many tokens, with [PAD]s", kw_only=True)
+    pad_to: int = asked(0, "pad the text to this many tokens with [PAD]", kw_only=True)
     changes: PassSettings = asked(PassSettings(), flag=ChangeFlags(), kw_only=True)
-    learn: str = asked("", "the word that stood at the first [MASK]", flag=Flag("WORD"), kw_only=True)
+    learn: str = asked("", "the original word at the first [MASK]", flag=Flag("WORD"), kw_only=True)
     weight: str = asked(
         "",
         "with --learn: the weight that learns it, by its published name; both count from 0",
@@ -104,7 +104,7 @@ class TraceQuestion(
 
     def check(self) -> None:
         if self.out is None and not (self.learn or self.json):
-            raise UserError(marked("engine", "Name the file to write by --out."))
+            raise UserError(marked("engine", "Name the file to write with --out."))
 
     def answer(self, models: Models) -> Traced:
         from engine.inspect.anatomy.vectors import trace
@@ -119,7 +119,7 @@ class TraceQuestion(
 
         if not (self.learn and self.weight):
             template = marked(
-                "engine", "--learn names the hidden word and --weight what learns it: give both."
+                "engine", "--learn names the masked word and --weight what learns it. Give both."
             )
             raise UserError(template)
         name, row, column = _read("--weight", _WEIGHT, self.weight)

@@ -25,7 +25,7 @@ TARGETS = {"mask": "masked_words", "next": "next_sentence"}
 
 @dataclass(frozen=True)
 class AttributionQuestion(
-    Question["Attribution"], command="attribute", help="tell what each word adds to an answer"
+    Question["Attribution"], command="attribute", help="show what each word contributes to an answer"
 ):
     """What each word adds. whole: all that can be said of the target, in the place of `target`."""
 
@@ -39,7 +39,7 @@ class AttributionQuestion(
     )
     wanted: str = asked(
         "",
-        "with mask: the word asked for, else the likeliest",
+        "with mask: the word to explain; default: the most likely",
         flag=Flag("ANSWER", name="answer"),
         kw_only=True,
     )
@@ -72,7 +72,7 @@ class AttributionQuestion(
         if self.target in subject.labels:  # a label may be called mask
             question = "labels"
         if self.wanted and question != "masked_words":
-            raise UserError(marked("engine", "--answer is for --target mask only. Omit it."))
+            raise UserError(marked("engine", "--answer works only with --target mask. Omit it."))
         answer = self.wanted if question == "masked_words" else ""
         return Target(question=question, answer=self.target if question == "labels" else answer)
 

@@ -58,7 +58,7 @@ class SecondOfTwo(FirstOfTwo):
 class ComparisonQuestion(
     LabelledQuestion["ComparedModels"],
     command="compare",
-    help="set two models side by side on the same texts",
+    help="compare two models on the same texts",
 ):
     """The second model less the first."""
 

@@ -26,12 +26,12 @@ class EmbeddingQuestion(
     label: str = asked("", "a column to keep with the vectors", kw_only=True)
     pooling: str = asked(
         "",
-        "how its pieces become one vector; else as sentence-transformers' files in the folder say, or mean",
+        "how pieces become one vector; default: as the folder's sentence-transformers files say, or mean",
         choices=("", *POOLINGS),
         kw_only=True,
     )
     layer: int = asked(-1, "0: the embeddings, -1: the last", kw_only=True)
-    max_length: int | None = asked(None, "WordPieces of each text that are read", kw_only=True)
+    max_length: int | None = asked(None, "WordPieces read of each text", kw_only=True)
     out: Path = out_field("the .npz to write", is_needed=True)
     device: str = device_field()
     how: ReadSettings = how_field()

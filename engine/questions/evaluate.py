@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 KEEP, FORGET = "keep", "forget"
 NOT_TESTED = marked(
     "engine",
-    "The temperature that the model keeps was fitted on half of these texts: its confidence has to "
-    "be tested on others.",
+    "The model's temperature was fitted on half of these texts, so its confidence "
+    "has to be tested on others.",
 )
 
 
@@ -48,24 +48,27 @@ class EvaluationQuestion(
     lines_are_aside: ClassVar[bool] = True
 
     model: ModelName = asked(help="a model folder, or a run's")
-    out: Path | None = rows_field("a new CSV with every text, what is true and what was answered")
-    report: Path | None = out_field("a new Markdown file with all of it")
+    out: Path | None = rows_field("a new CSV with every text, its true label and the prediction")
+    report: Path | None = out_field(
+        "a new file with the whole report: .md as Markdown, .html as one page to send"
+    )
     quick: bool = asked(False, "skip TF-IDF and the search for weak slices", kw_only=True)
     meaning: bool = asked(
         False,
-        "also look for weak slices among groups of like meaning, by the model's own vectors",
+        "also look for weak slices among groups of similar meaning, by the model's own vectors",
         kw_only=True,
     )
     near: bool = asked(
         False,
-        "draw texts together in each interval that nearly repeat one another, as the doctor finds them",
+        "in each interval, draw near-duplicates together, as the doctor finds them",
         kw_only=True,
     )
     temperature: str = asked(
         "",
-        "keep: write the temperature that is fitted into the model's cloze.json: from then on, its "
-        "probabilities are told with it; it is fitted on validation rows of the model's run, else on half of "
-        "these texts; forget: take that back, and measure without it",
+        "keep: write the fitted temperature into the model's cloze.json, which scales "
+        "its probabilities from then on. It is fitted on validation rows of the model's "
+        "run or, without one, on half of these texts. forget: remove it, and measure "
+        "without it",
         choices=("", KEEP, FORGET),
         kw_only=True,
     )
@@ -147,7 +150,27 @@ class EvaluationQuestion(
         if out == self.report:
             texts = f"its {self.part} part" if self.part else self.texts_name
             name, told = name_of(self.model.folder), (found.baselines, found.slices, found.num_tried)
-            write_text(out, report_markdown(found.report, name, texts, *told))
+            if out.suffix.lower() == ".html":
+                write_text(out, self._page(found))
+            else:
+                write_text(out, report_markdown(found.report, name, texts, *told))
+
+    def _page(self, found: Evaluation) -> str:
+        """Return all of it as one HTML page. Raises: ModelError."""
+        from engine.events import result_of
+        from engine.report.about import model_facts, versions
+        from engine.report.html import html_of
+        from engine.report.run import Reported, report_page
+        from engine.report.scored import scored_of
+        from engine.train.run.kept import name_of
+
+        texts = f"{self.part} rows" if self.part else f"texts of {self.texts_name}"
+        told = found.baselines, found.slices, found.num_tried
+        scored = result_of(scored_of(found.report, texts, *told))
+        facts = (*result_of(model_facts(self.folder)), *versions())
+        again = (("Measure it again", self.command()),)
+        name = name_of(self.model.folder)
+        return html_of(report_page(Reported(name, facts, (scored,), commands=again, notes=found.notes)))
 
     def document(self, found: Evaluation) -> Any:
         plain = scores_document(found.report.scored.evaluated, found.notes)

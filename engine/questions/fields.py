@@ -29,7 +29,7 @@ def off_field() -> Any:
     """Return the field of heads that are switched off, as `head_names` writes them."""
     return asked(
         (),
-        "turn a head off, both counted from 1; LAYER alone for all of its heads; repeatable",
+        "turn a head off, both counted from 1; LAYER alone for all its heads; repeatable",
         flag=Flag("LAYER.HEAD"),
         kw_only=True,
     )

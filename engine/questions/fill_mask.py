@@ -22,7 +22,7 @@ MOST_PIECES = 10_000
 class FillMaskQuestion(
     Question["GapTable | Joint"],
     command="fill-mask",
-    help="guess the words that stand in the place of [MASK]",
+    help="guess the words hidden by [MASK]",
 ):
     """The guesses for each gap, or for all together. words, pieces: what is hidden besides, as in `mask`."""
 

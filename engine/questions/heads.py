@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class HeadsQuestion(
     TableQuestion["Weighed"],
     command="heads",
-    help="tell which heads matter over many texts, and where they look",
+    help="show which heads matter over many texts, and where they look",
 ):
     """How much each head matters, what it looks at, and what is lost with some of them off."""
 
@@ -80,7 +80,7 @@ def _rows(found: Weighed) -> Iterator[list[Any]]:
 
 def _off_line(off: HeadsOff) -> str:
     low, high = off.difference.interval or (off.difference.value,) * 2
-    asked = "labels" if off.asks == "labels" else "hidden words"
+    asked = "labels" if off.asks == "labels" else "masked words"
     return (
         f"right {asked}: {off.before:.3f} with all heads, {off.after:.3f} with {off.num_off} off; "
         f"difference {off.difference.value:+.3f} ({low:+.3f} to {high:+.3f}), "

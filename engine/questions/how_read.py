@@ -92,5 +92,5 @@ def add_how_read(command: Any) -> None:
         nargs="?",
         const="yes",
         metavar="LINE",
-        help="line 1 names the columns, or the line that is named",
+        help="line 1 names the columns, or the line given here",
     )

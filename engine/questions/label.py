@@ -41,7 +41,7 @@ class LabellingQuestion(
     simulate: bool = asked(False, "take the labels from --label, as a person would give them", kw_only=True)
     data: Path = asked(help="a CSV, TSV or JSON lines file", kw_only=True)
     text: str = asked(help="the column with the text", kw_only=True)
-    label: str = asked(help="the column with the right labels", kw_only=True)
+    label: str = asked(help="the column with the true labels", kw_only=True)
     budget: int = asked(100, "labels to be given", minimum=2, kw_only=True)
     order: str = asked("active", "active: as Cloze asks for them; random", choices=ORDERS, kw_only=True)
     seed: int = asked(42, "of the random draws", minimum=0, kw_only=True)
@@ -79,7 +79,7 @@ class LabellingQuestion(
             template = marked("engine", "{label} holds fewer than two labels, so there is nothing to learn.")
             raise DataError(template, label=self.label)
         if len(rows) < len(cells):
-            note = marked("engine", "Rows without a label, which are left out: {count:,}.")
+            note = marked("engine", "Rows excluded because they have no label: {count:,}.")
             yield Noted(sentence=Sentence(note, {"count": len(cells) - len(rows)}))
         targets = np.unique(np.array(found, object), return_inverse=True)[1].astype(np.int64)
         made = yield from simulate(vectors.vectors[0], targets, self.budget, self.order, self.seed)

@@ -22,7 +22,7 @@ PARTS = ("validation", "test")
 
 def column_field() -> Any:
     """Return the field of a column that the training data had, too."""
-    return asked("", "a column, where it is not that of the training data", kw_only=True)
+    return asked("", "a column, if its name differs from the training data", kw_only=True)
 
 
 def rows_field(help: str) -> Any:
@@ -37,7 +37,7 @@ class LabelledTexts:
     """
 
     data: str = asked("", "a labelled file", kw_only=True)
-    part: str = asked("", "in its place: the rows that the run held out", choices=("", *PARTS), kw_only=True)
+    part: str = asked("", "instead: the rows that the run held out", choices=("", *PARTS), kw_only=True)
     text: str = column_field()
     text_pair: str = column_field()
     choices: str = column_field()
@@ -83,7 +83,9 @@ class LabelledQuestion(LabelledTexts, Question[Found]):
 
     def check(self) -> None:
         if bool(self.data) == bool(self.part):
-            raise UserError(marked("engine", "Give either --data, a file, or --part, of a run's own rows."))
+            raise UserError(
+                marked("engine", "Give either --data, a file, or --part, rows of the run itself.")
+            )
 
     def scoring(self) -> Steps[ScoredTable]:
         """Return what the model answers, and how good that is. Raises: UserError."""
@@ -93,6 +95,6 @@ class LabelledQuestion(LabelledTexts, Question[Found]):
         if not self.part:
             return (yield from evaluate_file(self.folder, self.config, self.device))
         if self.run is None:
-            template = marked("engine", "{path} is no run, nor the result of one, so it has no {part} part.")
+            template = marked("engine", "{path} is not a run or the result of one, so it has no {part} part.")
             raise UserError(template, path=self.model.folder, part=self.part)
         return (yield from scoring_part(self.run, self.part, self.device))

@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LayersQuestion(
-    Question["Lens"], command="layers", help="tell what each layer would put in the place of a word"
-):
+class LayersQuestion(Question["Lens"], command="layers", help="show what each layer would guess for a word"):
     """The guesses of each layer. pieces: what is hidden besides, as in `mask`."""
 
     text: str = text_field()
     text_pair: str | None = pair_field()
     hide: tuple[int, ...] = asked(
         (),
-        "hide the N-th word, counted from 1 over TEXT and TEXT_PAIR; repeatable; a [MASK] always is",
+        "hide the N-th word, counted from 1 over TEXT and TEXT_PAIR; repeatable; a [MASK] is always hidden",
         flag=Flag("N"),
         kw_only=True,
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextSentenceQuestion(
-    Question["Follows"], command="next-sentence", help="tell whether a second text follows a first"
+    Question["Follows"], command="next-sentence", help="show whether a second text follows the first"
 ):
     """Whether B follows A, and swapped. others: sentences of which some are asked in the place of B."""
 

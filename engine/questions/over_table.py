@@ -46,7 +46,7 @@ class TableQuestion(Question[Found]):
     data: Path = asked(help="a CSV, TSV or JSON lines file")
     text: str = asked(help="the column with the text")
     text_pair: str = asked("", "the column with the second text")
-    limit: int = asked(USUAL_TEXTS, "texts at most, evenly spread; 0: all", kw_only=True)
+    limit: int = asked(USUAL_TEXTS, "at most this many texts, evenly spread; 0: all", kw_only=True)
     out: Path | None = numbers_field()
     json: bool = figures_field()
     how: ReadSettings = how_field()

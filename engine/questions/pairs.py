@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 class PairsQuestion(
     Question["tuple[Table, PairRows]"],
     command="pairs",
-    help="tell which of two sentences is likelier, line by line",
+    help="show which of two sentences is more likely, line by line",
 ):
     """The likelihood of both sentences of each line. table: the file as it is open in the window."""
 
-    data: Path = asked(help="a table with a pair of sentences a line")
-    first: str = asked(help="the column whose sentence should be likelier")
-    second: str = asked(help="the other sentence's column")
+    data: Path = asked(help="a table with a pair of sentences per line")
+    first: str = asked(help="the column whose sentence should be more likely")
+    second: str = asked(help="the column of the other sentence")
     out: Path | None = numbers_field()
     json: bool = figures_field()
     how: ReadSettings = how_field()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class SurpriseQuestion(
     Question["PseudoPerplexity"],
     command="perplexity",
-    help="tell how well a model foresees each piece of a text",
+    help="show how well a model predicts each piece of a text",
 ):
     """The probability of each piece, hidden in turn, and what that comes to."""
 

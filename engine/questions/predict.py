@@ -31,14 +31,12 @@ class PredictionQuestion(
     choices: str = asked("", _HELP["choices"], kw_only=True)
     device: str = device_field()
     how: ReadSettings = how_field(is_last=False)
-    out: Path | None = out_field(
-        "the new file: CSV, or tabs where it is called .tsv; of other tasks also .json, .jsonl"
-    )
-    label: str = asked("", "a column with the right labels: their score is told too", kw_only=True)
-    raw: bool = asked(False, "leave cells that a spreadsheet would run", kw_only=True)
+    out: Path | None = out_field("the new file: CSV, or .tsv with tabs; for other tasks also .json, .jsonl")
+    label: str = asked("", "a column with the true labels, to show the score too", kw_only=True)
+    raw: bool = asked(False, "keep cells that a spreadsheet would run as formulas", kw_only=True)
     stream: bool = asked(
         False,
-        'in the place of files: JSON lines on stdin, such as {"text": "..."}, are answered on stdout',
+        'instead of files: answer JSON lines on stdin, such as {"text": "..."}, on stdout',
         kw_only=True,
     )
     table: Table | None = given()
@@ -48,7 +46,9 @@ class PredictionQuestion(
         if self.stream and (self.data or has_out):
             raise UserError(marked("engine", "Texts come on stdin with --stream: omit --data and --out."))
         if not self.stream and not (self.data and has_out):
-            raise UserError(marked("engine", "Name the file to answer by --data and the new one by --out."))
+            raise UserError(
+                marked("engine", "Name the file to predict with --data, and the new one with --out.")
+            )
 
     def outs(self) -> tuple[Path, ...]:
         return ()  # it is written on the way, step by step

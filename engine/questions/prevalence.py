@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 FEW_HELD_OUT = 10  # held-out texts of a label below which its errors are hardly known
 SHIFT = marked(
     "engine",
-    "The correction assumes that texts of one label are alike in this table and among the {part} rows; only "
-    "the shares may differ.",
+    "The correction assumes that a label's texts look the same in this table as in the {part} rows. Only the "
+    "shares may differ.",
 )
 
 
@@ -66,8 +66,8 @@ class PrevalenceQuestion(
         if run is None:
             template = marked(
                 "engine",
-                "{path} is no run, nor the result of one. The shares need rows that the model has not "
-                "learned from. Name a run of fine-tuning.",
+                "{path} is no run, nor the result of one. The shares need rows that the model was not "
+                "trained on. Name a run of fine-tuning.",
             )
             raise UserError(template, path=self.model.folder)
         part = next((one for one in ("test", "validation") if one in parts_of(run)), "validation")
@@ -128,7 +128,6 @@ def _on_few(confusion: Any, labels: tuple[str, ...]) -> Iterator[Noted]:
     if few:
         template = marked(
             "engine",
-            "Fewer than {least} held-out texts have these labels, so their intervals rest on little: "
-            "{labels}.",
+            "Fewer than {least} held-out texts have these labels, so their intervals are rough: {labels}.",
         )
         yield Noted(sentence=Sentence(template, {"least": FEW_HELD_OUT, "labels": ", ".join(few[:8])}))

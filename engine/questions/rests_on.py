@@ -23,11 +23,11 @@ COLUMNS = ("word", "mean", "low", "high", "total", "texts")
 class RestingWordsQuestion(
     TableQuestion["RestingWordRows"],
     command="rests-on",
-    help="show which words drive the answers of a classifier",
+    help="show the most influential words of a classifier",
 ):
     """What each word adds to a label, over many texts."""
 
-    label: str = asked(help="the label that words speak for or against", kw_only=True)
+    label: str = asked(help="the label that words support or oppose", kw_only=True)
     method: str = asked(METHODS[0], choices=METHODS, kw_only=True)
 
     def answer(self, models: Models) -> Steps[RestingWordRows]:

@@ -43,7 +43,7 @@ def score_lines(event: Evaluated) -> list[str]:
     total, summary = int(scores.support.sum()), scores.summary()
     for kind in ("macro", "weighted"):
         means = [summary[f"{kind}_{name}"] for name in ("precision", "recall", "f1")]
-        rows.append((f"({kind} mean)", *(f"{x:.4f}" for x in means), str(total), str(total)))
+        rows.append((f"({kind} average)", *(f"{x:.4f}" for x in means), str(total), str(total)))
     most, share = scores.majority
     return [*aligned(rows), f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
 

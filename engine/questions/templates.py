@@ -37,7 +37,7 @@ class TemplatesQuestion(
     targets: str = asked("", "with --template: words to score, as a|b|c", kw_only=True)
     top_k: int = asked(10, "without targets: guesses for each sentence", kw_only=True)
     out: Path | None = out_field("a new CSV with every score")
-    json: bool = json_field("print what the alternatives do to each word, over templates, as JSON")
+    json: bool = json_field("print the effect of the alternatives on each word, over templates, as JSON")
     requests: tuple[TemplateSettings, ...] = given(())
 
     def answer(self, models: Models) -> Steps[tuple[TemplateTable, ...]]:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 class WordInContextQuestion(
     Question["ContextsFound"],
     command="word-in-context",
-    help="write a word's vectors wherever it stands, as an .npz file",
+    help="write a word's vectors wherever it occurs, as an .npz file",
 ):
     """The vectors of a word in sentences, or in a column of a file; and the texts that were searched."""
 
     is_done_told = True
 
-    word: str = asked(help="the word, or words in a row, to look for")
+    word: str = asked(help="the word, or consecutive words, to look for")
     sentences: tuple[str, ...] = asked((), "where to look for it", flag=TextArgument("SENTENCE"))
     data: Path | None = asked(None, "a CSV, TSV or JSON lines file to look for it in", kw_only=True)
     text: str = asked("", "with --data: the column with the text", kw_only=True)

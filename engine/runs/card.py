@@ -71,7 +71,7 @@ def _data(facts: RunFacts) -> Iterator[str]:
     yield "## Data"
     settings = facts.settings
     names = [Path(place).name for place in facts.data.splitlines() if place.strip()] or ["unknown"]
-    lines = [f"- Learned from: {', '.join(f'`{name}`' for name in names[:10])}"]
+    lines = [f"- Trained on: {', '.join(f'`{name}`' for name in names[:10])}"]
     columns = [f"{role} `{settings[role]}`" for role in ROLE_NAMES if settings.get(role)]
     if columns and facts.kind == "finetune":
         lines.append(f"- Columns: {', '.join(columns)}")
@@ -86,7 +86,7 @@ def _data(facts: RunFacts) -> Iterator[str]:
             else f"- Validation: {settings.get('validation_share', 0):.0%} of the rows, drawn with seed "
             f"{settings.get('split_seed')}"
         )
-    lines.append("- Licence and origin of the data: unknown to the run; fill them in.")
+    lines.append("- Licence and origin of the data: unknown to the run. Fill them in.")
     yield "\n".join(lines)
 
 
@@ -98,7 +98,7 @@ def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
         for name, value in {score.metric: score.value, **first.metrics.get(score.split, {})}.items():
             about = _interval(score) if name == score.metric else ""
             rows.append(f"| {score.split} | {name} | {written(value)} | {about} | {score.rows:,} |")
-    yield "\n".join(rows) if first.scores else "It was not measured: no rows were held out."
+    yield "\n".join(rows) if first.scores else "It was not measured, because no rows were held out."
     for split in ("validation", "test"):
         found = [own for run in runs if (own := run.score(split)) is not None]
         if len(found) > 1:
@@ -122,7 +122,7 @@ def _training(runs: Sequence[RunFacts]) -> Iterator[str]:
     yield "## Training"
     usual = values_of(plain_config(first.kind))
     model = first.settings.get("model", "")
-    lines = [f"- Began with: `{Path(str(model)).name if model else 'unknown'}`", f"- Seed: {first.seed}"]
+    lines = [f"- Started from: `{Path(str(model)).name if model else 'unknown'}`", f"- Seed: {first.seed}"]
     lines += [
         f"- {name}: {value}"
         for name, value in first.settings.items()
@@ -140,14 +140,14 @@ def _limits(runs: Sequence[RunFacts]) -> Iterator[str]:
     lines = [f"- {one['text']}" for one in first.remarks if one.get("level") in ("look", "wrong")]
     if first.score("validation") is not None and first.score("test") is None:
         lines.append(
-            "- The best moment was chosen on the validation rows, so their score is a little too good; "
+            "- The checkpoint was picked on the validation rows, so their score is a little too good. "
             "there was no test part."
         )
     if len(runs) < 2:
-        lines.append("- One seed: another may reach more or less than the interval over rows tells.")
+        lines.append("- One seed. Another may reach more or less than the interval over rows shows.")
     if first.state != "finished":
         lines.append(f"- The run was not finished: {first.state} at step {first.step}. {first.why}".rstrip())
-    lines.append("- Beyond rows like these nothing was measured: other topics, languages, people, years.")
+    lines.append("- Nothing was measured beyond rows like these: other topics, languages, people, years.")
     yield "\n".join(lines)
 
 

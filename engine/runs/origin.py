@@ -58,5 +58,5 @@ def _key() -> bytes:
                 beside.unlink()
     key = read_regular(path, most=_KEY_BYTES)
     if len(key) != _KEY_BYTES:
-        raise UserError(marked("engine", "{path} is damaged. Delete it: a new one is made."), path=path)
+        raise UserError(marked("engine", "{path} is damaged. Delete it, and a new one is made."), path=path)
     return key

@@ -187,13 +187,15 @@ def _job(document: dict[str, Any], path: Path) -> QueueJob:
             fits = False
         if not fits:
             raise RunError(
-                marked("engine", "The job {path} was not begun: its “{field}” is missing or invalid."),
+                marked(
+                    "engine", "The job {path} did not begin, because its “{field}” is missing or invalid."
+                ),
                 path=path.name,
                 field=name,
             )
     job = QueueJob(**values)
     if int(path.stem) != job.number or ((job.rung or job.begun) and not job.run):
-        template = marked("engine", "The job {path} was not begun: what it says contradicts itself.")
+        template = marked("engine", "The job {path} did not begin, because its fields contradict each other.")
         raise RunError(template, path=path.name)
     return job
 
@@ -207,7 +209,7 @@ def add(
         folder.mkdir(parents=True, exist_ok=True)
     if len(_numbers(root)) + len(configs) > MOST_JOBS:
         raise RunError(
-            marked("engine", "A queue holds {most} jobs at most. Forget those that have ended first."),
+            marked("engine", "A queue holds at most {most} jobs. Clear those that have ended first."),
             most=MOST_JOBS,
         )
     called = tidy(RunMarks(name=name, tags=tuple(tags)))
@@ -256,7 +258,7 @@ def cancel(root: Path, number: int) -> None:
     job = next((one for one in jobs_in(root) if one.number == number), None)
     if job is None or not job.is_open:
         raise RunError(
-            marked("engine", "There is no job {number} in the queue of {path} that waits or runs."),
+            marked("engine", "No job {number} is waiting or running in the queue of {path}."),
             number=number,
             path=root,
         )
@@ -398,7 +400,7 @@ def _unfit(root: Path, job: QueueJob) -> str:
     """Return why a job's run cannot be gone on with, as far as its folder tells; "" where it can."""
     place = root / job.run
     if job.run and Path(os.path.realpath(place)).parent != Path(os.path.realpath(root)):
-        return marked("engine", "Its run {run} is a link to another place, and was left alone.").format(
+        return marked("engine", "Its run {run} is a link to another place, and was not touched.").format(
             run=job.run
         )
     if (job.begun or job.rung) and not is_begun(place):
@@ -415,7 +417,7 @@ def _do(
     step = _step_of(place)
     tries = job.tries + 1 if job.state == RUNNING and step == job.reached else 1
     if tries > MOST_TRIES:
-        why = marked("engine", "It ended {count} times in the middle without telling why.")
+        why = marked("engine", "It ended {count} times in the middle without giving a reason.")
         _end(root, job, FAILED, why.format(count=MOST_TRIES))
         return
     if read_status(place).get("state") == "finished":  # it was killed before it could write that down

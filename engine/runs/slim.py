@@ -39,7 +39,7 @@ def slim(root: Path, run: Path) -> int:
         state = run_info(run).state
         freed = spare(run, state)
         if not freed:
-            raise RunError(marked("engine", "{path} has no checkpoints that it could do without."), path=run)
+            raise RunError(marked("engine", "{path} has no checkpoints that can be deleted."), path=run)
         shutil.rmtree(run / CHECKPOINTS)
         held.set_status(state)
     return freed

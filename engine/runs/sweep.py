@@ -71,7 +71,7 @@ def choices_in(text: str) -> dict[str, list[str]]:
         given = [value for value in values.split(",") if value]
         if not equals or not name or not given:
             raise UserError(
-                marked("engine", "{part} is no setting with values. Write it as learning_rate=1e-4,3e-4."),
+                marked("engine", "{part} is not a setting with values. Write it as learning_rate=1e-4,3e-4."),
                 part=part,
             )
         found[name] = given
@@ -85,7 +85,7 @@ def _draw(name: str, usual: Any, given: Sequence[Any], rng: random.Random) -> An
         return rng.choice(list(given))
     if high < low:
         raise ConfigError(
-            marked("engine", "{field}: {low} to {high} is no range: the first number is the larger one."),
+            marked("engine", "{field}: {low} to {high} is not a range. The first number is the larger one."),
             field=name,
             low=low,
             high=high,
@@ -98,7 +98,7 @@ def _draw(name: str, usual: Any, given: Sequence[Any], rng: random.Random) -> An
 def _check_count(count: int) -> None:
     if not 0 < count <= MOST_RUNS:
         raise UserError(
-            marked("engine", "That would be {count} runs; a sweep can have 1 to {most}."),
+            marked("engine", "That would be {count} runs, but a sweep has 1 to {most}."),
             count=count,
             most=MOST_RUNS,
         )

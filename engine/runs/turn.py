@@ -17,7 +17,7 @@ from engine.train.run.lock import locked
 
 COMPUTING = ".computing"
 LOOK_S = 0.3  # between two looks whether the other has ended
-WAITING = marked("engine", "Waiting until another training has ended")
+WAITING = marked("engine", "Waiting for another training to end")
 
 
 def in_turn(root: Path, task: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -22,7 +22,11 @@ class MembersConfig:
     members: str = setting(
         ",".join(MEMBERS),
         marked("engine", "Members"),
-        marked("engine", "Who learns, with commas: ngram, nnlm, cbow, skipgram, glove, elmo, gpt, bert."),
+        marked(
+            "engine",
+            "Which members to train, with commas between them: ngram, nnlm, cbow, skipgram, "
+            "glove, elmo, gpt, bert.",
+        ),
         kind="hidden",
     )
     words: int = setting(
@@ -30,16 +34,16 @@ class MembersConfig:
         marked("engine", "Words"),
         marked(
             "engine",
-            "The commonest words of the text are the vocabulary of all members; every other word is [UNK] to "
-            "each of them.",
+            "The most frequent words of the text are the vocabulary of all members. Every "
+            "other word is [UNK] to each of them.",
         ),
         minimum=100,
         maximum=60_000,
     )
     most_counted: int = setting(
         2**24,
-        marked("engine", "Counted words"),
-        marked("engine", "Words of the text that the n-gram counts at most; each takes some bytes."),
+        marked("engine", "Words counted"),
+        marked("engine", "The most words of the text that the n-gram counts. Each takes some bytes."),
         minimum=1000,
         maximum=2**26,
         advanced=True,
@@ -47,7 +51,7 @@ class MembersConfig:
     width: int = setting(
         128,
         marked("engine", "Width"),
-        marked("engine", "Numbers in the vector of a word or of a place, a multiple of 8."),
+        marked("engine", "Numbers in the vector of a word or of a position, a multiple of 8."),
         minimum=8,
         maximum=1024,
     )
@@ -63,16 +67,16 @@ class MembersConfig:
         marked("engine", "Informed start of BERT"),
         marked(
             "engine",
-            "BERT begins with what counting tells, as pretraining does here: in minutes it would learn "
-            "little else. No other member does, so what compares BERT with them gets no verdict. Off: at "
-            "random.",
+            "BERT begins with counts over the text, as pretraining does here: in minutes it "
+            "would learn little else. No other member does, so comparisons with BERT get no "
+            "verdict. Off: at random.",
         ),
         advanced=True,
     )
     length: int = setting(
         64,
         marked("engine", "Words at a time"),
-        marked("engine", "How many words ELMo, GPT and BERT read at a time."),
+        marked("engine", "How many words ELMo, GPT and BERT read at once."),
         minimum=8,
         maximum=512,
     )
@@ -95,7 +99,7 @@ def members_of(config: FamilyConfig) -> tuple[str, ...]:
     unknown = [name for name in named if name not in MEMBERS]
     if unknown or not named:
         raise ConfigError(
-            marked("engine", "There is no member {name!r} of the family; there are: {names}."),
+            marked("engine", "There is no member {name!r} of the family. Choose among: {names}."),
             field="members",
             name=unknown[0] if unknown else "",
             names=", ".join(MEMBERS),

@@ -25,7 +25,9 @@ class DataConfig:
     validation_data: str = setting(
         "",
         marked("engine", "Validation data"),
-        marked("engine", "A held-out table to pick the best checkpoint by. Empty: a share of the data."),
+        marked(
+            "engine", "A held-out table by which the best checkpoint is picked. Empty: a share of the data."
+        ),
         kind="path",
         advanced=True,
     )
@@ -39,7 +41,7 @@ class DataConfig:
     task: str = setting(
         "",
         marked("engine", "Task"),
-        marked("engine", "What the model is to learn. Empty: as detected in the data, with the reason."),
+        marked("engine", "What the model learns to predict. Empty: detected in the data, with the reason."),
         choices=(
             "",
             "classification",
@@ -49,7 +51,7 @@ class DataConfig:
             "questions",
             "multiple-choice",
         ),
-        auto=marked("engine", "as the data look"),
+        auto=marked("engine", "from the data"),
         kind="hidden",
     )
     text: str = setting(
@@ -79,8 +81,8 @@ class DataConfig:
         marked("engine", "Label"),
         marked(
             "engine",
-            "The column to be predicted; of several labels a row, columns of 0 and 1 may be named with "
-            "commas between them, and are found where none is named.",
+            "The column to predict. For several labels a row, name columns of 0 and 1 with "
+            "commas between them. Empty: found in the table.",
         ),
         kind="column",
     )
@@ -89,8 +91,9 @@ class DataConfig:
         marked("engine", "Start of the answer"),
         marked(
             "engine",
-            "For questions: the column that says at which character of the passage the answer begins. Empty: "
-            "found by its content; without one, the answer is looked for in the passage.",
+            "For questions: the column with the character of the passage at which the answer "
+            "begins. Empty: found by its content. Without one, the answer is searched for in "
+            "the passage.",
         ),
         kind="hidden",
     )
@@ -99,8 +102,8 @@ class DataConfig:
         marked("engine", "Scheme of the tags"),
         marked(
             "engine",
-            "For words with tags: how tags say where an entity begins and ends. none: each tag stands for "
-            "itself, as parts of speech do.",
+            "For words with tags: how tags mark where an entity begins and ends. none: each "
+            "tag counts on its own, as parts of speech do.",
         ),
         choices=("", "IOB1", "IOB2", "BIOES", "BILOU", "none"),
         auto=marked("engine", "detect"),
@@ -109,7 +112,9 @@ class DataConfig:
     sentence: str = setting(
         "",
         marked("engine", "Number of the text"),
-        marked("engine", "For tables with a word a row: the column that says which text a word is of."),
+        marked(
+            "engine", "For tables with one word per row: the column that says which text a word belongs to."
+        ),
         kind="hidden",
     )
     merge_labels: bool = setting(
@@ -117,19 +122,19 @@ class DataConfig:
         marked("engine", "Merge nearly equal labels"),
         marked(
             "engine",
-            "Whether labels that differ only in case, white space, width or characters that look "
-            "the same are learned as one, in the commonest spelling.",
+            "Treat labels as one, in the most frequent spelling, if they differ only in "
+            "case, white space, width or characters that look the same.",
         ),
         advanced=True,
         kind="hidden",
     )
     whole_labels: bool = setting(
         False,
-        marked("engine", "Labels as they stand"),
+        marked("engine", "Labels as written"),
         marked(
             "engine",
-            "Whether labels that look like several in one, such as a|b, or like tags of words are classes of "
-            "their own; else they are refused.",
+            "Treat each cell as one class of its own, even if it looks like several labels, "
+            "such as a|b, or like tags of words. If off, such labels are refused.",
         ),
         advanced=True,
         kind="hidden",
@@ -137,9 +142,7 @@ class DataConfig:
     max_labels: int = setting(
         USUAL_LABELS,
         marked("engine", "Most labels"),
-        marked(
-            "engine", "How many different labels are learned at most: a column with more of them is refused."
-        ),
+        marked("engine", "The most different labels that are learned. A column with more is refused."),
         minimum=2,
         maximum=ALL_LABELS,
         advanced=True,
@@ -150,8 +153,8 @@ class DataConfig:
         marked("engine", "Recipe"),
         marked(
             "engine",
-            "Fixes of the data that are applied when it is read: rows excluded or relabelled, "
-            "labels merged, duplicates kept in one split. The file itself stays as it is.",
+            "Fixes that are applied when the data is read: rows excluded or relabelled, "
+            "labels merged, duplicates kept in one split. The file itself stays unchanged.",
         ),
         advanced=True,
         kind="hidden",
@@ -160,7 +163,7 @@ class DataConfig:
     separator: str = setting(
         "",
         marked("engine", "Separator"),
-        marked("engine", "What stands between two cells: comma, tab, semicolon or bar."),
+        marked("engine", "What separates two cells: comma, tab, semicolon or bar."),
         choices=("", ",", "\t", ";", "|"),
         advanced=True,
         auto=marked("engine", "detect"),
@@ -171,8 +174,9 @@ class DataConfig:
         marked("engine", "Quoting"),
         marked(
             "engine",
-            'Whether "..." may hold separators and line breaks (csv), also with a backslash before what is '
-            "plain text (backslash, as Spark and MySQL write), or quotes are plain text (none).",
+            'csv: "..." may hold separators and line breaks. backslash: the same, with a '
+            "backslash before plain characters, as Spark and MySQL write. none: quotes are "
+            "plain text.",
         ),
         choices=("", "csv", "none", "backslash"),
         advanced=True,
@@ -184,7 +188,7 @@ class DataConfig:
         marked("engine", "Header"),
         marked(
             "engine",
-            "Whether a line names the columns (yes, no), or the number of the line that does.",
+            "Whether a line names the columns (yes, no), or the number of that line.",
         ),
         choices=("", "yes", "no"),
         or_number=True,
@@ -195,14 +199,14 @@ class DataConfig:
     validation_share: float = setting(
         0.2,
         marked("engine", "Validation share"),
-        marked("engine", "The share of rows held out, drawn label by label, to measure on while training."),
+        marked("engine", "The share of rows held out for validation during training, drawn label by label."),
         minimum=0.0,
         maximum=0.9,
     )
     test_share: float = setting(
         0.0,
         marked("engine", "Test share"),
-        marked("engine", "A further share that is measured once, with the best checkpoint, at the end."),
+        marked("engine", "A further share that is measured once, at the end, with the best checkpoint."),
         minimum=0.0,
         maximum=0.9,
         advanced=True,
@@ -220,21 +224,21 @@ class DataConfig:
         marked("engine", "Maximum length"),
         marked(
             "engine",
-            "WordPieces kept of each text, special tokens included; longer texts are truncated, "
-            "and a passage that questions are about is read in windows of so many. 0: 128, for "
-            "questions 384.",
+            "WordPieces kept of each text, special tokens included. Longer texts are "
+            "truncated, but a passage with questions is read in windows of this length. 0: "
+            "128, for questions 384.",
         ),
         minimum=0,
         maximum=8192,
-        auto=marked("engine", "as the task needs"),
+        auto=marked("engine", "by task"),
     )
     stride: int = setting(
         128,
         marked("engine", "Stride"),
         marked(
             "engine",
-            "For questions: how many WordPieces further each window of a long passage begins, though never "
-            "more than half of what it shows, so that they overlap.",
+            "For questions: how many WordPieces each window of a long passage begins after "
+            "the one before. At most half of what it shows, so that windows overlap.",
         ),
         minimum=1,
         maximum=8192,
@@ -244,7 +248,7 @@ class DataConfig:
     max_question: int = setting(
         64,
         marked("engine", "Max question length"),
-        marked("engine", "For questions: WordPieces of a question; the rest of a longer one is not read."),
+        marked("engine", "For questions: WordPieces of a question. The rest of a longer one is not read."),
         minimum=1,
         maximum=8192,
         advanced=True,
@@ -255,8 +259,8 @@ class DataConfig:
         marked("engine", "Truncation"),
         marked(
             "engine",
-            "What is kept of a text that is too long: its head, or its head and tail; of a pair, "
-            "longest_first truncates the longer text first.",
+            "What is kept of a text that is too long: its head, or its head and tail. For "
+            "pairs, longest_first truncates the longer text first.",
         ),
         choices=("longest_first", "head", "head_tail"),
         advanced=True,
@@ -299,7 +303,7 @@ class ModelConfig:
         kind="path",
         advanced=True,
     )
-    lowercase: str = declared(shared.LOWERCASE, "", auto=marked("engine", "as the vocabulary is"))
+    lowercase: str = declared(shared.LOWERCASE, "", auto=marked("engine", "by vocabulary"))
     hidden_dropout: float = declared(shared.HIDDEN_DROPOUT, 0.1)
     attention_dropout: float = declared(shared.ATTENTION_DROPOUT, 0.0)
 
@@ -325,8 +329,9 @@ class AdaptConfig:
         marked("engine", "Encoder"),
         marked(
             "engine",
-            "Whether all of the model learns, or its encoder stays frozen and only pooler and classifier do: "
-            "quicker, and as a rule less accurate (Devlin et al. 2019, section 5.3; Peters et al. 2019).",
+            "Whether the whole model learns, or only pooler and classifier, with a frozen "
+            "encoder. Frozen is quicker and usually less accurate (Devlin et al. 2019, "
+            "section 5.3; Peters et al. 2019).",
         ),
         choices=("fine-tuned", "frozen"),
         advanced=True,
@@ -336,9 +341,9 @@ class AdaptConfig:
         marked("engine", "Frozen layers"),
         marked(
             "engine",
-            "How many of the first layers stay as they are, and the embeddings with them: it saves time and "
-            "memory. The last quarter of the layers alone reached 90 % of the quality in Lee et al. 2019. "
-            "0: all learn.",
+            "How many of the first layers stay frozen, together with the embeddings, which "
+            "saves time and memory. Training only the last quarter reached 90 % of the "
+            "quality in Lee et al. 2019. 0: all layers learn.",
         ),
         minimum=0,
         maximum=1024,
@@ -349,8 +354,9 @@ class AdaptConfig:
         marked("engine", "Mix of layers"),
         marked(
             "engine",
-            "Whether the classifier reads a learned mix of all layers instead of the last one, as Peters et "
-            "al. 2018 did with ELMo: of most use where the encoder is frozen. Other tools do not know it.",
+            "Let the classifier read a learned mix of all layers instead of the last one, as "
+            "Peters et al. 2018 did with ELMo. It helps most with a frozen encoder. Other "
+            "tools do not know it.",
         ),
         advanced=True,
     )
@@ -359,9 +365,9 @@ class AdaptConfig:
         marked("engine", "Pooling"),
         marked(
             "engine",
-            "What a classifier of texts reads: the first token, [CLS], as Devlin et al. 2019; or the mean of "
-            "all tokens, which says more where the encoder stays frozen (Reimers and Gurevych 2019). Other "
-            "tools do not know it.",
+            "What a text classifier reads: the first token, [CLS], as in Devlin et al. 2019, "
+            "or the mean of all tokens, which works better with a frozen encoder (Reimers "
+            "and Gurevych 2019). Other tools do not know the mean.",
         ),
         choices=("", "mean"),
         auto=marked("engine", "[CLS]"),
@@ -372,9 +378,9 @@ class AdaptConfig:
         marked("engine", "Rate of lower layers"),
         marked(
             "engine",
-            "Each layer learns at this times the rate of the one above it. Below 1, lower layers "
-            "keep more of what they know; 0.95 was best in Sun et al. 2019, after Howard and Ruder "
-            "2018. 1: all the same.",
+            "Each layer learns at this multiple of the rate of the layer above. Below 1, "
+            "lower layers keep more of what they know. 0.95 was best in Sun et al. 2019, "
+            "after Howard and Ruder 2018. 1: one rate for all.",
         ),
         minimum=0.01,
         maximum=1.0,
@@ -385,9 +391,9 @@ class AdaptConfig:
         marked("engine", "New layers"),
         marked(
             "engine",
-            "How many of the last layers start from random weights, and the pooler with them: what they "
-            "learned in pretraining can be in the way where rows are few and runs fail by chance (Zhang et "
-            "al. 2021). 0: none.",
+            "How many of the last layers, with the pooler, start from random weights. What "
+            "they learned in pretraining can hinder when rows are few and runs fail by "
+            "chance (Zhang et al. 2021). 0: none.",
         ),
         minimum=0,
         maximum=1024,
@@ -398,8 +404,9 @@ class AdaptConfig:
         marked("engine", "Rare labels"),
         marked(
             "engine",
-            "Whether examples of rare labels count more (weighted), or are repeated within an epoch, ten "
-            "times at most. Rare labels are then found more often, and common ones mistaken for them.",
+            "Give rare labels more weight (weighted), or repeat their examples within an "
+            "epoch, ten times at most. The model then finds rare labels more often, and "
+            "confuses common ones with them more often.",
         ),
         choices=("", "weighted", "repeated"),
         auto=marked("engine", "as they are"),
@@ -410,8 +417,8 @@ class AdaptConfig:
         marked("engine", "Label smoothing"),
         marked(
             "engine",
-            "How much of each answer is shared out among all labels. 0.1, as in Szegedy et al. 2016, makes "
-            "probabilities less extreme. 0: the label as it is.",
+            "How much of each answer is spread over all labels. 0.1, as in Szegedy et al. "
+            "2016, makes probabilities less extreme. 0: the label as it is.",
         ),
         minimum=0.0,
         maximum=0.5,
@@ -434,7 +441,7 @@ class TrainingConfig:
     num_epochs: int = setting(
         3,
         marked("engine", "Epochs"),
-        marked("engine", "How often every example is seen. 3 or 4 are usual."),
+        marked("engine", "How often each example is seen. 3 or 4 are usual."),
         minimum=1,
         maximum=10000,
     )
@@ -443,8 +450,8 @@ class TrainingConfig:
         marked("engine", "Minutes"),
         marked(
             "engine",
-            "Make of these epochs what fits into so many minutes: the speed is measured first, and the "
-            "learning rate comes to rest in time. 0: all of them.",
+            "Fit as many of these epochs as possible into so many minutes. The speed is "
+            "measured first, and the learning rate reaches its end in time. 0: all epochs.",
         ),
         minimum=0.0,
         maximum=1e6,
@@ -456,8 +463,9 @@ class TrainingConfig:
         marked("engine", "Rate of word embeddings"),
         marked(
             "engine",
-            "How many times the learning rate word embeddings learn at. Each word is met in few steps, so on "
-            "few rows a small model learns at 10 what its words say of the labels. 0: they stay as they are.",
+            "The learning rate of word embeddings, as a multiple. Each word occurs in few "
+            "steps, so with few rows a small model learns more about its words at 10. 0: "
+            "word embeddings stay frozen.",
         ),
         minimum=0.0,
         maximum=1000.0,
@@ -469,7 +477,9 @@ class TrainingConfig:
     gradient_accumulation_steps: int = setting(
         1,
         marked("engine", "Accumulation"),
-        marked("engine", "Batches gathered before the weights move: a larger batch without more memory."),
+        marked(
+            "engine", "Batches accumulated before the weights change: a larger batch without more memory."
+        ),
         minimum=1,
         maximum=4096,
         advanced=True,
@@ -487,7 +497,7 @@ class TrainingConfig:
     evaluate_every_steps: int = setting(
         0,
         marked("engine", "Evaluate every"),
-        marked("engine", "Steps between two looks at the validation data. 0: after each epoch."),
+        marked("engine", "Steps between two evaluations on the validation data. 0: after each epoch."),
         minimum=0,
         maximum=10**9,
         unit=marked("engine", "steps"),

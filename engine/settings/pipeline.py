@@ -17,13 +17,13 @@ class StagesConfig:
     model: str = setting(
         "",
         marked("engine", "Model"),
-        marked("engine", "The folder of the model that the first stage begins with."),
+        marked("engine", "The folder of the model that the first stage starts from."),
         kind="path",
     )
     domain_text: str = setting(
         "",
         marked("engine", "Domain text"),
-        marked("engine", "Text files or folders of the field, one a line. Empty: no such stage."),
+        marked("engine", "Text files or folders from the domain, one per line. Empty: no such stage."),
         kind="path",
     )
     domain_column: str = setting(
@@ -35,14 +35,14 @@ class StagesConfig:
     domain_minutes: float = setting(
         0.0,
         marked("engine", "Minutes on domain text"),
-        marked("engine", "Pretrain this long on it. Minutes or steps: give one of the two."),
+        marked("engine", "Pretrain for so many minutes on it. Give either minutes or steps."),
         minimum=0.0,
         maximum=1e6,
     )
     domain_steps: int = setting(
         0,
         marked("engine", "Steps on domain text"),
-        marked("engine", "Pretrain this many steps on it."),
+        marked("engine", "Pretrain for so many steps on it."),
         minimum=0,
         maximum=10**9,
     )
@@ -51,8 +51,8 @@ class StagesConfig:
         marked("engine", "Task text"),
         marked(
             "engine",
-            "Text files or folders that are like the task's own texts, one a line. Empty: the "
-            "texts of the training rows, and never of others.",
+            "Text files or folders that resemble the task's own texts, one per line. Empty: "
+            "the texts of the training rows, and only those.",
         ),
         kind="path",
     )
@@ -65,14 +65,14 @@ class StagesConfig:
     task_minutes: float = setting(
         0.0,
         marked("engine", "Minutes on task text"),
-        marked("engine", "Pretrain this long on it. Neither minutes nor steps: no such stage."),
+        marked("engine", "Pretrain for so many minutes on it. Neither minutes nor steps: no such stage."),
         minimum=0.0,
         maximum=1e6,
     )
     task_steps: int = setting(
         0,
         marked("engine", "Steps on task text"),
-        marked("engine", "Pretrain this many steps on it."),
+        marked("engine", "Pretrain for so many steps on it."),
         minimum=0,
         maximum=10**9,
     )
@@ -90,19 +90,19 @@ class StagesConfig:
         marked("engine", "Next sentence"),
         marked(
             "engine",
-            "Also ask, while pretraining, whether a second text follows the first, where most documents of "
-            "the text have several sentences.",
+            "Also ask, during pretraining, whether a second text follows the first, if most "
+            "documents of the text have several sentences.",
         ),
         advanced=True,
     )
     batch_tokens: int = declared(
-        BATCH_TOKENS, 4096, help=marked("engine", "Tokens in every step of pretraining."), advanced=True
+        BATCH_TOKENS, 4096, help=marked("engine", "Tokens in each step of pretraining."), advanced=True
     )
     pretraining_rate: float | None = declared(
         LEARNING_RATE,
         None,
         label=marked("engine", "Learning rate of pretraining"),
-        help=marked("engine", "How far each step of pretraining moves the weights at its peak."),
+        help=marked("engine", "How far each step of pretraining moves the weights, at its peak."),
         advanced=True,
     )
     held_out_share: float = setting(
@@ -110,8 +110,8 @@ class StagesConfig:
         marked("engine", "Share of text held out"),
         marked(
             "engine",
-            "The share of each text, in whole documents, on which the loss of masked words is measured "
-            "before and after.",
+            "The share of each text, in whole documents, on which the masked-word loss is "
+            "measured before and after.",
         ),
         minimum=0.001,
         maximum=0.5,
@@ -120,7 +120,7 @@ class StagesConfig:
     seeds: int = setting(
         3,
         marked("engine", "Seeds"),
-        marked("engine", "Fine-tuning runs of each stage: with the training seed, the next, and so on."),
+        marked("engine", "Fine-tuning runs for each stage: with the training seed, the next one, and so on."),
         minimum=1,
         maximum=100,
     )

@@ -19,7 +19,7 @@ class TextConfig:
         marked("engine", "Text"),
         marked(
             "engine",
-            "Text files or folders to train on, one a line: plain, .gz, .xz, or a table with a column.",
+            "Text files or folders to train on, one per line: plain, .gz, .xz, or a table with a column.",
         ),
         kind="path",
     )
@@ -35,8 +35,9 @@ class TextConfig:
         marked("engine", "Layout"),
         marked(
             "engine",
-            "paragraphs: a paragraph a line, a blank line between documents. sentences: a sentence a line, "
-            "a blank line between documents. lines: every line is a document.",
+            "paragraphs: one paragraph per line, a blank line between documents. sentences: "
+            "one sentence per line, a blank line between documents. lines: every line is a "
+            "document.",
         ),
         choices=("", "paragraphs", "sentences", "lines"),
         auto=marked("engine", "detect"),
@@ -48,8 +49,8 @@ class TextConfig:
         marked("engine", "Drop repeated lines"),
         marked(
             "engine",
-            "Exclude lines that repeat an earlier one but for case, spaces and digits. Thousands "
-            "of repeats are the classic cause of a loss that does not fall.",
+            "Exclude lines that repeat an earlier one except for case, spaces and digits. "
+            "Thousands of repeats are the classic reason why a loss does not fall.",
         ),
     )
     validation_text: str = setting(
@@ -62,7 +63,7 @@ class TextConfig:
     validation_share: float = setting(
         0.01,
         marked("engine", "Validation share"),
-        marked("engine", "The share of the text, in whole documents, that is held out to measure on."),
+        marked("engine", "The share of the text, in whole documents, that is held out for validation."),
         minimum=0.0,
         maximum=0.5,
         advanced=True,
@@ -70,7 +71,7 @@ class TextConfig:
     validation_tokens: int = setting(
         65536,
         marked("engine", "Validation tokens"),
-        marked("engine", "At most this many tokens are measured at each look at the held-out text."),
+        marked("engine", "The most tokens that are measured at each evaluation."),
         minimum=128,
         maximum=10**9,
         advanced=True,
@@ -102,13 +103,13 @@ class StartConfig:
     vocab: str = setting(
         "",
         marked("engine", "Vocabulary"),
-        marked("engine", "A published vocab.txt. Empty: one is learned from the text."),
+        marked("engine", "A published vocab.txt. Empty: a vocabulary is made from the text."),
         kind="path",
     )
     vocab_size: int = setting(
         8192,
         marked("engine", "Vocabulary size"),
-        marked("engine", "WordPieces to learn from the text. More pieces split words less and cost time."),
+        marked("engine", "WordPieces to make from the text. More pieces split words less, but cost time."),
         minimum=128,
         maximum=1_000_000,
     )
@@ -119,15 +120,16 @@ class StartConfig:
         marked("engine", "Informed start"),
         marked(
             "engine",
-            "A new model's weights begin with what counting tells: how frequent words are, which words stand "
-            "near each other, heads that look at neighbours. Off: at random, as BERT was published.",
+            "A new model's weights begin with counts over the text: word frequencies, words "
+            "that occur close together, heads that look at neighbours. Off: at random, as "
+            "BERT was published.",
         ),
         advanced=True,
     )
     max_positions: int = setting(
         512,
         marked("engine", "Positions"),
-        marked("engine", "Positions that a new model has: the longest text it can ever read."),
+        marked("engine", "Positions of a new model: the longest text that it can ever read."),
         minimum=8,
         maximum=8192,
         advanced=True,
@@ -137,8 +139,8 @@ class StartConfig:
         0.0,
         help=marked(
             "engine",
-            "The share of values dropped at random in each layer. BERT was published with 0.1; a "
-            "small model that sees its text a few times learns faster without.",
+            "The share of values dropped at random in each layer. BERT was published with "
+            "0.1. A small model that sees its text a few times learns faster without.",
         ),
     )
     attention_dropout: float = declared(shared.ATTENTION_DROPOUT, 0.0)
@@ -151,14 +153,14 @@ class ObjectiveConfig:
     mask_rate: float = setting(
         0.15,
         marked("engine", "Masked share"),
-        marked("engine", "The share of tokens that the model has to find. BERT: 15 %."),
+        marked("engine", "The share of tokens that the model has to guess. BERT: 15 %."),
         minimum=0.01,
         maximum=0.9,
     )
     mask_share: float = setting(
         0.8,
         marked("engine", "Shown as [MASK]"),
-        marked("engine", "Of the chosen tokens, the share that is replaced by [MASK]. BERT: 80 %."),
+        marked("engine", "Of the chosen tokens, the share replaced by [MASK]. BERT: 80 %."),
         minimum=0.0,
         maximum=1.0,
         advanced=True,
@@ -168,8 +170,8 @@ class ObjectiveConfig:
         marked("engine", "Shown as a random token"),
         marked(
             "engine",
-            "Of the chosen tokens, the share that is replaced by a random one. BERT: 10 %. The rest is shown "
-            "as it is.",
+            "Of the chosen tokens, the share replaced by a random token. BERT: 10 %. The "
+            "rest is shown unchanged.",
         ),
         minimum=0.0,
         maximum=1.0,
@@ -180,15 +182,16 @@ class ObjectiveConfig:
         marked("engine", "Masked unit"),
         marked(
             "engine",
-            "piece: single WordPieces, as BERT. word: all pieces of a word. ngram: up to a few words "
-            "together. span: stretches of words, as SpanBERT. term: words of your own list first.",
+            "piece: single WordPieces, as in BERT. word: all pieces of a word. ngram: up to "
+            "a few words together. span: stretches of words, as in SpanBERT. term: words "
+            "from your own list first.",
         ),
         choices=("piece", "word", "ngram", "span", "term"),
     )
     max_ngram: int = setting(
         3,
         marked("engine", "Longest n-gram"),
-        marked("engine", "Words masked together at most, when the unit is ngram."),
+        marked("engine", "The most words that are masked together, if the unit is ngram."),
         minimum=1,
         maximum=10,
         advanced=True,
@@ -196,14 +199,14 @@ class ObjectiveConfig:
     terms: str = setting(
         "",
         marked("engine", "Terms"),
-        marked("engine", "A text file with a term a line, when the unit is term."),
+        marked("engine", "A text file with one term per line, if the unit is term."),
         kind="path",
         advanced=True,
     )
     dynamic_masking: bool = setting(
         True,
         marked("engine", "Dynamic masking"),
-        marked("engine", "Choose other tokens each time a text comes round, instead of the same."),
+        marked("engine", "Mask other tokens each time a text comes round, instead of the same ones."),
         advanced=True,
     )
     next_sentence: bool = setting(
@@ -211,10 +214,10 @@ class ObjectiveConfig:
         marked("engine", "Next sentence"),
         marked(
             "engine",
-            "Also ask whether a second text follows the first; half the time it comes from another "
-            "document. Pairs are truncated to fit, so going through the text once shows a part of "
-            "it: some 87 % of its WordPieces at a length of 128, 73 % at 64, 43 % at 32. Off: all "
-            "of it, once.",
+            "Also ask whether a second text follows the first. Half the time it comes from "
+            "another document. Pairs are truncated to fit, so one pass over the text shows "
+            "only part of it. At a length of 128 it shows about 87 % of the WordPieces, at "
+            "64 about 73 %, at 32 about 43 %. Off: all of it, once.",
         ),
     )
     max_length: int = setting(
@@ -229,8 +232,9 @@ class ObjectiveConfig:
         marked("engine", "First length"),
         marked(
             "engine",
-            "Examples start at this length and double up to the maximum, for models that start at random: "
-            "short ones teach nearest neighbours first. 0: the maximum from the start.",
+            "For models that start at random: examples start at this length and double up to "
+            "the maximum. Short ones teach close neighbours first. 0: the maximum from the "
+            "start.",
         ),
         minimum=0,
         maximum=8192,
@@ -250,10 +254,10 @@ class ObjectiveConfig:
         marked("engine", "Teacher"),
         marked(
             "engine",
-            "The folder of a model whose reading of the text is learned too, along with guessing "
-            "its words. It helps where learning to guess words would make a model forget what it "
-            "knows: let a sentence encoder that is trained further be its own teacher. It has the "
-            "same width, and takes a third more time.",
+            "The folder of a model whose reading of the text is learned as well. It helps "
+            "where guessing words would make a model forget. Let a sentence encoder that is "
+            "trained further be its own teacher. The teacher has the same width, and takes a "
+            "third more time.",
         ),
         kind="path",
         auto=marked("engine", "none"),
@@ -264,8 +268,8 @@ class ObjectiveConfig:
         marked("engine", "Weight of the teacher"),
         marked(
             "engine",
-            "How much the distance from the teacher counts against the hidden words. More keeps "
-            "more of what the teacher knows, and slows the words down.",
+            "How much the distance from the teacher counts against the masked words. More "
+            "keeps more of what the teacher knows, but slows learning of words.",
         ),
         minimum=0.0,
         maximum=1000.0,
@@ -280,21 +284,21 @@ class BudgetConfig:
     minutes: float = setting(
         0.0,
         marked("engine", "Minutes"),
-        marked("engine", "Train this long; the learning rate follows the clock. Pauses do not count."),
+        marked("engine", "Train this long. The learning rate follows the clock, and pauses do not count."),
         minimum=0.0,
         maximum=1e6,
     )
     steps: int = setting(
         0,
         marked("engine", "Steps"),
-        marked("engine", "Train this many steps. Minutes, steps, tokens: give one of the three."),
+        marked("engine", "Train for so many steps. Give one of minutes, steps and tokens."),
         minimum=0,
         maximum=10**9,
     )
     tokens: int = setting(
         0,
         marked("engine", "Tokens"),
-        marked("engine", "Train on this many tokens."),
+        marked("engine", "Train on so many tokens."),
         minimum=0,
         maximum=10**13,
     )
@@ -320,13 +324,16 @@ class BudgetConfig:
         shared.SEED,
         42,
         help=marked(
-            "engine", "Fixes what is random: new weights, order, masks and dropout. Same seed, same run."
+            "engine",
+            "Fixes what is random: new weights, order, masks and dropout. The same seed gives the same run.",
         ),
     )
     evaluations: int = setting(
         20,
         marked("engine", "Evaluations"),
-        marked("engine", "Looks at the held-out text over the whole run; a checkpoint is kept at each."),
+        marked(
+            "engine", "Evaluations on the held-out text over the whole run. A checkpoint is kept at each."
+        ),
         minimum=1,
         maximum=10000,
         advanced=True,
@@ -338,8 +345,8 @@ class BudgetConfig:
         marked("engine", "Pinned sentences"),
         marked(
             "engine",
-            "Sentences to watch while it learns, one a line, the word to guess in brackets: The capital of "
-            "France is [Paris].",
+            "Sentences to watch during training, one per line, with the word to guess in "
+            "brackets: The capital of France is [Paris].",
         ),
         kind="hidden",
     )

@@ -33,8 +33,8 @@ ATTENTION_DROPOUT = Setting(
     label=marked("engine", "Attention dropout"),
     help=marked(
         "engine",
-        "Dropout on attention weights. 0 lets the fused attention kernels run, which are faster; "
-        "BERT was published with 0.1.",
+        "Dropout on attention weights. 0 allows the fused attention kernels, which are "
+        "faster. BERT was published with 0.1.",
     ),
     minimum=0.0,
     maximum=0.9,
@@ -44,8 +44,8 @@ TRIM_VOCAB = Setting(
     label=marked("engine", "Trim vocabulary to"),
     help=marked(
         "engine",
-        "Keep only this many of the model's WordPieces, those that the text uses most, with their "
-        "embeddings; every single character stays. 0: keep all.",
+        "Keep only this many of the model's WordPieces, those that the text uses most, "
+        "with their embeddings. Every single character stays. 0: keep all.",
     ),
     minimum=0,
     maximum=1_000_000,
@@ -54,16 +54,16 @@ TRIM_VOCAB = Setting(
 )
 BATCH_TOKENS = Setting(
     label=marked("engine", "Tokens a step"),
-    help=marked("engine", "Tokens in every step, whatever the memory: they are worked off in parts."),
+    help=marked("engine", "Tokens in each step, whatever the memory. A step is processed in parts."),
     minimum=64,
     maximum=10**8,
 )
 LEARNING_RATE = Setting(
     label=marked("engine", "Learning rate"),
-    help=marked("engine", "How far each step moves the weights at its peak. Small models want more."),
+    help=marked("engine", "How far each step moves the weights, at its peak. Small models need more."),
     minimum=1e-8,
     maximum=1.0,
-    auto=marked("engine", "by the model's size"),
+    auto=marked("engine", "by model size"),
 )
 WARMUP_RATIO = Setting(
     label=marked("engine", "Warm-up"),
@@ -87,23 +87,25 @@ MAX_GRADIENT_NORM = Setting(
 )
 SEED = Setting(
     label=marked("engine", "Seed"),
-    help=marked("engine", "Fixes what is random: new weights, order and dropout. Same seed, same run."),
+    help=marked(
+        "engine", "Fixes what is random: new weights, order and dropout. The same seed gives the same run."
+    ),
     minimum=0,
     maximum=2**31 - 1,
 )
 CHECKPOINT_EVERY_STEPS = Setting(
     label=marked("engine", "Checkpoint every"),
-    help=marked("engine", "Steps between two checkpoints; one is also written at each evaluation."),
+    help=marked("engine", "Steps between two checkpoints. One is also written at each evaluation."),
     minimum=1,
     maximum=10**9,
     unit=marked("engine", "steps"),
     advanced=True,
 )
 KEPT_WEIGHTS = Setting(
-    label=marked("engine", "Keep weights along the way"),
+    label=marked("engine", "Keep intermediate weights"),
     help=marked(
         "engine",
-        "Copies of the weights over the run, in half precision, for looking at how it learned. 0: none.",
+        "Copies of the weights during the run, in half precision, to see how it learned. 0: none.",
     ),
     minimum=0,
     maximum=100,
@@ -118,7 +120,7 @@ class DeviceConfig:
     device: str = setting(
         "auto",
         marked("engine", "Device"),
-        marked("engine", "Where to compute: auto takes a GPU when there is one."),
+        marked("engine", "Where to compute. auto uses a GPU if there is one."),
         choices=("auto", "cpu", "cuda"),
         advanced=True,
     )
@@ -127,9 +129,9 @@ class DeviceConfig:
         marked("engine", "Precision"),
         marked(
             "engine",
-            "auto: bfloat16 on a GPU that has it, and on a CPU where a measurement of a second finds it at "
-            "least 1.2 times as fast; float32 elsewhere. bfloat16 has three digits, float32 seven; weights "
-            "are always kept in float32.",
+            "auto: bfloat16 on a GPU that has it, and on a CPU where a short measurement "
+            "finds it at least 1.2 times as fast. Elsewhere: float32. bfloat16 has three "
+            "digits, float32 seven. Weights are always kept in float32.",
         ),
         choices=("auto", "float32", "bfloat16"),
         advanced=True,
@@ -139,8 +141,9 @@ class DeviceConfig:
         marked("engine", "Matrix products"),
         marked(
             "engine",
-            "What multiplies float32 matrices on a CPU: torch itself, or the library oneDNN. auto: whichever "
-            "a measurement of a second finds faster on this machine. Last digits differ between the two.",
+            "What multiplies float32 matrices on a CPU: torch itself, or the library oneDNN. "
+            "auto: the faster one, by a measurement of a second. The last digits differ "
+            "between the two.",
         ),
         choices=("auto", "torch", "oneDNN"),
         advanced=True,
@@ -150,15 +153,16 @@ class DeviceConfig:
         marked("engine", "Compile"),
         marked(
             "engine",
-            "On a GPU, let PyTorch fuse the small operations of each layer: the first steps take a minute "
-            "longer, the others less. Without effect on a CPU, where it gains little.",
+            "On a GPU, let PyTorch fuse the small operations of each layer. The first steps "
+            "take a minute longer, the others less. Without effect on a CPU, where it gains "
+            "little.",
         ),
         advanced=True,
     )
     num_threads: int = setting(
         0,
         marked("engine", "Threads"),
-        marked("engine", "Processor threads to compute with. 0: one for each core."),
+        marked("engine", "Processor threads to use. 0: one per core."),
         minimum=0,
         maximum=1024,
         auto=marked("engine", "all cores"),
@@ -168,10 +172,10 @@ class DeviceConfig:
         0,
         marked("engine", "Tokens at once"),
         marked(
-            "engine", "A step is worked off in parts of at most this many tokens. 0: chosen for the device."
+            "engine", "A step is processed in parts of at most this many tokens. 0: chosen for the device."
         ),
         minimum=0,
         maximum=10**7,
-        auto=marked("engine", "by the device"),
+        auto=marked("engine", "by device"),
         advanced=True,
     )

@@ -32,7 +32,7 @@ _FORMS = {
     "name": marked("engine", "Column {column} names the column of the right ending, such as {first}."),
     "text": marked("engine", "Column {column} repeats the text of the right ending."),
 }
-_UNKNOWN = marked("engine", "Line {line} has {value} in column {column}, which is none of its endings.")
+_UNKNOWN = marked("engine", "Line {line} has {value} in column {column}, which is not one of its endings.")
 
 
 def choice_columns(table: Table) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def finding_choices(table: Table, roles: Roles) -> Steps[ExampleTable]:
     """
     names = roles.get("choices", ())
     if not 2 <= len(names) <= CHOICES.most:
-        template = marked("engine", "Name 2 to {most} columns of endings; {count} are named.")
+        template = marked("engine", "Name 2 to {most} columns of endings. You named {count}.")
         raise DataError(template, most=CHOICES.most, count=len(names))
     column, how = roles.label, ""
     if column:

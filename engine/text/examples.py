@@ -225,8 +225,9 @@ def doubt_about_header(table: Table, roles: Roles) -> Sentence | None:
         return None
     template = marked(
         "engine",
-        "The header does not fit the cells: column {called} holds sentences, and column {label} the "
-        "{count:,} values that repeat. The cells decide; choose other columns where that is wrong.",
+        "The header does not fit the cells: column {called} holds sentences, and column "
+        "{label} the {count:,} values that repeat. The cells decide. If that is wrong, "
+        "choose other columns.",
     )
     return Sentence(template, {"called": called, "label": roles.label, "count": of_label.num_values})
 
@@ -319,7 +320,7 @@ def stratified_split(labels: Indices, shares: Sequence[float], seed: int) -> lis
         raise ConfigError(
             marked(
                 "engine",
-                "Validation and test together take {percent:.0f} % of the rows; leave some to train on.",
+                "Validation and test together take {percent:.0f} % of the rows. Leave some to train on.",
             ),
             field="validation_share",
             percent=100 * sum(shares),
@@ -462,14 +463,14 @@ def unknown_labels(strange: Iterable[str], labels: Sequence[str]) -> dict[str, S
     sentences = {}
     for answer in strange:
         values = {"label": answer[:80]}
-        note = marked("engine", "Line {line} has the label {label}, which is not among those learned.")
+        note = marked("engine", "Line {line} has the label {label}, which the model does not know.")
         if answer in meant:
             label, kept = shown_pair(answer, meant[answer])
             values = {"label": label, "known": kept}
             note = marked(
                 "engine",
-                "Line {line} has the label {label}, which is not among those learned; it is nearly equal "
-                "to {known}.",
+                "Line {line} has the label {label}, which the model does not know. It is nearly "
+                "equal to {known}.",
             )
         sentences[answer] = Sentence(note, values)
     return sentences
@@ -531,8 +532,8 @@ def _check_labels(
         raise DataError(
             marked(
                 "engine",
-                "Every row has the same label, {label}, in column {column}; there is nothing to learn. "
-                "Choose another column or other data.",
+                "Every row has the same label, {label}, in column {column}, so there is nothing "
+                "to learn. Choose another column or other data.",
             ),
             label=next(iter(found))[:80],
             column=column,
@@ -544,15 +545,16 @@ def _check_labels(
     if looks_wrong:
         template = marked(
             "engine",
-            "Column {column} has {num_labels:,} different values in {num_rows:,} rows: it looks "
-            "like free text or a number, not a label. Choose another column.",
+            "Column {column} has {num_labels:,} different values in {num_rows:,} rows. It "
+            "looks like free text or a number, not a label. Choose another column.",
         )
         fitting = _label_by_content({name: _look(table, name) for name in table.columns}, {*texts, column})
         if fitting:
             template = marked(
                 "engine",
-                "Column {column} has {num_labels:,} different values in {num_rows:,} rows: it looks "
-                "like free text or a number, not a label. Choose another column, such as {fitting}.",
+                "Column {column} has {num_labels:,} different values in {num_rows:,} rows. It "
+                "looks like free text or a number, not a label. Choose another column, such as "
+                "{fitting}.",
             )
         raise DataError(
             template, column=column, num_labels=len(found), num_rows=num_rows, fitting=fitting[:40]
@@ -561,8 +563,9 @@ def _check_labels(
 
 TOO_MANY = marked(
     "engine",
-    "Column {column} has {count:,} different labels in {num_rows:,} rows, more than the {most:,} that "
-    "max_labels allows. If they are labels, set max_labels to {count}; if not, choose another column.",
+    "Column {column} has {count:,} different labels in {num_rows:,} rows, more than "
+    "the {most:,} that max_labels allows. If they are labels, set max_labels to "
+    "{count}. If not, choose another column.",
 )
 
 
@@ -572,8 +575,8 @@ def too_many_labels(column: str, count: int, num_rows: int, most: int) -> DataEr
     if count > ALL_LABELS:
         template = marked(
             "engine",
-            "Column {column} has {count:,} different labels in {num_rows:,} rows, and at most {most:,} can "
-            "be learned: it looks like free text. Choose another column.",
+            "Column {column} has {count:,} different labels in {num_rows:,} rows, and at "
+            "most {most:,} can be learned. It looks like free text. Choose another column.",
         )
         most = ALL_LABELS
     return DataError(template, column=column, count=count, num_rows=num_rows, most=most)
@@ -586,11 +589,11 @@ def notes_on_rare(found: Counter[str], seen: Mapping[str, str]) -> tuple[Sentenc
         return ()
     note = marked(
         "engine",
-        "{num_labels} labels appear in one row only, so they are trained on but never measured: {labels}.",
+        "{num_labels} labels occur in one row only, so they are trained on but never measured: {labels}.",
     )
     if len(once) == 1:
         note = marked(
-            "engine", "One label appears in one row only, so it is trained on but never measured: {labels}."
+            "engine", "One label occurs in one row only, so it is trained on but never measured: {labels}."
         )
     names = some_of([seen.get(label, label) for label in once], 5)
     return (Sentence(note, {"num_labels": len(once), "labels": names}),)

@@ -39,11 +39,11 @@ def labels_inside(table: Table) -> Sentence | None:
 
 _BEFORE = marked(
     "engine",
-    "The lines of {name} begin with what looks like a label, such as {label}, and a blank. Write a tab in "
-    "the place of that blank, so that label and text are two columns.",
+    "The lines of {name} begin with what looks like a label, such as {label}, and a "
+    "blank. Replace that blank with a tab, so that label and text are two columns.",
 )
 _TAGS = marked(
     "engine",
-    "The words of {name} seem to carry tags, such as {word}. Write one word in each line, a tab, and its "
-    "tag, and leave a blank line after each sentence.",
+    "The words of {name} seem to carry tags, such as {word}. Write one word per "
+    "line, a tab, and its tag, with a blank line after each sentence.",
 )

@@ -124,24 +124,25 @@ def _shown(label: str) -> str:
 
 _COMBINED = marked(
     "engine",
-    "The labels of column {column} look like several in one, such as {example}. To learn them one by one, "
-    "choose the task multi-label; or, if each combination is a class of its own, set whole_labels.",
+    "The labels of column {column} look like several in one, such as {example}. To "
+    "learn them one by one, choose the task multi-label. If each combination is one "
+    "class, set whole_labels.",
 )
 _LISTS = marked(
     "engine",
-    "The labels of column {column} are lists, such as {example}. If they are labels of a text, choose the "
-    "task multi-label; if they are tags of its words, token-labels; or, if each list is a class of its own, "
-    "set whole_labels.",
+    "The labels of column {column} are lists, such as {example}. For labels of a "
+    "text, choose the task multi-label. For tags of its words, choose token-labels. "
+    "If each list is one class, set whole_labels.",
 )
 _OF_ANSWERS = marked(
     "engine",
-    "The labels of column {column} are objects, such as {example}: answers to questions, for instance. For "
-    "those, choose the task questions. Else keep one label a row; or, if each object is a class of its own, "
-    "set whole_labels.",
+    "The labels of column {column} are objects, such as {example}: answers to "
+    "questions, for example. For those, choose the task questions. If each object is "
+    "one class, set whole_labels. In other cases, write one label per row.",
 )
 _TAGS = marked(
     "engine",
-    "The labels of column {column} are tags of words, such as {example}. To learn them word by word, choose "
-    "the task token-labels. Else put a text and its label in each row; or, if each tag is a class of its "
-    "own, set whole_labels.",
+    "The labels of column {column} are tags of words, such as {example}. To learn "
+    "them word by word, choose the task token-labels. If each tag is one class, set "
+    "whole_labels. In other cases, put one text and its label in each row.",
 )

@@ -42,17 +42,17 @@ _OF_COLUMNS = marked("engine", "Several labels a row: {count} columns of 0 and 1
 _OF_LISTS = marked("engine", "Several labels a row: lists in column {column}, such as {example}.")
 _OF_SWITCHES = marked(
     "engine",
-    "Several labels a row: a 0 or 1 for each of {count} labels in column {column}. Their names are their "
-    "places, 1 to {count}.",
+    "Several labels a row: a 0 or 1 for each of {count} labels in column {column}. "
+    "They are named by position, 1 to {count}.",
 )
 _OF_MARKS = marked(
     "engine",
-    'Several labels a row: "{mark}" stands between those in column {column}, such as {example}.',
+    'Several labels a row: "{mark}" separates those in column {column}, such as {example}.',
 )
 _OF_ONE = marked(
     "engine",
-    "No row of column {column} has more than one label. Where each text has just one, classification, which "
-    "chooses one, does better.",
+    "No row of column {column} has more than one label. If each text has just one, "
+    "classification does better, because it chooses one.",
 )
 
 
@@ -111,7 +111,7 @@ def _of_columns(
     refused: dict[int, Sentence] = {}
     values = np.zeros((len(answers.names), len(labels)), bool)
     template = marked(
-        "engine", "Line {line} has {value} in column {column}; a column for a label holds 1 or 0."
+        "engine", "Line {line} has {value} in column {column}. A column for a label holds 1 or 0."
     )
     for code, cell in enumerate(answers.names):
         found = [_ON_OFF.get(one.lower()) for one in cell.split(BETWEEN)]
@@ -230,7 +230,7 @@ def _mark_of(counts: Mapping[str, int], known: Sequence[str] | None) -> str:
 def _parted(cells: Sequence[str], mark: str, known: Sequence[str] | None, column: str) -> _Parted:
     parts: list[tuple[str, ...]] = []
     refused: dict[int, Sentence] = {}
-    no_list = marked("engine", "Line {line} has {value} in column {column}, which is no list of labels.")
+    no_list = marked("engine", "Line {line} has {value} in column {column}, which is not a list of labels.")
     no_label = marked("engine", "Line {line} has no label in column {column}.")
     for code, cell in enumerate(cells):
         names: tuple[str, ...] | None
@@ -293,13 +293,13 @@ def _check(
     if not len(sets):  # that no row can be used is told with its first reason
         return
     if not found:
-        template = marked("engine", "No row has a label in column {column}; there is nothing to learn.")
+        template = marked("engine", "No row has a label in column {column}, so there is nothing to learn.")
         raise DataError(template, column=column)
     if (sets == sets[0]).all():
         template = marked(
             "engine",
-            "Every row has the same labels in column {column}: {labels}; there is nothing to learn. Choose "
-            "another column or other data.",
+            "Every row has the same labels in column {column}, {labels}, so there is nothing "
+            "to learn. Choose another column or other data.",
         )
         raise DataError(template, column=column, labels=list(found)[:10])
 

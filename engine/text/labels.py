@@ -173,11 +173,12 @@ def spelling_note(table: Table, spellings: Sequence[Spelling], *, is_merged: boo
         named = Sentence(marked("engine", "{before}; and {count} more"), {"before": named, "count": more})
     template = marked(
         "engine",
-        "Some labels of {name} are nearly equal, and are learned as different ones: {spellings}. Correct the "
-        "table, or merge them: on the Data page, or with merge_labels=true.",
+        "Some labels of {name} are nearly equal, but are learned as different ones: "
+        "{spellings}. Correct the table, or merge them on the Data page or with "
+        "merge_labels=true.",
     )
     if is_merged:
-        template = marked("engine", "Nearly equal labels of {name} are made one: {spellings}.")
+        template = marked("engine", "Nearly equal labels of {name} are merged: {spellings}.")
     return Sentence(template, {"name": table.path.name, "spellings": named})
 
 

@@ -65,7 +65,8 @@ def finding_numbers(table: Table, roles: Roles, *, is_learned: bool = True) -> S
 def _of_cells(columns: Sequence[str], is_learned: bool, answers: LabelColumn) -> LabelTable:
     found = [number_in(cell) for cell in answers.names]
     template = marked(
-        "engine", "Line {line} has {value} in column {column}, which is no number between -{most} and {most}."
+        "engine",
+        "Line {line} has {value} in column {column}, which is not a number between -{most} and {most}.",
     )
     refused = {
         code: Sentence(template, {"line": 0, "value": cell[:80], "column": columns[0], "most": "1e15"})
@@ -82,8 +83,8 @@ def _of_cells(columns: Sequence[str], is_learned: bool, answers: LabelColumn) ->
         raise DataError(
             marked(
                 "engine",
-                "Every row has the same number, {number:g}, in column {column}; there is nothing to learn. "
-                "Choose another column or other data.",
+                "Every row has the same number, {number:g}, in column {column}, so there is "
+                "nothing to learn. Choose another column or other data.",
             ),
             number=low,
             column=columns[0],
@@ -92,7 +93,7 @@ def _of_cells(columns: Sequence[str], is_learned: bool, answers: LabelColumn) ->
     if any("," in cell for cell in answers.names):
         template = marked(
             "engine",
-            "Column {column} is read as numbers, a comma as the decimal mark: {low} to {high}, mean {mean}.",
+            "Column {column} is read as numbers with a decimal comma: {low} to {high}, mean {mean}.",
         )
     said = {"low": figure(low, high - low, 6), "high": figure(high, high - low, 6)}
     said["mean"] = figure(math.fsum(numbers) / len(numbers), high - low)

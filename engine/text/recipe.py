@@ -35,7 +35,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
     ),
     "leaks": marked("engine", "Line {line} was excluded: its text is also in another part."),
     "near_leaks": marked("engine", "Line {line} was excluded: another part says nearly the same."),
-    SUSPECTED: marked("engine", "Line {line} was excluded: its label is in doubt."),
+    SUSPECTED: marked("engine", "Line {line} was excluded: its label is doubtful."),
     "": marked("engine", "Line {line} was excluded."),
 }
 
@@ -137,8 +137,8 @@ class Recipe:
             raise DataError(
                 marked(
                     "engine",
-                    "The recipe was made for another state of {name} than this {path}: its rows would be the "
-                    "wrong ones. Take the file as it was, or make the recipe anew.",
+                    "The recipe was made for another version of {name} than this {path}, so its rows "
+                    "would be the wrong ones. Use the original file, or make the recipe again.",
                 ),
                 name=self.name,
                 path=table.path,
@@ -218,7 +218,7 @@ def read_recipe(path: Path) -> Recipe:
     name, sha256 = found.get("name"), found.get("sha256")
     is_ours = type(version) is int and version == _FORMAT
     if not (is_ours and isinstance(name, str) and isinstance(sha256, str) and isinstance(steps, list)):
-        raise _no_recipe(path, marked("engine", "it does not begin as one"))
+        raise _no_recipe(path, marked("engine", "it does not begin like one"))
     return Recipe(name, sha256, tuple(_step(one, at, path) for at, one in enumerate(steps, start=1)))
 
 
@@ -254,7 +254,7 @@ def _step(found: Any, number: int, path: Path) -> RecipeStep:
         values[each.name] = value
     step = RecipeStep(**values)
     if step.do not in _WORDS or min(step.rows, default=0) < 0:
-        raise _no_recipe(path, marked("engine", "its step {number} is none that there is"), number=number)
+        raise _no_recipe(path, marked("engine", "its step {number} is of an unknown kind"), number=number)
     if step.do == TOGETHER and len(step.groups) != len(step.rows):
         reason = marked("engine", "rows and groups of its step {number} differ in number")
         raise _no_recipe(path, reason, number=number)

@@ -139,7 +139,7 @@ class Table:
         """Refuse names for new columns of which it has one already. Raises: DataError."""
         if taken := [name for name in columns if name in self.columns]:
             template = marked(
-                "engine", "{name} has a column named {column} already. Rename it first; nothing was written."
+                "engine", "{name} already has a column named {column}. Rename it first. Nothing was written."
             )
             raise DataError(template, name=self.path.name, column=taken[0])
 
@@ -214,7 +214,9 @@ def _table_in(path: Path, found: Decoded, wanted: tuple[str, str, str], sha256: 
     if json_found is not None:
         if header:
             notes.append(
-                Sentence(marked("engine", "JSON rows name their own columns; the header setting is ignored."))
+                Sentence(
+                    marked("engine", "JSON rows name their own columns, so the header setting is ignored.")
+                )
             )
         kind, records, names = json_found
         how = TableFormat(kind, found.encoding, "", "none", has_header=False)
@@ -263,7 +265,7 @@ def _cut_cells(
     if not separator:
         separator = sep or choose_separator(lines)
     elif separator not in first and (likely := choose_separator(lines)) not in ("", separator):
-        template = marked("engine", "Line {line} holds no {separator!r}; {likely!r} looks likelier.")
+        template = marked("engine", "Line {line} holds no {separator!r}; {likely!r} is more likely.")
         notes.append(Sentence(template, {"line": number, "separator": separator, "likely": likely}))
     _check_width(first, separator, path)
     quoting, records = yield from cut(lines, separator, quoting)
@@ -296,7 +298,7 @@ def _check_width(first: str, separator: str, path: Path) -> None:
 
 def _too_wide(path: Path, num_columns: int) -> DataError:
     return DataError(
-        marked("engine", "{path} has {found} columns; at most {most} can be read. Check the separator."),
+        marked("engine", "{path} has {found} columns, but at most {most} can be read. Check the separator."),
         path=path,
         found=num_columns,
         most=MAX_COLUMNS,
@@ -322,7 +324,7 @@ def _build(
     if renamed:
         notes.append(
             Sentence(
-                marked("engine", "Some columns have the same name; they are called {names}."),
+                marked("engine", "Some columns have the same name. They are called {names}."),
                 {"names": renamed[:10]},
             )
         )
@@ -399,7 +401,7 @@ def _nothing_kept(path: Path, first: Sentence | None) -> DataError:
     if first is None:
         template = marked(
             "engine",
-            "{path} has a header and no rows. Add rows; or, if line 1 is a row, say that there is no header.",
+            "{path} has a header and no rows. Add rows. If line 1 is a row, say that there is no header.",
         )
         return DataError(template, path=path)
     return DataError(marked("engine", "No row of {path} can be read. {first}"), path=path, first=first)
@@ -451,7 +453,9 @@ def write_csv(
             for row in rows:
                 writer.writerow([_guard(c) if on else c for c, on in zip(row, guarded, strict=True)])
     except UnicodeEncodeError as error:
-        template = marked("engine", "{path} is not written: a cell holds half a character. Fix the table.")
+        template = marked(
+            "engine", "{path} was not written, because a cell holds half a character. Fix the table."
+        )
         raise DataError(template, path=path) from error
 
 

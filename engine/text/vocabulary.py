@@ -132,8 +132,8 @@ def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
         raise DataError(
             marked(
                 "engine",
-                "The vocabulary holds {token!r} twice, in lines {line} and {again}. Each WordPiece may stand "
-                "there once; take the vocab.txt that came with the model.",
+                "The vocabulary holds {token!r} twice, in lines {line} and {again}. Each "
+                "WordPiece may occur once. Use the vocab.txt that came with the model.",
             ),
             token=tokens[number],
             line=number + 1,
@@ -165,8 +165,8 @@ def _most_tokens(folder: Path) -> int:
 
 TOO_MANY = marked(
     "engine",
-    "The vocabulary has {count} pieces, but the model knows {known}: they do not belong together. Take the "
-    "vocabulary that came with the model.",
+    "The vocabulary has {count} pieces, but the model knows {known}. They do not "
+    "belong together. Use the vocabulary that came with the model.",
 )
 
 
@@ -214,8 +214,8 @@ def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: in
     if vocab is not None and (other := tuple(read_vocab(vocab))) not in (base, tokens):
         note = marked(
             "engine",
-            "vocab.txt ({num_other} tokens) and tokenizer.json ({num_tokens} tokens) disagree; "
-            "tokenizer.json is used.",
+            "vocab.txt ({num_other} tokens) and tokenizer.json ({num_tokens} tokens) "
+            "disagree. tokenizer.json is used.",
         )
         notes.append(Sentence(note, {"num_other": len(other), "num_tokens": len(tokens)}))
     return Vocabulary(
@@ -235,14 +235,14 @@ def _notes_on_rules(
     for name, part, usual in (("clean_text", cleaning, True), ("max_input_chars_per_word", model, 100)):
         if (value := part.get(name, usual)) != usual:
             note = marked(
-                "engine", "tokenizer.json sets {name} to {value}; this is ignored, BERT has {usual}."
+                "engine", "tokenizer.json sets {name} to {value}. This is ignored, because BERT uses {usual}."
             )
             yield Sentence(note, {"name": name, "value": _json(value), "usual": _json(usual)})
     kind = config.get("tokenizer_class")
     if kind and not _PLAIN_CLASSES.fullmatch(kind):
         note = marked(
             "engine",
-            "tokenizer_config.json names {name}, but tokenizer.json is of a WordPiece model, and is used.",
+            "tokenizer_config.json names {name}, but tokenizer.json has a WordPiece model, and is used.",
         )
         yield Sentence(note, {"name": kind})
 
@@ -270,7 +270,7 @@ def _read_flags(
             flags[name] = said
             note = marked(
                 "engine",
-                "tokenizer_config.json sets {name} to {said}, tokenizer.json to {value}; the first is used.",
+                "tokenizer_config.json sets {name} to {said}, tokenizer.json to {value}. The first is used.",
             )
             notes.append(Sentence(note, {"name": name, "said": _json(said), "value": _json(value)}))
     return flags, notes
@@ -314,8 +314,8 @@ def _damaged(path: Path, where: str) -> ModelError:
     return ModelError(
         marked(
             "engine",
-            "{path} is damaged near {where}: every token needs its own number, from 0 without a gap. "
-            "Copy the file again from where it came.",
+            "{path} is damaged near {where}: every token needs its own number, from 0 "
+            "without a gap. Copy the file again from its source.",
         ),
         path=path,
         where=where[:80],

@@ -26,7 +26,7 @@ MIX_RATE = 10.0  # times the learning rate: as ELMo's, where that is 1e-4; at 10
 FEATURE_RATE = 5e-4  # of what stands on a frozen encoder: few weights, which begin anew
 ON_FROZEN = marked(
     "engine",
-    "The embeddings and {frozen} of {layers} layers stay as they are: {learns:,} of {all:,} weights learn.",
+    "The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.",
 )
 MOST_REPEATS = 10  # times that a row of a rare label is learned from in an epoch
 
@@ -66,7 +66,7 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "{field}: a model from random weights knows nothing that could stay as it is. Choose a "
+                "{field}: a model with random weights knows nothing worth freezing. Choose a "
                 "trained one, or let all of it learn.",
             ),
             field="encoder" if config.adapt.encoder == "frozen" else "frozen_layers",
@@ -75,8 +75,8 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "{field} is {value}, but {frozen} of the {layers} layers stay as they are: what starts from "
-                "random weights has to learn.",
+                "{field} is {value}, but {frozen} of the {layers} layers stay frozen. Layers "
+                "that start from random weights have to learn.",
             ),
             field="new_layers",
             value=config.adapt.new_layers,
@@ -94,8 +94,8 @@ def on_pooling(config: FineTuneConfig) -> Sentence | None:
         return None
     template = marked(
         "engine",
-        "The starting model was made to be read as the mean of all tokens; this run reads [CLS]. The setting "
-        "pooling chooses the mean.",
+        "The starting model was made to be read as the mean of all tokens, but this run "
+        "reads [CLS]. Set pooling to the mean if you want it.",
     )
     return Sentence(template)
 
@@ -111,21 +111,21 @@ def adapted(model: HeadedEncoder, config: FineTuneConfig, *, is_begun: bool) -> 
         for part in (*model.bert.layers[-num_new:], *([model.bert.pooler] if model.bert.pooler else [])):
             initialize(part, model.config.initializer_range, config.training.seed)
         template = marked(
-            "engine", "The pooler and the last layers start from random weights: {count} of {layers}."
+            "engine", "The pooler and the last {count} of {layers} layers start from random weights."
         )
         notes.append(Sentence(template, {"count": num_new, "layers": len(model.bert.layers)}))
     if model.mix is not None:
         template = marked(
             "engine",
-            "The head reads a mix of all layers, which other tools do not know: there the model "
-            "would answer differently.",
+            "The head reads a mix of all layers. Other tools do not know that, so the model "
+            "would answer differently there.",
         )
         notes.append(Sentence(template))
     if model.config.pooling:
         template = marked(
             "engine",
-            "The head reads the mean of all tokens, which other tools do not know: there the model "
-            "would answer differently.",
+            "The head reads the mean of all tokens. Other tools do not know that, so the "
+            "model would answer differently there.",
         )
         notes.append(Sentence(template))
     if frozen is not None:
@@ -151,14 +151,13 @@ def on_mix(model: HeadedEncoder) -> Sentence:
     said = ", ".join(f"{share:.0%}" for share in shares)
     template = marked(
         "engine",
-        "The mix of layers, from the embeddings to the last layer: {shares}. The most comes from layer "
-        "{best}.",
+        "The mix of layers, from the embeddings to the last layer: {shares}. Layer {best} contributes most.",
     )
     if not best:
         template = marked(
             "engine",
-            "The mix of layers, from the embeddings to the last layer: {shares}. The most comes from the "
-            "embeddings.",
+            "The mix of layers, from the embeddings to the last layer: {shares}. The "
+            "embeddings contribute most.",
         )
     return Sentence(template, {"shares": said, "best": best})
 
@@ -226,13 +225,13 @@ def on_rare(labels: Sequence[str], targets: np.ndarray, how: str) -> Sentence:
         weights = label_weights(targets, len(labels))
         template = marked(
             "engine",
-            "Labels count by how rare they are: an example of {rare} counts {high:.2g}, one of {common} "
-            "{low:.2g}.",
+            "Labels are weighted by rarity: an example of {rare} counts {high:.2g}, one of "
+            "{common} {low:.2g}.",
         )
         return Sentence(template, {**values, "high": weights[rare], "low": weights[common]})
     template = marked(
         "engine",
-        "Rare labels are repeated: an epoch learns {times} times from each example of {rare}, once from one "
-        "of {common}.",
+        "Rare labels are repeated. An epoch sees each example of {rare} {times} times, "
+        "each example of {common} once.",
     )
     return Sentence(template, {**values, "times": repeats(counts.tolist())[rare]})

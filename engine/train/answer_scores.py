@@ -27,16 +27,18 @@ _LOOKED_AT = 200  # passages that show the language
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _JAPANESE = re.compile("[\u3040-\u30ff]")
 _RULE = {
-    SQUAD_1: marked("engine", "Scored by SQuAD 1.1's rule: words, without case, punctuation and articles."),
+    SQUAD_1: marked(
+        "engine", "Scored by the rule of SQuAD 1.1: words, without case, punctuation and articles."
+    ),
     SQUAD_2: marked(
         "engine",
-        "Scored by SQuAD 2.0's rule: words, without case, punctuation and articles; where the passage has no "
-        "answer, none is right.",
+        "Scored by the rule of SQuAD 2.0: words, without case, punctuation and articles. "
+        "Where the passage has no answer, giving none is right.",
     ),
     CMRC: marked(
         "engine",
-        "Scored by CMRC 2018's rule, since the passages are Chinese: characters, and F1 by the longest "
-        "stretch in common.",
+        "Scored by the rule of CMRC 2018, because the passages are Chinese: characters, "
+        "and F1 by the longest common stretch.",
     ),
 }
 

@@ -173,14 +173,14 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "{field}: a model from random weights has no features to compare with. Choose a trained one.",
+                "{field}: a model with random weights has no features to compare with. Choose a trained one.",
             ),
             field="model",
         )
     for name in ("way", "encoder", "layer_mix", "pooling"):
         if getattr(config.adapt, name) != getattr(FineTuneConfig().adapt, name):
             raise ConfigError(
-                marked("engine", "{field} is what is compared: leave it as it was."), field=name
+                marked("engine", "{field} is what is compared, so leave it unchanged."), field=name
             )
     begun = is_comparison(folder) and any(folder.glob("*-seed*"))  # else it was refused before its first run
     if begun and read_comparison(folder)[0] != config:
@@ -188,7 +188,7 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
             marked(
                 "engine",
                 "The comparison in {path} was begun with other settings. Name a new folder, or "
-                "continue it as it is: python -m engine resume {path}",
+                "continue it unchanged: python -m engine resume {path}",
             ),
             path=folder,
         )
@@ -291,9 +291,9 @@ def note_on_looks(split: str, looks: Sequence[int]) -> Sentence | None:
     if max(looks) > looks[0]:
         template = marked(
             "engine",
-            "Each score is the best of a run's evaluations on these same rows, so it is a little too good: "
-            "the best of up to {most} with a frozen encoder, of {own} where all weights learn, which favours "
-            "the frozen encoder.",
+            "Each score is the best of a run's evaluations on these same rows, so it is a "
+            "little too good. A frozen encoder has the best of up to {most}, training all "
+            "weights the best of {own}, which favours the frozen encoder.",
         )
     return Sentence(template, {"most": max(looks), "own": looks[0]})
 

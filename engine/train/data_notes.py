@@ -26,47 +26,45 @@ FEW_STEPS = 15  # that learn little, whatever the rate
 FEW_A_LABEL = 50  # examples, below which cheaper ways than fine-tuning often do better
 MOST_REASONS = 100  # lines that are told one by one
 MOST_RANGES = 30  # of the others in one sentence
-_NOT_USED = marked("engine", "Not used either: lines {lines}. Such as: {first}")
+_NOT_USED = marked("engine", "More lines are not used: {lines}. For example: {first}")
 
 
 REPEATED = (
-    marked("engine", "{count:,} rows of {name} repeat a text that stands above them."),
-    marked("engine", "One row of {name} repeats a text that stands above it."),
+    marked("engine", "{count:,} rows of {name} repeat a text of an earlier row."),
+    marked("engine", "One row of {name} repeats a text of an earlier row."),
 )
 SEVERAL_LABELS = (
-    marked("engine", "{count:,} texts of {name} carry more than one label."),
-    marked("engine", "One text of {name} carries more than one label."),
+    marked("engine", "{count:,} texts of {name} have more than one label."),
+    marked("engine", "One text of {name} has more than one label."),
 )
 UNLIKE_SETS = (
-    marked("engine", "{count:,} texts of {name} stand in several rows, which differ in their labels."),
-    marked("engine", "One text of {name} stands in several rows, which differ in their labels."),
+    marked("engine", "{count:,} texts of {name} are in several rows with different labels."),
+    marked("engine", "One text of {name} is in several rows with different labels."),
 )
 UNLIKE_NUMBERS = (
-    marked("engine", "{count:,} texts of {name} stand in several rows, which differ in their numbers."),
-    marked("engine", "One text of {name} stands in several rows, which differ in their numbers."),
+    marked("engine", "{count:,} texts of {name} are in several rows with different numbers."),
+    marked("engine", "One text of {name} is in several rows with different numbers."),
 )
-NONE_APART = marked(
-    "engine", "No rows are held out for validation, so nobody can say how good the result is."
-)
+NONE_APART = marked("engine", "No rows are held out for validation, so the quality of the result is unknown.")
 
 SHARED = {  # of texts that also stand in the training data: some of a part, none, none where it is one row
     "validation": (
         marked(
             "engine",
-            "{leaks:,} of {total:,} validation texts also stand in the training data, so the validation "
-            "score will look too good.{pairs}",
+            "{leaks:,} of {total:,} validation texts are also in the training data, so the "
+            "validation score will look too good.{pairs}",
         ),
-        marked("engine", "{total:,} validation rows; no text is shared with training."),
-        marked("engine", "One validation row; no text is shared with training."),
+        marked("engine", "{total:,} validation rows. No text is shared with training."),
+        marked("engine", "One validation row. No text is shared with training."),
     ),
     "test": (
         marked(
             "engine",
-            "{leaks:,} of {total:,} test texts also stand in the training data, so the test score will look "
-            "too good.{pairs}",
+            "{leaks:,} of {total:,} test texts are also in the training data, so the test "
+            "score will look too good.{pairs}",
         ),
-        marked("engine", "{total:,} test rows; no text is shared with training."),
-        marked("engine", "One test row; no text is shared with training."),
+        marked("engine", "{total:,} test rows. No text is shared with training."),
+        marked("engine", "One test row. No text is shared with training."),
     ),
 }
 
@@ -122,7 +120,7 @@ def on_shared(
     validation, test = (keys.get(name) for name in ("validation", "test"))
     pairs = Sentence("")
     if has_pair:
-        pairs = Sentence(marked("engine", " Pairs count with their sides swapped too."))
+        pairs = Sentence(marked("engine", " Pairs with swapped sides count too."))
     if validation is not None:
         yield from _on_shared_with_training("validation", keys, known, pairs)
     else:
@@ -139,18 +137,21 @@ def on_shared(
     if test is not None and validation is not None:
         flatters = marked(
             "engine",
-            "{leaks:,} of {total:,} test texts also stand in the validation data, by which the best moment "
-            "is chosen, so the test score may look a little too good.{pairs}",
+            "{leaks:,} of {total:,} test texts are also in the validation data, which picks "
+            "the checkpoint. The test score may look a little too good.{pairs}",
         )
-        fine = marked("engine", "No text of the {total:,} test rows stands in the validation data.")
+        fine = marked("engine", "No text of the {total:,} test rows is in the validation data.")
         yield _on_leaks(validation, test, flatters, fine, pairs)
 
 
 def shared_with_training(notes: Iterable[Noted], part: str) -> int | None:
-    """Return how many texts of "validation" or "test" also stand in the training data, as a run noted; None:
-    it did not say.
+    """Return how many texts of "validation" or "test" are also in the training data, as a run noted; None: it
+    did not say. An older run said it in other words, with the same values.
     """
-    counts = (note.sentence.values.get("leaks") for note in notes if note.sentence.template in SHARED[part])
+    said = (note.sentence for note in notes)
+    counts = (
+        one.values.get("leaks") for one in said if f" {part} " in one.template and "training" in one.template
+    )
     return next((int(count) for count in counts if isinstance(count, int | float)), None)
 
 
@@ -170,18 +171,18 @@ def on_steps(num_steps: int, *, has_ways: bool = False) -> Iterator[Noted]:
         return
     template = marked(
         "engine",
-        "The run has {steps} steps, too few to learn much. A smaller batch or more epochs gives more.",
+        "The run has {steps} steps, too few to learn much. A smaller batch or more epochs give more.",
     )
     if num_steps == 1:
         template = marked(
             "engine",
-            "The run has one step, too few to learn much. A smaller batch or more epochs gives more.",
+            "The run has one step, too few to learn much. A smaller batch or more epochs give more.",
         )
     if has_ways:
         template = marked(
             "engine",
             "The run has {steps} steps, too few to learn much. The method auto (--way auto) suits so few "
-            "rows; a smaller batch or more epochs gives more steps.",
+            "rows; a smaller batch or more epochs give more steps.",
         )
     yield _noted(template, steps=num_steps)
 

@@ -159,7 +159,9 @@ class FineTuning(Training[Setup]):
         check_suits(kind, self.config.adapt)
         check_way(self.config, kind.name)
         if self.config.data.recipe and not isinstance(kind, OfRows):
-            template = marked("engine", "{field}: it fixes tables; the data of the task {task} are none.")
+            template = marked(
+                "engine", "{field} fixes tables, but the data of the task {task} is not a table."
+            )
             raise ConfigError(template, field="recipe", task=kind.name)
         setup = yield from _but_none_apart(
             kind.prepare(with_length(self.config, kind.max_length)), self.config
@@ -235,7 +237,7 @@ class FineTuning(Training[Setup]):
             model = head(setup.config)
             initialize(model, setup.config.initializer_range, seed)
             notes.append(
-                Sentence(marked("engine", "The model is new: all its weights start from random numbers."))
+                Sentence(marked("engine", "The model is new, so all its weights start from random numbers."))
             )
         else:
             own = setup.config
@@ -482,9 +484,7 @@ def check_suits(kind: Kind, adapt: AdaptConfig) -> None:
     for name in kind.without:
         if getattr(adapt, name) != getattr(AdaptConfig(), name):
             raise ConfigError(
-                marked(
-                    "engine", "{field} is {value}, but the task {task} has no labels that it could act on."
-                ),
+                marked("engine", "{field} is {value}, but the task {task} has no labels for it to act on."),
                 field=name,
                 value=getattr(adapt, name),
                 task=kind.name,

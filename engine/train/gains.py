@@ -38,7 +38,7 @@ from engine.train.tasks.regression.scores import pearson_interval
 SCHEMA_VERSION = 1
 TOO_FEW_SEEDS = marked(
     "engine",
-    "Number of seeds: {seeds}. From {least} seeds on, a 95 % interval tells a difference from chance.",
+    "Number of seeds: {seeds}. From {least} seeds on, a 95 % interval separates a difference from chance.",
 )
 
 
@@ -192,8 +192,8 @@ def _untold(run_dir: Path) -> RunError:
     return RunError(
         marked(
             "engine",
-            "The run in {path} is finished, but its files do not tell what it reached. Remove the folder, "
-            "and it is done again.",
+            "The run in {path} is finished, but its files do not show what it reached. "
+            "Remove the folder, and it is run again.",
         ),
         path=run_dir,
     )
@@ -291,14 +291,15 @@ def _notes_on_figures(
     if interval is not None:
         template = marked(
             "engine",
-            "Measured on {rows} {split} rows: on so many, the 95 % interval of the base's {metric} is "
-            "{low:.4f} to {high:.4f}, whatever the seeds do.",
+            "Measured on {rows} {split} rows. With so many, the 95 % interval of the base's "
+            "{metric} is {low:.4f} to {high:.4f}, whatever the seeds do.",
         )
         if first.metric not in (*SHARES, *CORRELATIONS):
             template = marked(
                 "engine",
-                "Measured on {rows} {split} rows: on so many, the 95 % interval of the {metric} of the "
-                "base's first run is {low:.4f} to {high:.4f}, whatever the seeds do.",
+                "Measured on {rows} {split} rows. With so many, the 95 % interval of the "
+                "{metric} of the base's first run is {low:.4f} to {high:.4f}, whatever the seeds "
+                "do.",
             )
         values |= {"low": interval[0], "high": interval[1]}
     notes = [Sentence(template, values)]
@@ -311,15 +312,15 @@ def _notes_on_figures(
     else:
         template = marked(
             "engine",
-            "{rows} validation rows were also used to pick each run's checkpoint; the test rows "
-            "were measured once.",
+            "{rows} validation rows were also used to pick each run's checkpoint. The test "
+            "rows were measured once.",
         )
     notes.append(Sentence(template, {"rows": f"{first.num_rows['validation']:,}"}))
     template = marked(
         "engine",
-        "The 95 % intervals are over {seeds} seeds of fine-tuning (Student's t), that of a gain over the "
-        "differences seed by seed. Each stage was pretrained once, so what another pretraining would give "
-        "is not in them.",
+        "The 95 % intervals are over {seeds} seeds of fine-tuning (Student's t). Those "
+        "of a gain are over the differences seed by seed. Each stage was pretrained "
+        "once, so they do not cover another pretraining.",
     )
     if num_seeds < LEAST_SEEDS:
         template = TOO_FEW_SEEDS
@@ -333,15 +334,15 @@ def _notes_on_models(found: Sequence[StageResult]) -> list[Sentence]:
     if first_stage is not None and not _has_masked_word_head(Path(found[0].model)):
         template = marked(
             "engine",
-            "The model came without a masked-word head, so the loss before {stage} text is that of a new one "
-            "and says little about the model.",
+            "The model came without a masked-word head. The loss before {stage} text is that "
+            "of a new head and says little about the model.",
         )
         notes.append(Sentence(template, {"stage": first_stage.name}))
     sizes = [read_config(Path(stage.model)).vocab_size for stage in found]
     if sizes[0] != sizes[-1]:
         template = marked(
             "engine",
-            "The base stage has the model's own vocabulary of {own} pieces, the later ones {kept} of them.",
+            "The base stage has the model's own vocabulary of {own} pieces, later stages {kept} of them.",
         )
         notes.append(Sentence(template, {"own": f"{sizes[0]:,}", "kept": f"{sizes[-1]:,}"}))
     return notes

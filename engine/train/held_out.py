@@ -48,12 +48,12 @@ def said_of(count: int, held_out: int) -> Sentence:
     """Say how many held-out texts are pretrained on. Args: held_out: how many there are."""
     template = marked(
         "engine",
-        "None of the {held_out:,} validation and test texts stands word for word in the text to pretrain on.",
+        "None of the {held_out:,} validation and test texts is in the text to pretrain on, word for word.",
     )
     if count:
         template = marked(
             "engine",
-            "{count:,} of {held_out:,} validation and test texts stand in the text to pretrain on. Their "
+            "{count:,} of {held_out:,} validation and test texts are in the text to pretrain on. Their "
             "labels are not read, but the gains may be a little too good.",
         )
     return Sentence(template, {"count": count, "held_out": held_out})

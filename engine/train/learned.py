@@ -35,18 +35,18 @@ _TEXTS = "texts"  # the name of the hashes in their file
 _SIDES = "\x1f"  # between the two texts of a pair
 _SOME = marked(
     "engine",
-    "The model was trained on {count:,} of these {total:,} texts, so the score over all of them "
-    "looks too good. {unseen:,} are new to it.",
+    "The model was trained on {count:,} of these {total:,} texts, so the score over "
+    "all of them looks too good. {unseen:,} texts are new to it.",
 )
 _ALL = marked(
     "engine",
-    "The model was trained on all {total:,} of these texts, so the score tells what it remembers, "
-    "not what it can do.",
+    "The model was trained on all {total:,} of these texts, so the score shows what "
+    "it remembers, not what it can do.",
 )
 _FILE = marked(
     "engine",
-    "The model was trained on this very file ({name}); which of its rows were training rows was "
-    "not kept, so the score may look too good.",
+    "The model was trained on this very file ({name}). Which of its rows were "
+    "training rows was not saved, so the score may look too good.",
 )
 ON_SEEN = frozenset({_SOME, _ALL, _FILE})  # what `telling_seen` says
 

@@ -150,7 +150,7 @@ def resume(training: Training[Setup], run_dir: Path) -> Iterator[Event]:
     with Run.reopen(run_dir) as run:
         if read_status(run_dir).get("state") == "finished":
             raise RunError(
-                marked("engine", "The run in {path} is finished; its model lies in {model}."),
+                marked("engine", "The run in {path} is finished. Its model is in {model}."),
                 path=run_dir,
                 model=run_dir / MODEL,
             )
@@ -341,7 +341,9 @@ def _finish(training: Training[Setup], setup: Setup, loop: Loop) -> Iterator[Eve
     run, step = loop.run, loop.at.best_step
     best = run.checkpoint(step) if step else None
     if best is None and step:
-        note = marked("engine", "The best checkpoint, of step {step}, is damaged; the last weights are kept.")
+        note = marked(
+            "engine", "The best checkpoint, of step {step}, is damaged, so the last weights are kept."
+        )
         yield Noted(sentence=Sentence(note, {"step": step}), level="wrong")
     if best is not None and best.step != loop.at.step:
         best.load_into(loop.model)
@@ -394,7 +396,7 @@ def _plainly(error: BaseException) -> BaseException:
     return UserError(
         marked(
             "engine",
-            "Memory does not suffice for this model. Choose a smaller one, or end other programs; the last "
-            "checkpoint is kept.",
+            "There is not enough memory for this model. Choose a smaller one, or close other "
+            "programs. The last checkpoint is kept.",
         )
     )

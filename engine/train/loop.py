@@ -320,8 +320,8 @@ class Loop:
         self.device = replace(self.device, micro_batch_tokens=max(now // 2, int(lengths.max())))
         template = marked(
             "engine",
-            "Memory ran out, so each step is now worked off in parts of {tokens} tokens. The batch stays "
-            "the same.",
+            "Memory ran out, so each step is now processed in parts of {tokens} tokens. The "
+            "batch stays the same.",
         )
         return Sentence(template, {"tokens": self.device.micro_batch_tokens})
 
@@ -374,8 +374,8 @@ class Loop:
             raise TrainingError(
                 marked(
                     "engine",
-                    "The loss became {loss} at step {step}, so training stopped; the last good checkpoint "
-                    "is kept. A lower learning rate usually helps (it was {rate:g}).",
+                    "The loss became {loss} at step {step}, so training stopped. The last good "
+                    "checkpoint is kept. A lower learning rate usually helps (it was {rate:g}).",
                 ),
                 loss=value,
                 step=step,
@@ -383,8 +383,8 @@ class Loop:
             )
         template = marked(
             "engine",
-            "The loss or its gradient became {loss} at step {step}, so that step moved no weights. After "
-            "{most} such steps in a row training stops.",
+            "The loss or its gradient became {loss} at step {step}, so that step did not "
+            "change the weights. After {most} such steps in a row, training stops.",
         )
         return Noted(sentence=Sentence(template, {"loss": value, "step": step, "most": MOST_LOST}))
 

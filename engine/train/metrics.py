@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,8 @@ STUDENT_95 = (12.70620474, 4.30265273, 3.18244631, 2.77644511, 2.57058184, 2.446
 LEAST_SEEDS = 3  # of two nobody can tell what a third would give: their t is 12.7
 _NO_SPREAD = 1e-12  # of a mean of equal shares: what rounding in float64 leaves
 ANSWERED = "answered"  # in details: how often each class was, where there is no confusion matrix
+_EXACT_DIGITS = 12  # to which a number is what it was computed as, up to the last bits
+_LARGEST_ROUNDED = 1e12
 MOST_CONFUSED = 1000  # classes; of more, no line of a run holds which was taken for which
 
 # of rows that are right: an interval follows from their number alone
@@ -123,8 +126,8 @@ def scores_of(found: MeasuredScores, labels: Sequence[str]) -> ClassScores | Non
 
 ONE_ANSWER = marked(
     "engine",
-    "The model answers {label} to every one of the {rows} {split} rows, though they carry {count} "
-    "labels: it does not distinguish them.",
+    "The model predicts {label} for all {rows} {split} rows, though they carry "
+    "{count} labels. It does not distinguish them.",
 )
 _NEVER = marked("engine", "Labels that occur and are never predicted: {labels} ({count} of {total}).")
 _MOST_NAMES = 5
@@ -229,6 +232,16 @@ def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else 0.0
+
+
+def rounded(x: float, digits: int) -> float:
+    """Return a number with so many digits, halves away from 0, as people round: 0.7625 is 0.763 and 76.25 is
+    76.3, though the one is stored as a little less.
+    """
+    if not abs(x) < _LARGEST_ROUNDED:
+        return float(x)
+    exact = Decimal(repr(round(float(x), _EXACT_DIGITS)))
+    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) + 0.0  # never -0
 
 
 def written(value: float) -> str:

@@ -107,7 +107,7 @@ def _check_folder(folder: Path, config: PipelineConfig) -> None:
                 marked(
                     "engine",
                     "The pipeline in {path} was begun with other settings ({names}). Name a new "
-                    "folder, or continue it as it is: python -m engine resume {path}",
+                    "folder, or continue it unchanged: python -m engine resume {path}",
                 ),
                 path=folder,
                 names=", ".join(other),
@@ -130,8 +130,8 @@ def _check_same(folder: Path, config: PipelineConfig, hashes: list[str]) -> None
         raise DataError(
             marked(
                 "engine",
-                "{path} or a table with it has changed since the pipeline in {folder} was begun, "
-                "so its runs could not be compared. Put it back, or name a new folder.",
+                "{path} or a table with it has changed since the pipeline in {folder} began, so "
+                "its runs could not be compared. Restore it, or name a new folder.",
             ),
             path=config.data.data,
             folder=folder,

@@ -217,8 +217,8 @@ def on_late(step: int, num_steps: int) -> Noted:
     """Say that the clock ended a run before the steps that were planned."""
     template = marked(
         "engine",
-        "It was slower than when it was measured: {step:,} of the {all:,} planned steps were made in the "
-        "time, and the learning rate ran its whole way over them.",
+        "Training was slower than when it was measured. In the time, {step:,} of {all:,} "
+        "planned steps were made, and the learning rate ran its whole course over them.",
     )
     return Noted(sentence=Sentence(template, {"step": step, "all": num_steps}), level="fine")
 
@@ -231,27 +231,25 @@ def on_fitted(found: TimedEpochs, training: TrainingConfig, num_rows: int) -> No
         values |= {"epochs": found.num_epochs}
         template = marked(
             "engine",
-            "All that was asked for fits into {minutes:g} min here, as measured: each of {all:,} rows "
-            "{epochs} times.",
+            "Everything fits into {minutes:g} min here, by measurement: each of {all:,} rows {epochs} times.",
         )
         if found.num_epochs == 1:
             template = marked(
                 "engine",
-                "All that was asked for fits into {minutes:g} min here, as measured: each of {all:,} rows "
-                "once.",
+                "Everything fits into {minutes:g} min here, by measurement: each of {all:,} rows once.",
             )
     elif epochs > 1:
         values |= {"epochs": epochs}
         template = marked(
             "engine",
-            "Each of {all:,} rows {epochs:.1f} times: as often as fits into {minutes:g} min here, as "
-            "measured.",
+            "Each of {all:,} rows {epochs:.1f} times: as often as fits into {minutes:g} min "
+            "here, by measurement.",
         )
     else:
         rows = found.most_steps * training.batch_size * training.gradient_accumulation_steps
         values |= {"rows": min(num_rows, rows)}
         template = marked(
             "engine",
-            "{rows:,} of {all:,} rows, each once: as many as fit into {minutes:g} min here, as measured.",
+            "{rows:,} of {all:,} rows, each once: as many as fit into {minutes:g} min here, by measurement.",
         )
     return Noted(sentence=Sentence(template, values), level="fine")

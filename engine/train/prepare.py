@@ -94,8 +94,8 @@ class Setup(RunSetup):
             raise ModelError(
                 marked(
                     "engine",
-                    "{path} is damaged: texts, vocabulary and labels in it do not belong together. Start the "
-                    "run again.",
+                    "{path} is damaged. Its texts, vocabulary and labels do not belong together. "
+                    "Start the run again.",
                 ),
                 path=folder,
             )
@@ -160,13 +160,13 @@ def starting_config(config: FineTuneConfig) -> BertConfig:
         return read_config(Path(model))
     if not config.model.vocab:
         raise ConfigError(
-            marked("engine", "A model from random weights needs a vocabulary. Give a vocab.txt."),
+            marked("engine", "A model with random weights needs a vocabulary. Give a vocab.txt."),
             field="vocab",
         )
     preset = model.removeprefix("new:")
     if preset not in PRESETS:
         raise ConfigError(
-            marked("engine", "{field} is {value}; after new: can stand {names}."),
+            marked("engine", "{field} is {value}; after new: use one of {names}."),
             field="model",
             value=model,
             names=", ".join(PRESETS),
@@ -271,7 +271,7 @@ def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> 
     least = 5 if data.text_pair else 3
     if data.max_length < least:
         raise ConfigError(
-            marked("engine", "{field} is {value}; with the special tokens it must be at least {least}."),
+            marked("engine", "{field} is {value}; including the special tokens it must be at least {least}."),
             field="max_length",
             value=data.max_length,
             least=least,
@@ -295,7 +295,7 @@ def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> No
     if with_pair and shape.type_vocab_size < 2:
         raise ModelError(
             marked(
-                "engine", "The model knows one segment only, so it cannot read pairs. Choose another model."
+                "engine", "The model knows only one segment, so it cannot read pairs. Choose another model."
             )
         )
     check_rows(shape, wordpiece)
@@ -307,8 +307,8 @@ def check_rows(shape: BertConfig, wordpiece: WordPiece) -> None:
         raise ModelError(
             marked(
                 "engine",
-                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}: they do not "
-                "belong together.",
+                "The vocabulary has {tokens} tokens, but the model has embeddings for {rows}. "
+                "They do not belong together.",
             ),
             tokens=wordpiece.vocab_size,
             rows=shape.vocab_size,

@@ -169,8 +169,8 @@ class Pretraining(TextTraining):
             raise ModelError(
                 marked(
                     "engine",
-                    "The teacher {path} is not what it was when the run was begun, so the run "
-                    "cannot continue. Start a new one.",
+                    "The teacher {path} has changed since the run began, so the run cannot continue. "
+                    "Start a new one.",
                 ),
                 path=self.config.objective.teacher,
             )
@@ -182,8 +182,8 @@ class Pretraining(TextTraining):
             return []
         template = marked(
             "engine",
-            "Pairs of up to {length} WordPieces show {percent} % of the text each time it is gone "
-            "through; the rest is truncated to make them fit.",
+            "Pairs of up to {length} WordPieces show {percent} % of the text in each pass. "
+            "The rest is truncated to make them fit.",
         )
         share = loop.feed.shown()
         return [Sentence(template, {"length": loop.feed.at.length, "percent": int(100 * share)})]

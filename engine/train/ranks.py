@@ -129,8 +129,8 @@ class _Together(Ranks):
             raise ConfigError(
                 marked(
                     "engine",
-                    "{count} processes were started on this machine, which has {gpus} GPUs: each needs one "
-                    "of its own. Start fewer, or compute on the processor with --set device=cpu.",
+                    "{count} processes were started on this machine, which has {gpus} GPUs, and each "
+                    "needs its own. Start fewer, or compute on the processor with --set device=cpu.",
                 ),
                 field="device",
                 count=beside,
@@ -217,8 +217,8 @@ class _Together(Ranks):
         return PeerLost(
             marked(
                 "engine",
-                "Another of the {count} processes of this run was killed or cannot be reached, so all of "
-                "them ended; the last checkpoint is kept.",
+                "Another of the {count} processes of this run was killed or cannot be reached, "
+                "so all of them ended. The last checkpoint is kept.",
             ),
             count=self.world_size,
         )
@@ -262,8 +262,8 @@ def _failed(rank: int, reason: str, count: int) -> PeerLost:
     return PeerLost(
         marked(
             "engine",
-            "Process {rank} of {count} failed, so all of them ended; the last checkpoint is kept. It said: "
-            "{reason}",
+            "Process {rank} of {count} failed, so all of them ended. The last checkpoint is "
+            "kept. Its message: {reason}",
         ),
         rank=rank,
         count=count,
@@ -287,7 +287,7 @@ def check_alone() -> None:
         raise RunError(
             marked(
                 "engine",
-                "{count} processes were started, but only a pretraining or a fine-tuning is shared among "
+                "{count} processes were started, but only pretraining and fine-tuning can share "
                 "several. Start this one without torchrun: python -m engine ...",
             ),
             count=num_ranks(),

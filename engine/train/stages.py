@@ -169,7 +169,7 @@ def check(folder: Path, config: PipelineConfig) -> None:
     _check_budgets(asked)
     if not (data.validation_data or data.validation_share):
         raise ConfigError(
-            marked("engine", "{field} is 0, so nobody could say what a stage gains. Hold out some rows."),
+            marked("engine", "{field} is 0, so the gain of a stage cannot be measured. Hold out some rows."),
             field="validation_share",
         )
     first = with_length(fine_tuning(config, asked.model, 0), USUAL_LENGTH)
@@ -196,7 +196,7 @@ def _check_budgets(asked: StagesConfig) -> None:
             raise ConfigError(
                 marked(
                     "engine",
-                    "Say how long to pretrain on {name} text: give {field} or {other}, one of the two.",
+                    "Say how long to pretrain on {name} text. Give either {field} or {other}.",
                 ),
                 field=f"{name}_minutes",
                 other=f"{name}_steps",
@@ -211,7 +211,7 @@ def _check_budgets(asked: StagesConfig) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "There is no stage to compare with the model as it is: give {field}, or task_minutes.",
+                "There is no stage to compare with the original model. Give {field}, or task_minutes.",
             ),
             field="domain_text",
         )
@@ -227,7 +227,7 @@ def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
     raise ConfigError(
         marked(
             "engine",
-            "{field}: a text to pretrain on has {tokens:,} tokens, of which {share:.0%} are held out, and "
+            "{field}: a text to pretrain on has {tokens:,} tokens, of which {share:.0%} are held out, but "
             "one step takes {batch:,}. Give more text, or take fewer tokens a step.",
         ),
         field="batch_tokens",

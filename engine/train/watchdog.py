@@ -18,7 +18,7 @@ OVERFITTING = marked(
     "engine",
     "Overfitting since epoch {epoch}: validation loss rises ({low} to {high}) while training loss falls.",
 )
-NO_NUMBER = marked("engine", "The loss is no longer a number since step {step}. Try a smaller learning rate.")
+NO_NUMBER = marked("engine", "The loss has not been a number since step {step}. Try a lower learning rate.")
 
 
 class Watchdog:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QMenu, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
@@ -61,9 +61,14 @@ class Hand:
     def __init__(self, window: Any, qtbot: QtBot) -> None:
         self.window, self.qtbot = window, qtbot
 
-    def find(self, name: str) -> Any:
+    @property
+    def page(self) -> Any:
+        """The page in view."""
         window = self.window
-        page = window.page(window.current_page) if isinstance(window, MainWindow) else window
+        return window.page(window.current_page) if isinstance(window, MainWindow) else window
+
+    def find(self, name: str) -> Any:
+        window, page = self.window, self.page
         found = page.findChild(QWidget, name) or window.findChild(QWidget, name)  # a page's own comes first
         assert found is not None, name
         return found
@@ -89,6 +94,12 @@ class Hand:
 
     def click(self, name: str) -> None:
         widget = self.find(name)
+        header = getattr(self.page, "header", None)
+        if header is not None and widget in header.more.buttons:  # it stands in the menus
+            self.qtbot.waitUntil(widget.isEnabled)
+            menus = (header.share.share_menu, header.more.more_menu)
+            choose_in(menus, f"{name}_action")
+            return
         self.qtbot.waitUntil(lambda: widget.isVisible() and widget.isEnabled())
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
@@ -112,6 +123,18 @@ class Hand:
         """Click what opens a file dialog, and type a path into it."""
         type_into_dialog(path)
         self.click(name)
+
+
+def choose_in(menus: Iterable[QMenu], name: str) -> None:
+    """Choose the action of this name in the first of some menus that has it, as they are when they open."""
+    for menu in menus:
+        menu.aboutToShow.emit()
+        found = [action for action in menu.actions() if action.objectName() == name]
+        if found:
+            assert found[0].isEnabled() and found[0].isVisible(), name
+            found[0].trigger()
+            return
+    raise AssertionError(name)
 
 
 @contextmanager

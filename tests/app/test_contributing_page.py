@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.labels import label
+from app.look.page import Page
 from app.look.pending import Pending
-from app.look.widgets import Card, EmptyState, Page
+from app.look.widgets import Card, EmptyState
 from app.session import Session
 from app.work.worker import Channel
 from engine.text.table import Table

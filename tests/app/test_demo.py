@@ -53,7 +53,7 @@ def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
 
     said = capsys.readouterr().out
     assert "No starter model" not in said and "Trained for 8 of 8 steps." in said
-    assert "fits into 2.75 min here, as measured: each of 64 rows 2 times." in said
+    assert "fits into 2.75 min here, by measurement: each of 64 rows 2 times." in said
     for word, value in results["guesses"]:
         assert f"{word} {probability(value)}" in said
     with (out / "figures" / "attention.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -64,6 +64,8 @@ def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
     for name in ("loss", "confusion", "words", "guesses", "attention", "heads"):
         assert not QImage(str(out / "figures" / f"{name}.png")).isNull(), name
 
+    frames = [path.stem.partition("-")[2] for path in sorted((out / "frames").glob("*.png"))]
+    assert frames[0] == "start" and frames[-1] != "start"
     names = {path.stem for path in (out / "screenshots").glob("*.png")}
     pages = ("data", "fine-tune", "predict", "words", "probe", "attention")
     assert names >= {f"{page}-{mode}" for page in pages for mode in ("light", "dark")}
@@ -154,7 +156,7 @@ def test_who_leaves_before_anything_is_trained_is_told_no_numbers(
     clock.start()
     assert attended.play(chosen(table, write_vocabulary(tmp_path / "vocab.txt", 2))) == 0
     clock.stop()
-    assert "left before anything was trained" in capsys.readouterr().out
+    assert "ended before anything was trained" in capsys.readouterr().out
     assert not (tmp_path / "out" / "results.json").exists()
 
 

@@ -34,7 +34,7 @@ def test_two_runs_are_compared_by_their_texts_and_these_are_read(
         at = page.table.visualRect(index).center()
         qtbot.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
     qtbot.waitUntil(lambda: bool(hand.said("runs_verdict")))
-    assert "One run each: other seeds" in "".join(page.better.remarks.texts())
+    assert "One run each. Other seeds" in "".join(page.better.remarks.texts())
     assert page.better.hint_label.text().startswith("the same ")
     hand.click("runs_read_texts")
     qtbot.waitUntil(lambda: window.current_page == "evaluate")

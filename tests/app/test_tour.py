@@ -326,7 +326,7 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
         assert not clipped(tour) and (session.training.is_running or key == "data")
         if key != "heads":
             qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
-    assert session.training.state.evaluated is None and "continues learning" in said["learn"]
+    assert session.training.state.evaluated is None and "Training continues" in said["learn"]
     assert "still learning" in said["heads"] and tour.card.next_button.text() == "Done"
     window.page("finetune").stop_button.click()
     qtbot.waitUntil(
@@ -362,7 +362,7 @@ def test_without_any_model_the_tour_is_short_and_says_how_to_come_by_one(
 ) -> None:
     said = walk(Tour(window), qtbot)
     assert list(said) == ["rail", "data", "setup", "no_model"]
-    assert "random weights" in said["setup"] and "without a model of its own" in said["no_model"]
+    assert "random weights" in said["setup"] and "has no model of its own" in said["no_model"]
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def test_a_refused_setting_is_called_by_its_label() -> None:
 
 
 def test_a_fault_of_ours_is_said_to_be_ours() -> None:
-    assert "fault in Cloze" in words.say_error(KeyError("x"))
+    assert "error in Cloze" in words.say_error(KeyError("x"))
     assert "memory" in words.say_error(MemoryError()).lower()
 
 

@@ -72,7 +72,7 @@ def test_a_run_begun_in_bfloat16_goes_on_in_float32_on_a_gpu_that_only_emulates_
     device, told = as_before(DeviceConfig(), begun, None)
     assert device.precision == torch.float32
     assert [str(one) for one in told] == [
-        "This run was begun with precision bfloat16; here it is float32, so its last digits may differ."
+        "This run was begun with precision bfloat16. Here it is float32, so its last digits may differ."
     ]
 
 

@@ -126,7 +126,7 @@ def test_a_graph_of_each_head_answers_any_batch_and_its_program_runs_alone(kind:
     if kind in ("masked-words", "encoder", "questions"):
         small = result_of(quantizing(tmp_path / "model", tmp_path / "out", TEXTS))
         wanted = {
-            "masked-words": r"on \d+ hidden words: accuracy 0\.\d+ \(.* whole, ",
+            "masked-words": r"on \d+ masked words: accuracy 0\.\d+ \(.* at full precision, ",
             "encoder": "cosine of 0.9|cosine of 1",
             "questions": r"(100|75|50|25|0)\.0% of its answers to 4 texts are the same",
         }[kind]
@@ -249,7 +249,7 @@ def test_a_program_that_answers_otherwise_is_not_kept(
     monkeypatch.setattr(
         "engine.export.onnx.example_code", lambda *given: right(*given).replace("LENGTH = 13", "LENGTH = 41")
     )
-    with pytest.raises(UserError, match="program with the graph answers differently"):
+    with pytest.raises(UserError, match="program with the graph does not answer"):
         result_of(exporting(tmp_path / "model", tmp_path / "out", TEXTS))
     assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".out*"))
 
@@ -259,7 +259,7 @@ def test_what_is_there_already_is_not_written_over(
 ) -> None:
     save_model(tmp_path / "model", tiny_classifier(), tiny_wordpiece(), {})
     assert main(["export", "--model", str(tmp_path / "model"), "--onnx", str(tmp_path / "model")]) != 0
-    assert "there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -272,9 +272,7 @@ def test_eight_bits_are_told_on_the_runs_own_texts_and_kept_only_if_asked(
     code, said, _ = engine("export", "--model", folder, "--onnx", out, "--int8")
     [reached] = [one for one in read_metrics(tmp_path / "run") if one.get("split") == "validation"]
     right = reached["metrics"]["accuracy"]
-    told = re.search(
-        r"on (\d+) texts that the run kept for validation: accuracy (\S+) \((\S+) to (\S+)\) whole", said
-    )
+    told = re.search(r"on (\d+) validation texts of the run: accuracy (\S+) \((\S+) to (\S+)\) at full", said)
     assert code == 0 and told is not None and float(told[2]) == pytest.approx(right, abs=5e-4)
     low, high = wilson_interval(right * int(told[1]), int(told[1]))
     assert (float(told[3]), float(told[4])) == pytest.approx((low, high), abs=5e-4)
@@ -285,5 +283,5 @@ def test_eight_bits_are_told_on_the_runs_own_texts_and_kept_only_if_asked(
     small = result_of(quantizing(folder, out, TEXTS, data))
     assert small.count == 53 and "texts of reviews.csv" in " ".join(map(str, small.said))
     assert small.keep() == out / SMALL and (out / SMALL).stat().st_size < (out / GRAPH).stat().st_size
-    assert "In 8-bit numbers" in (out / CARD).read_text(encoding="utf-8")
+    assert "With 8-bit numbers" in (out / CARD).read_text(encoding="utf-8")
     onnxruntime.InferenceSession(str(out / SMALL), providers=["CPUExecutionProvider"])

@@ -43,14 +43,14 @@ def test_a_model_is_written_as_it_is_stored_with_its_card(tmp_path: Path) -> Non
     ).read_bytes()
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlibrary_name: transformers\npipeline_tag: text-classification\n")
-    assert "the same answers, to the last bit" in card and "`bad`, `good`, `odd`" in card
+    assert "the answers are identical, to the last bit" in card and "`bad`, `good`, `odd`" in card
     assert found.num_bytes == sum(one.stat().st_size for one in (tmp_path / "out").iterdir())
     (folder / "README.md").write_text("Licence: MIT")  # as published models have it
     result_of(writing_folder(folder, tmp_path / "out"))  # over the earlier export
     assert (tmp_path / "out" / "ORIGIN.md").read_text() == "Licence: MIT"
     assert "`ORIGIN.md`, the card that it came with" in (tmp_path / "out" / "README.md").read_text()
     (tmp_path / "out" / "thesis.tex").write_text("years of work")
-    with pytest.raises(UserError, match="there already"):
+    with pytest.raises(UserError, match="already exists"):
         result_of(writing_folder(folder, tmp_path / "out"))
 
 
@@ -66,7 +66,7 @@ def test_relatives_and_old_files_leave_as_berts(tmp_path: Path) -> None:
     saved(tmp_path / "classes", "DistilBertForSequenceClassification")
     tiny_wordpiece().save(tmp_path / "classes")
     found = result_of(writing_folder(tmp_path / "classes", tmp_path / "no head"))
-    assert "Ignored, for it is no part of BERT: " in " ".join(map(str, found.said))
+    assert "Ignored because BERT has no use for them: " in " ".join(map(str, found.said))
     with pytest.raises(ModelError, match="holds no classifier"):
         load_classifier(tmp_path / "no head")
     assert load_encoder(tmp_path / "no head")[1].unexpected == ()
@@ -126,7 +126,7 @@ def test_a_zip_is_whole_and_the_same_each_time(tmp_path: Path) -> None:
     result_of(writing_zip(tmp_path / "model", first, TEXTS, with_onnx=False))  # over an earlier one
     for name, data in (("photos.zip", first.read_bytes()), ("text.zip", b"mine")):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(UserError, match="no earlier export"):
+        with pytest.raises(UserError, match="not an earlier export"):
             result_of(writing_zip(tmp_path / "model", tmp_path / name, TEXTS))
         assert (tmp_path / name).read_bytes() == data
 
@@ -158,7 +158,7 @@ def test_the_command_writes_several_at_once_and_refuses_in_a_sentence(
     run, folder = typed(capsys), model_folder(tmp_path / "model")
     two = ("--transformers", tmp_path / "t", "--sentence-transformers", tmp_path / "s")
     code, said, _ = run("export", "--model", folder, *two, "--pooling", "cls", "--normalize")
-    assert code == 0 and said.count("Opened again: ") == 2 and "(cls)" in said
+    assert code == 0 and said.count("Reopened: ") == 2 and "(cls)" in said
     for words in (
         (),
         ("--int8",),

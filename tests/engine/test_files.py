@@ -87,7 +87,7 @@ def test_a_number_of_4000_digits_is_refused_where_numbers_have_a_bound(tmp_path:
     path = tmp_path / "cloze.json"
     path.write_text('{"steps": ' + "9" * 4000 + "}")
     assert read_json_object(path)["steps"] > 10**3000
-    with pytest.raises(UserError, match="a number beyond all bounds at steps"):
+    with pytest.raises(UserError, match="a number out of bounds at steps"):
         read_json_object(path, writable=True, most_number=2**53)
 
 

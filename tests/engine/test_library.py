@@ -113,7 +113,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path) -> None:
         embed(folder, ["good", " "])
     with pytest.raises(UserError, match="no text named text"):
         predict(folder, [{"words": "good"}])
-    with pytest.raises(UserError, match="text is 5, which is no text"):
+    with pytest.raises(UserError, match="text is 5, which is not a text"):
         predict(folder, [5])  # type: ignore[list-item]
     with pytest.raises(UserError, match="text named text is empty"):
         predict(folder, [""])

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.work.inspector import Inspector
-from tests.app.hand import Hand
+from tests.app.hand import Hand, choose_in
 
 LEFT = Qt.MouseButton.LeftButton
 PATIENCE_MS = 180_000  # ends at once where things go well
@@ -64,6 +64,16 @@ class LookingHand(Hand):
             self.qtbot.keyClicks(field, line)
         assert field.toPlainText() == text
 
+    def write_text(self, text: str, pair: str = "") -> None:
+        """Type the text of the window into the boxes that the bar opens."""
+        self.click("thread_text")
+        self.write("editor_text", text)
+        if pair:
+            self.click("editor_add_pair")
+            self.write("editor_pair", pair)
+        self.qtbot.keyClick(self.find("editor_text"), Qt.Key.Key_Return)
+        self.come_back()
+
     def click_at(self, widget: QWidget, at: QPointF) -> None:
         self.qtbot.mouseClick(widget, LEFT, pos=at.toPoint())
 
@@ -71,9 +81,9 @@ class LookingHand(Hand):
         """Return the words of the labels that are seen on a part of the window."""
         return [each.text() for each in widget.findChildren(QLabel) if each.isVisible() and each.text()]
 
-    def save_figure(self, opener: str, path: Path, kind: str, width_mm: float) -> Path:
-        """Save a picture by its dialog; return the file."""
-        self.click(opener)
+    def save_figure(self, path: Path, kind: str, width_mm: float) -> Path:
+        """Save the picture in view by its dialog; return the file."""
+        choose_in([self.page.header.share.share_menu], "share_figure")
         dialog: Any = self.window.findChild(QDialog, "save_figure_dialog")
         assert dialog is not None and dialog is QApplication.activeModalWidget()
         parts = {

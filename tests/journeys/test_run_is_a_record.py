@@ -84,9 +84,9 @@ def told(window: MainWindow, page: str) -> list[str]:
 def check_remarks(said: list[str], counts: dict[str, int]) -> None:
     """Compare every remark on the data with what was counted."""
     expected = {
-        "validation texts also stand in the training data": ("leaking", "validation"),
-        "test texts also stand in the training data": ("tested", "test"),
-        "test texts also stand in the validation data": ("between", "test"),
+        "validation texts are also in the training data": ("leaking", "validation"),
+        "test texts are also in the training data": ("tested", "test"),
+        "test texts are also in the validation data": ("between", "test"),
     }
     for words, (shared, total) in expected.items():
         sentences = [each for each in said if words in each]
@@ -96,9 +96,11 @@ def check_remarks(said: list[str], counts: dict[str, int]) -> None:
             assert sentences[0].startswith(start), (sentences, start)
         else:
             assert not sentences
-    assert not any("no text is shared" in each for each in said) or not counts["tested"] * counts["leaking"]
+    assert not any("No text is shared" in each for each in said) or not counts["tested"] * counts["leaking"]
     assert any(f"{counts['repeats']} rows of planted.csv repeat" in each for each in said), said
-    assert any(f"{counts['contradicting']} texts of planted.csv carry" in each for each in said), said
+    assert any(
+        f"{counts['contradicting']} texts of planted.csv have more than one label" in each for each in said
+    ), said
     assert any(f"{counts['unusable']} lines of planted.csv cannot be used" in each for each in said), said
 
 

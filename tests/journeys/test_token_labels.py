@@ -30,10 +30,10 @@ def test_a_conll_file_becomes_a_model_that_finds_names(
     listed.selectRow(3)
     assert "FILM" in hand.find("texts_of_file_words").summary()
     assert "IOB2" in hand.find("token_how").text()
-    hand.choose("tag_scheme", "Scheme: none, each tag for itself")
+    hand.choose("tag_scheme", "Scheme: none, each tag on its own")
     qtbot.waitUntil(lambda: "as chosen" in hand.find("token_how").text(), timeout=20_000)
     assert session.values()["scheme"] == "none" and session.values()["label"] == "2"
-    hand.choose("tag_scheme", "Scheme: as found")
+    hand.choose("tag_scheme", "Scheme: detected")
     qtbot.waitUntil(lambda: "as chosen" not in hand.find("token_how").text(), timeout=20_000)
     assert hand.find("tag_column").currentData() == "2" and hand.find("tag_column").count() == 2
     qtbot.waitUntil(lambda: session.data.summary is not None, timeout=20_000)

@@ -117,7 +117,7 @@ class InventedRun(Invented):
                     raise RunError(
                         marked(
                             "engine",
-                            "The loss is no longer a number at step {step}. Try a smaller learning rate.",
+                            "The loss has not been a number since step {step}. Try a lower learning rate.",
                         ),
                         step=step,
                     )

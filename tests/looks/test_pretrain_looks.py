@@ -133,7 +133,7 @@ def test_a_run_that_learns_nothing_yet_can_be_read(read: Read, qtbot: QtBot) -> 
     run = InventedReading(hold_at=320, stuck=True)
     window = read(run)
     judge(window, "stuck")
-    assert "word frequency alone" in page_of(window).charts.watching.advice.texts()[0]
+    assert "word frequency only" in page_of(window).charts.watching.advice.texts()[0]
     end(window, run, qtbot)
 
 

@@ -77,12 +77,12 @@ def _lines(table: Table) -> Iterator[AdviceLine]:
         )
         yield AdviceLine("look", text.format(lines=line_list(table.reported)), lines=True)
     if not table.num_rows:
-        yield AdviceLine("wrong", translate("advice", "There is not a single row in this table."))
+        yield AdviceLine("wrong", translate("advice", "This table has no rows."))
 
 
 def _roles(roles: Roles) -> Iterator[AdviceLine]:
     if not roles.text:
-        yield AdviceLine("wrong", translate("advice", "Say which column holds the text."))
+        yield AdviceLine("wrong", translate("advice", "Choose the text column."))
     if not roles.label:
         text = translate("advice", "No label column is chosen. Training needs one; predicting does not.")
         yield AdviceLine("look", text)
@@ -108,7 +108,7 @@ def unusable_rows(counted: CountedTable) -> Iterator[AdviceLine]:
             translate("advice", "{count} rows have no text and are excluded: lines {lines}."),
         )
     rows = np.searchsorted(table.lines, [bad.line for bad in summary.reported])
-    what = translate("advice", "a text or a label is lacking")
+    what = translate("advice", "a text or a label is missing")
     yield AdviceLine("look", text.format(lines=line_list(summary.reported)), rows, what)
 
 
@@ -121,7 +121,7 @@ def _refused_labels(counted: CountedTable) -> Iterator[AdviceLine]:
             mend = ("max_labels", int(summary.refusal.values["count"]))
         yield AdviceLine("wrong", words.say(summary.refusal), mend=mend)
     if summary.is_whole:
-        text = translate("advice", "Labels are taken as they stand, also what looks like several in one.")
+        text = translate("advice", "Labels are used as written, even those that look like several in one.")
         yield AdviceLine("note", text, mend=("whole_labels", False))
 
 
@@ -154,7 +154,7 @@ def _spellings(counted: CountedTable) -> Iterator[AdviceLine]:
         more_words = translate("advice", "{spellings}; and {count} more")
         named = more_words.format(spellings=named, count=words.number(more))
     rows = np.concatenate([each.rows for each in summary.spellings])
-    what = translate("advice", "the label is nearly equal to a commoner one")
+    what = translate("advice", "the label is nearly equal to a more frequent one")
     if summary.is_merged:
         text = words.counted(
             len(rows),
@@ -165,8 +165,10 @@ def _spellings(counted: CountedTable) -> Iterator[AdviceLine]:
         return
     text = words.counted(
         len(rows),
-        translate("advice", "One row has a label that is nearly equal to a commoner one: {spellings}."),
-        translate("advice", "{count} rows have a label that is nearly equal to a commoner one: {spellings}."),
+        translate("advice", "One row has a label that is nearly equal to a more frequent one: {spellings}."),
+        translate(
+            "advice", "{count} rows have a label that is nearly equal to a more frequent one: {spellings}."
+        ),
     )
     leaves_some = len(summary.labels) - len(summary.spellings) > 1
     merge = ("merge_labels", True) if leaves_some else None
@@ -194,11 +196,12 @@ def _balance(counted: CountedTable) -> Iterator[AdviceLine]:
         text = words.counted(
             smallest,
             translate(
-                "advice", "Labels are far from balanced: “{least}” has one row, “{most}” {largest} of all."
+                "advice",
+                "Labels are far from balanced: “{least}” has one row, “{most}” {largest} of all rows.",
             ),
             translate(
                 "advice",
-                "Labels are far from balanced: “{least}” has {count} rows, “{most}” {largest} of all.",
+                "Labels are far from balanced: “{least}” has {count} rows, “{most}” {largest} of all rows.",
             ),
         )
         text += " " + translate("advice", "Look at F1, not accuracy.")
@@ -206,8 +209,8 @@ def _balance(counted: CountedTable) -> Iterator[AdviceLine]:
     elif largest > EVEN * smallest:
         text = translate(
             "advice",
-            "“{most}” has {largest} of the rows, “{least}” {smallest}. Always answering “{most}” would be "
-            "right as often.",
+            "“{most}” has {largest} of the rows, “{least}” {smallest}. Always predicting "
+            "“{most}” would be right as often.",
         )
         yield AdviceLine("note", text.format(**values))
     else:
@@ -222,7 +225,7 @@ def _shares(summary: TableSummary) -> Iterator[AdviceLine]:
     most, least = int(summary.counts.argmax()), int(summary.counts.argmin())
     text = translate(
         "advice",
-        "“{most}” stands in {largest} of the rows, “{least}” in {smallest}. Each label is learned by itself.",
+        "“{most}” is in {largest} of the rows, “{least}” in {smallest}. Each label is learned by itself.",
     )
     total = max(1, summary.num_examples)
     shown = [words.shorten(summary.shown_labels[place], 40) for place in (most, least)]
@@ -237,16 +240,16 @@ def contradictions(counted: CountedTable) -> Iterator[AdviceLine]:
     if doubtful.num_contradicting and not counted.summary.chooses_one:
         text = words.counted(
             doubtful.num_contradicting,
-            translate("advice", "One text stands in several rows whose labels differ."),
-            translate("advice", "{count} texts stand in several rows whose labels differ."),
+            translate("advice", "One text is in several rows with different labels."),
+            translate("advice", "{count} texts are in several rows with different labels."),
         )
         what = translate("advice", "next to each other")
         yield AdviceLine("look", text, doubtful.contradicting, what, kind="contradicting_labels")
     elif doubtful.num_contradicting:
         text = words.counted(
             doubtful.num_contradicting,
-            translate("advice", "One text carries more than one label."),
-            translate("advice", "{count} texts carry more than one label."),
+            translate("advice", "One text has more than one label."),
+            translate("advice", "{count} texts have more than one label."),
         )
         what = translate("advice", "a text with more than one label, next to each other")
         yield AdviceLine("look", text, doubtful.contradicting, what, kind="contradicting_labels")
@@ -255,7 +258,7 @@ def contradictions(counted: CountedTable) -> Iterator[AdviceLine]:
 def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how many rows repeat a text, and how many of these a random split would tear apart."""
     summary, doubtful = counted.summary, counted.summary.doubtful
-    text = translate("advice", "No text appears twice.")
+    text = translate("advice", "No text occurs twice.")
     if doubtful.num_repeats:
         text = words.counted(
             doubtful.num_repeats,
@@ -263,19 +266,19 @@ def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
             translate("advice", "{count} rows repeat an earlier text."),
         )
     elif summary.num_leaking:
-        text = translate("advice", "Some pairs appear twice, with their two texts swapped.")
+        text = translate("advice", "Some pairs occur twice, with their two texts swapped.")
     if summary.num_leaking:
         text += " " + words.counted(
             summary.num_leaking,
             translate(
                 "advice",
-                "After a random split one validation row is in training too, so results look better than "
-                "they are.",
+                "After a random split, one validation row is in training too, so results look "
+                "better than they are.",
             ),
             translate(
                 "advice",
-                "After a random split {count} validation rows are in training too, so results look better "
-                "than they are.",
+                "After a random split, {count} validation rows are in training too, so results "
+                "look better than they are.",
             ),
         )
     what = translate("advice", "a text that is in several rows, next to each other")
@@ -296,7 +299,7 @@ def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
     if cut >= MUCH_IS_CUT:
         text = translate(
             "advice",
-            "{share} of texts are truncated at {length} pieces. A larger maximum keeps more, slower.",
+            "{share} of texts are truncated at {length} pieces. A larger maximum keeps more, but is slower.",
         )
         yield AdviceLine("look", text.format(share=words.share(cut, 0), length=length), rows, what)
     elif cut:
@@ -314,7 +317,7 @@ def _unknown_pieces(counted: CountedTable) -> Iterator[AdviceLine]:
     unknown = counted.summary.unknown_share or 0.0
     if unknown > MUCH_UNKNOWN:
         text = translate(
-            "advice", "{share} of pieces are [UNK]: the model's vocabulary does not suit these texts."
+            "advice", "{share} of pieces are [UNK], so the model's vocabulary does not suit these texts."
         )
         yield AdviceLine("look", text.format(share=words.share(unknown, 1)), page="models")
     elif unknown:
@@ -360,8 +363,6 @@ def on_file(file: TaskFile, summary: FileSummary | None) -> list[AdviceLine]:
             translate("advice", "One example repeats an earlier one word for word."),
             translate("advice", "{count} examples repeat an earlier one word for word."),
         )
-        stays = translate(
-            "advice", "They stay in one split, so that none is in both training and validation."
-        )
+        stays = translate("advice", "They stay in one split, so none is in both training and validation.")
         found.append(AdviceLine("look", f"{text} {stays}"))
     return in_order(found)

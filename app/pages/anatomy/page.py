@@ -19,7 +19,7 @@ from app.look.boxes import ElidedBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label
 from app.look.layout import row
-from app.look.widgets import Card, ScrollView, button, named, set_role
+from app.look.widgets import Card, ScrollView, named, set_role
 from app.pages.anatomy import requests, vectors
 from app.pages.anatomy.happens import HappensCard
 from app.pages.anatomy.lesson import WeightDialog
@@ -30,7 +30,6 @@ from app.pages.anatomy.sums import StepSum
 from app.pages.anatomy.what_if import changes_words
 from app.pages.inside.model_bar import model_caption
 from app.pages.inside.page import LookingPage
-from app.pages.inside.texts import TextPair
 from app.plots.before_now import AnswerBeforeNow
 from app.plots.buttons import yield_to_layout
 from app.plots.figure import Figure
@@ -84,14 +83,11 @@ class AnatomyPage(LookingPage[AnatomyState]):
 
     def _make_actions(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_anatomy_command")
-        self.save_button = button(self.tr("Save figure…"), icon="save", name="anatomy_save")
-        for action in (self.copy_button, self.save_button):
-            self.header.add_action(action)
+        self.header.add_action(self.copy_button)
 
     def _make_cards(self) -> None:
-        self.texts = TextPair(self.session, name="anatomy")
         self.count = label("", "muted", name="anatomy_count")
-        self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.header.add_fact(self.count)
         self.groups = named(StepGroups(self.tr("Groups of steps")), "anatomy_groups")
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
         for steps in (self.groups, self.strip):
@@ -120,14 +116,12 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.picture.add(self.rows, 1)
         self.view = ScrollView(self.picture)
         set_role(self.picture, "card")
-        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
         self.work.addWidget(strip)
         self.work.addWidget(self.view, 1)  # a low window scrolls
         self.work.addWidget(self.happens)
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
-        self.save_button.clicked.connect(self.rows.save_picture)
         self.strip.step_chosen.connect(self._choose_step)
         self.groups.step_chosen.connect(self._choose_step)
         self.rows.number_chosen.connect(self._choose_number)
@@ -192,6 +186,9 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model."""
         self._about = about
+
+    def forget(self) -> None:
+        self._show_nothing(self.tr("Computing…"))
 
     def text_ready(self) -> None:
         """Look at the shared text."""
@@ -281,8 +278,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             part.setVisible(is_filled)
         for box in self.boxes.values():
             box.setVisible(is_filled)
-        for action in (self.copy_button, self.save_button):
-            action.setEnabled(is_filled)
+        self.copy_button.setEnabled(is_filled)
 
     # ---- what is shown, kept and shown again
 

@@ -135,7 +135,7 @@ class EffectsCard(Card):
         self.switch_button = button(
             self.tr("Head off"),
             name="attention_switch_off",
-            tool_tip=self.tr("Key O. The model runs on without what this head would add."),
+            tool_tip=self.tr("Key O. The model continues with this head's output removed."),
         )
         self.layer_button = button(
             self.tr("Layer off"),
@@ -149,7 +149,7 @@ class EffectsCard(Card):
             self.tr("Over the open table"),
             "link",
             name="attention_without_over_table",
-            tool_tip=self.tr("What is right on the open table's texts with all heads, and without these."),
+            tool_tip=self.tr("Accuracy on the open table's texts with all heads, and without these."),
         )
         self.table_link.clicked.connect(self.table_wanted)
         self.table_link.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -268,7 +268,7 @@ class HeadAblation(QObject):
     def _score_table(self) -> None:
         table, roles, about = self._session.data.table, self._session.data.roles, self._about
         if table is None or roles is None or not roles.text or about is None:
-            said = self.tr("Open a table on the Data page first; one of its columns must be the text.")
+            said = self.tr("Open a table on the Data page first. One of its columns must be the text.")
             self._card.say_of_table(said)
             return
         off = self._off()
@@ -291,7 +291,7 @@ class HeadAblation(QObject):
         told = self.tr("Accuracy: {before} with all heads, {after} without. {difference}")
         if found.asks != "labels":
             told = self.tr(
-                "Hidden words predicted correctly: {before} with all heads, {after} without. {difference}"
+                "Masked words predicted correctly: {before} with all heads, {after} without. {difference}"
             )
         difference = self.tr("Difference {points} points ({interval}); p {p}.")
         value, interval = found.difference.value, found.difference.interval
@@ -351,14 +351,15 @@ class HeadAblation(QObject):
         if about.has_next_sentence and maps.text_pair is not None:
             return ""
         if about.has_masked_words and about.has_next_sentence:
-            return self.tr("Put [MASK] in the text, or type a text B: then you see which answer changes.")
+            return self.tr("Put [MASK] in the text, or type a text B, to see which answer changes.")
         if about.has_masked_words:
-            return self.tr("Put [MASK] in the text: then you see how the guess changes.")
+            return self.tr("Put [MASK] in the text to see how the guess changes.")
         if about.has_next_sentence:
-            return self.tr("Type a text B: then you see how the next-sentence probability changes.")
+            return self.tr("Type a text B to see how the next-sentence probability changes.")
         return self.tr(
-            "This model has no trained masked-word, next-sentence or label head, so it gives no answer that "
-            "could change. Fine-tune it, or pretrain it further; attention is shown all the same."
+            "This model has no trained masked-word, next-sentence or label head, so no "
+            "answer of it could change. Fine-tune it, or pretrain it further. Attention is "
+            "shown all the same."
         )
 
     def _ask(self) -> None:

@@ -84,7 +84,7 @@ class AttributionCard(QWidget):
         self.bars_heading = label(self.tr("Most influential words"), "strong")
         self.bars = named(AttributedBars(self.tr("Most influential words")), "attribution_bars")
         self.bars.setMinimumWidth(210)
-        self.bars.set_empty_text(self.tr("The words that matter most stand here."))
+        self.bars.set_empty_text(self.tr("The most influential words appear here."))
 
     def _make_foot(self) -> None:
         self.sum = SumCheck()
@@ -95,7 +95,7 @@ class AttributionCard(QWidget):
         self.caution = label(
             self.tr(
                 "Blue words with + support the answer, orange words with − oppose it. Attention "
-                "weights play no part here: where a head looks does not say why the model decides."
+                "weights are not used: where a head looks does not show why the model decides."
             ),
             "muted",
             wrap=True,
@@ -178,8 +178,8 @@ class AttributionCard(QWidget):
             return ""
         if self._about.has_masked_words:
             return self.tr(
-                "There is no word here that could be hidden. Type a text, or put [MASK] in the "
-                "place of a word, to see which words drive the guess."
+                "No word here can be masked. Type a text, or replace a word with [MASK], to see "
+                "which words drive the guess."
             )
         if self._about.has_next_sentence:
             return self.tr(
@@ -187,9 +187,9 @@ class AttributionCard(QWidget):
                 "words drive its answer."
             )
         return self.tr(
-            "The model {name} has no trained head: no labels, no masked words, no next sentence. So it gives "
-            "no answer that words could account for. Fine-tune it, pretrain it further, or choose another "
-            "model."
+            "The model {name} has no trained head: no labels, no masked words, no next "
+            "sentence. It gives no answer to explain. Fine-tune it, pretrain it further, or "
+            "choose another model."
         ).format(name=self._about.name)
 
     def _seconds(self) -> float:
@@ -212,7 +212,7 @@ class AttributionCard(QWidget):
         """Open the window that asks the same of many texts."""
         table, roles, about = self._session.data.table, self._session.data.roles, self._about
         if about is None or table is None or roles is None or not roles.text:
-            self._refuse(self.tr("Open a table on the Data page first; one of its columns must be the text."))
+            self._refuse(self.tr("Open a table on the Data page first. One of its columns must be the text."))
             return
         self._dialog = RestingWordsDialog(self._session, about, table, roles, self)
         self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

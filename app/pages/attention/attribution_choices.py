@@ -50,14 +50,14 @@ class AttributionChoices(QWidget):
         self._show_answers()
 
     def _make_question(self) -> None:
-        self.question = ChoiceBox("attribution_question", self.tr("What the words are to account for"))
+        self.question = ChoiceBox("attribution_question", self.tr("The answer to explain"))
         self.answer = ChoiceBox("attribution_answer", self.tr("The answer"))
-        self.against = ChoiceBox("attribution_against", self.tr("The answer it is set against"))
+        self.against = ChoiceBox("attribution_against", self.tr("The answer to compare with"))
         self.word = named(LineEdit(), "attribution_word", self.tr("The answer"))
         self.other_word = named(
             LineEdit(placeholderText=self.tr("all other words")),
             "attribution_other_word",
-            self.tr("The word it is set against"),
+            self.tr("The word to compare with"),
         )
         self.question.activated.connect(self._question_chosen)
         for box in (self.answer, self.against):
@@ -68,7 +68,7 @@ class AttributionChoices(QWidget):
 
     def _make_method(self) -> None:
         self.method = ChoiceBox("attribution_method", self.tr("Method"))
-        self.baseline = ChoiceBox("attribution_baseline", self.tr("Where the way begins"))
+        self.baseline = ChoiceBox("attribution_baseline", self.tr("Where the path begins"))
         self.measure = ChoiceBox("attribution_measure", self.tr("What is measured"))
         for box, names in ((self.method, METHODS), (self.baseline, BASELINES), (self.measure, MEASURES)):
             for key, name in names.items():
@@ -112,33 +112,33 @@ class AttributionChoices(QWidget):
         """Return what a method, a baseline or a measure is."""
         return {
             "integrated_gradients": self.tr(
-                "The words come in together, step by step, from nothing to the whole text, and each is "
-                "credited with what its share of the way changes. The scores add up. (Sundararajan et al. "
-                "2017)"
+                "The words come in together, step by step, from the baseline to the whole text. "
+                "Each is credited with the change along its path. The scores add up. "
+                "(Sundararajan et al. 2017)"
             ),
             "gradient_x_input": self.tr(
-                "One look at how steeply the answer changes at the text itself. Quick and rough: the scores "
-                "add up to nothing, and where the answer is sure they say little."
+                "One look at how steeply the answer changes at the text itself. Quick and rough: "
+                "the scores have no meaningful sum, and say little where the answer is confident."
             ),
             "mask": self.tr(
-                "The way begins at a text of [MASK] alone. In pretraining the model has learned to read it "
-                "as a word that is not known, so its answer there is close to no opinion."
+                "The path begins at a text of [MASK] only. In pretraining the model learned to "
+                "read it as an unknown word, so its answer there is close to neutral."
             ),
             "pad": self.tr(
-                "The way begins at a text of [PAD] alone. Models are not trained to read it, so what they "
-                "answer there can be far from neutral."
+                "The path begins at a text of [PAD] only. Models are not trained to read it, so "
+                "their answers there can be far from neutral."
             ),
             "zero": self.tr(
-                "The way begins where the word embeddings are zero; positions and segments stay. No word "
-                "lies there, so the answer can be far from neutral."
+                "The path begins where word embeddings are zero, while positions and segments "
+                "stay. No word has this vector, so the answer can be far from neutral."
             ),
             "log_odds": self.tr(
-                "log p − log(1 − p): evidence for and against. It still grows where a probability "
-                "is nearly 0 or 1; 0 is one half, 2.2 is 90 %, 4.6 is 99 %."
+                "log p − log(1 − p): evidence for and against. It keeps growing when a "
+                "probability is nearly 0 or 1. 0 is one half, 2.2 is 90 %, 4.6 is 99 %."
             ),
             "probability": self.tr(
-                "The scores are parts of the probability itself, 0 to 1. Where it is nearly 0 or 1, all are "
-                "small."
+                "The scores are parts of the probability itself, 0 to 1. If it is nearly 0 or 1, "
+                "all are small."
             ),
         }[key]
 
@@ -244,7 +244,7 @@ class AttributionChoices(QWidget):
             self.question.addItem(said.format(number=number), (MASKED_WORDS, place))
         if self._hidden is not None:
             self.question.addItem(self._hidden_words(), (MASKED_WORDS, -1))
-            said = self.tr("Click a word of the text to hide that one.")
+            said = self.tr("Click a word of the text to mask that one instead.")
             self.question.setItemData(self.question.count() - 1, said, TOOLTIP)
 
     def _first_mask(self, about: ModelSummary, encoding: Encoding) -> tuple[str, int] | None:
@@ -278,7 +278,7 @@ class AttributionChoices(QWidget):
 
     def _hidden_words(self) -> str:
         found = next((word.text for word in self._words if self._hidden in word.pieces), "")
-        return self.tr("“{word}”, hidden").format(word=words.shorten(found, 24))
+        return self.tr("“{word}”, masked").format(word=words.shorten(found, 24))
 
     def _show_answers(self) -> None:
         """Show the boxes for labels or next sentence, or the lines for words."""

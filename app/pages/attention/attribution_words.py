@@ -55,8 +55,8 @@ class SumCheck(QWidget):
             caption.setText(text)
         self.setAccessibleName(self.text())
         told = self.tr(
-            "{steps} steps. With ever more of them, words add up to the difference of the two answers. The "
-            "residual is what is missing, as a share of it (of 0.1 where it is smaller)."
+            "{steps} steps. With ever more steps, the words add up to the difference of the "
+            "two answers. The residual is the missing share of it (of 0.1 if it is smaller)."
         )
         self.setToolTip(tip(told.format(steps=words.number(result.steps))))
 
@@ -122,19 +122,19 @@ def meaning_words(result: Attribution) -> str:
     if result.method != INTEGRATED:
         return words.translate(
             "attribution",
-            "One step at the text itself: the sign says which way a word pushes, the sizes are rough and add "
-            "up to nothing.",
+            "One step at the text itself. The sign shows which way a word pushes. The sizes "
+            "are rough, and their sum has no meaning.",
         )
     if not result.is_complete:
         return words.translate(
             "attribution",
-            "{steps} steps do not bring the sum within 1 %: it misses {share}. Read the scores as rough, or "
-            "choose another baseline.",
+            "After {steps} steps the sum is off by {share}, more than 1 %. Treat the scores "
+            "as rough, or choose another baseline.",
         ).format(steps=words.number(result.steps), share=words.share(result.residual))
     return words.translate(
         "attribution",
-        "A score is what a word adds to the {measure} while all words come in together; below zero "
-        "it opposes the answer.",
+        "A score is what a word adds to the {measure} while all words come in together. "
+        "Below zero it opposes the answer.",
     ).format(measure=measure)
 
 

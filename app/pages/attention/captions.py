@@ -131,7 +131,7 @@ def specials_words(specials: str) -> str:
     return {
         "show": words.translate("attention", "shown"),
         "hide": words.translate("attention", "hidden"),
-        "renormalise": words.translate("attention", "hidden, rows rescaled to sum to 1"),
+        "renormalise": words.translate("attention", "masked, rows rescaled to sum to 1"),
     }[specials]
 
 

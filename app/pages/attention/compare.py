@@ -107,7 +107,7 @@ class CompareDialog(QDialog):
         return choice
 
     def _lay_out(self) -> None:
-        said = self.tr("The picture becomes the difference: what is shown now minus what you choose here.")
+        said = self.tr("The picture becomes the difference: the current view minus what you choose here.")
         self.go = button(self.tr("Compare"), "primary", name="compare_go", call=self._accept)
         self.go.setDefault(True)
         cancel = button(self.tr("Cancel"), name="compare_cancel")
@@ -150,7 +150,7 @@ class CompareDialog(QDialog):
         is_ready = self.comparison() is not None
         self.go.setEnabled(is_ready)
         is_same = not is_ready and self.radios["text"].isChecked()
-        self.go.setToolTip(self.tr("Change a text first: these are the ones on screen.") if is_same else "")
+        self.go.setToolTip(self.tr("Change a text first. These are already shown.") if is_same else "")
 
     def _accept(self) -> None:
         found = self.comparison()

@@ -93,7 +93,7 @@ class HeadSearch(QObject):
             self._stop_but(None)
             self._card.show_values(None, self._chosen)
             self._card.say(
-                self.tr("Open a table on the Data page first; one of its columns must be the text.")
+                self.tr("Open a table on the Data page first. One of its columns must be the text.")
             )
             return
         if self._card.measure == IMPORTANCE:
@@ -107,7 +107,7 @@ class HeadSearch(QObject):
         if self._watched is None:
             self._stop_but(None)
             self._card.show_values(None, self._chosen)
-            self._card.say(self.tr("There is no answer that could change; see below."))
+            self._card.say(self.tr("No answer could change; see below."))
             return
         asked = AttentionRequest(maps.folder, maps.text, maps.text_pair)
         work = partial(requests.rank_heads, self._models, asked, self._watched)
@@ -166,7 +166,7 @@ class HeadSearch(QObject):
             return
         if one.name not in found:
             self._card.show_values(None, self._chosen)
-            self._card.say(self.tr("Only a pair of texts has this measure."))
+            self._card.say(self.tr("Only pairs of texts have this measure."))
             return
         self._card.say(said or words.tr_engine(one.help))
         kind = "share" if one.is_share else ""
@@ -186,14 +186,14 @@ class HeadSearch(QObject):
     def _show_importance(self, found: ImportanceTable) -> None:
         one = self.tr("Over one text: the slope of {asked}.")
         many = self.tr("Over {count} texts: the slope of {asked}.")
-        asked = self.tr("the label's loss") if found.asks == "labels" else self.tr("the loss of hidden words")
+        asked = self.tr("the label's loss") if found.asks == "labels" else self.tr("the loss of masked words")
         self._card.say(words.counted(found.num_texts, one, many).format(asked=asked))
         half = found.high - found.values
         values = HeadValues(IMPORTANCE, self.tr("Importance"), found.values, "", half=half)
         self._card.show_values(values, self._chosen)
 
     def _show_ranking(self, found: EveryHead) -> None:
-        said = self.tr("{answer}: {before} with all on. Below: each head off alone.").format(
+        said = self.tr("{answer}: {before} with all heads on. Below, each head off alone.").format(
             answer=watched_words(found.watched, []), before=words.share(found.before)
         )
         self._card.say(said)

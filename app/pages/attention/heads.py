@@ -301,8 +301,8 @@ class HeadsCard(Card):
         self.sort.addItem(self.tr("Change when off"), RANKING)
         self.sort.addItem(self.tr("Importance"), IMPORTANCE)
         said = self.tr(
-            "Over the open table: how fast the loss changes with a head's share, from one pass back. "
-            "(Michel et al. 2019)"
+            "Over the open table: how fast the loss changes with a head's share, by one "
+            "backward pass. (Michel et al. 2019)"
         )
         self.sort.setItemData(self.sort.count() - 1, said, Qt.ItemDataRole.ToolTipRole)
         self.sort.setToolTip(self.tr("Find a head: sort all heads by what they do"))

@@ -40,10 +40,11 @@ from app.pages.attention.state import (
     AttentionState,
 )
 from app.pages.inside.page import LookingPage
-from app.pages.inside.texts import TextPair
+from app.pages.stated_page import InBar
 from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
 from app.session import Session
+from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.inspect.attention.views import BlockMasses, block_masses
@@ -99,20 +100,18 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _make_actions(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_attention_command")
-        self.save_button = button(self.tr("Save figure…"), icon="save", name="attention_save")
         self.compare_button = button(self.tr("Compare…"), name="attention_compare_button")
-        for action in (self.copy_button, self.save_button, self.compare_button):
-            self.header.add_action(action)
-
-    def _make_cards(self) -> None:
-        self.texts = TextPair(self.session, name="attention")
         self.count = label(
             "",
             "muted",
             name="attention_count",
-            tool_tip=self.tr("[CLS] and [SEP] count too. Next to it: the memory for all heads."),
+            tool_tip=self.tr("[CLS] and [SEP] count too. Also shown: the memory for all heads."),
         )
-        self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.header.add_fact(self.count)
+        for action in (self.copy_button, self.compare_button):
+            self.header.add_action(action)
+
+    def _make_cards(self) -> None:
         self.attribution = AttributionCard(self.session)
         self.picture = PictureCard(self.attribution)
         self.heads = HeadsCard()
@@ -123,7 +122,6 @@ class AttentionPage(LookingPage[AttentionState]):
     def _lay_out(self) -> None:
         self._right = QWidget(minimumWidth=LEAST_RIGHT)
         column((self.heads, 1), self.effects, gap=GAP, parent=self._right)
-        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
         self.work.addLayout(row((self.picture, LEFT), (self._right, RIGHT), gap=GAP), 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -132,7 +130,6 @@ class AttentionPage(LookingPage[AttentionState]):
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)
-        self.save_button.clicked.connect(self.save_figure)
         self.compare_button.clicked.connect(self.open_compare)
         self.picture.picture_chosen.connect(self.show_picture)
         self.picture.changed.connect(self.change)
@@ -176,6 +173,10 @@ class AttentionPage(LookingPage[AttentionState]):
     def set_bare(self, bare: bool) -> None:
         super().set_bare(bare)
         self.heads.set_keyless(bare)
+
+    def forget(self) -> None:
+        self.picture.show_nothing(self.tr("Looking…"))
+        self.heads.mosaic.clear()
 
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model; what is chosen stays where it has the same heads."""
@@ -257,6 +258,8 @@ class AttentionPage(LookingPage[AttentionState]):
         if chosen == before:
             return
         self._show_chosen()
+        if chosen.comparison != before.comparison:
+            self.in_bar_changed.emit()
         if chosen.off != before.off or chosen.comparison != before.comparison:
             self._ask_maps()
         self._ask_pictures()
@@ -273,7 +276,7 @@ class AttentionPage(LookingPage[AttentionState]):
         table = self.session.data.table
         self.heads.set_can_measure(has_pair=has_pair, table=table.path.name if table is not None else "")
         self.ablation.set_chosen(self._about, maps, chosen, self._seconds)
-        for action in (self.save_button, self.compare_button, self.copy_button):
+        for action in (self.compare_button, self.copy_button):
             action.setEnabled(maps is not None and self.inspector.refusal is None)
 
     @property
@@ -431,12 +434,6 @@ class AttentionPage(LookingPage[AttentionState]):
             for figure in (*self.picture.figures(), self.heads.mosaic):
                 figure.set_caption(lines)
 
-    def save_figure(self) -> None:
-        """Ask where to, and save the picture on screen with its numbers and caption."""
-        figure: Figure = self.picture.current_figure() or self.attribution.picture
-        self._set_captions()
-        figure.save_picture()
-
     def open_compare(self) -> None:
         """Ask what to compare with."""
         inspector = self.inspector
@@ -465,8 +462,7 @@ class AttentionPage(LookingPage[AttentionState]):
             raise UserError(
                 marked(
                     "engine",
-                    "The heads are sorted by what they do over a table, which a scene does not hold. Sort "
-                    "them by this text.",
+                    "The heads are sorted over a table, which a scene cannot hold. Sort them by this text.",
                 )
             )
         return AttentionState(
@@ -480,6 +476,11 @@ class AttentionPage(LookingPage[AttentionState]):
             is_ascending=heads.list.is_ascending,
             asked=self.attribution.choices.state(),
         )
+
+    @property
+    def in_bar(self) -> InBar:
+        against = self.chosen.comparison
+        return InBar(other="" if against is None or against.folder is None else model_title(against.folder))
 
     def take_state(self, state: AttentionState) -> None:
         self._arcs.set_line(state.is_line)

@@ -57,9 +57,9 @@ class AttentionOptions(QWidget):
             "of",
             self.tr("Whose attention"),
             self.tr(
-                "The chosen head, or the average of several: Ctrl+click more in the mosaic. Layer, "
-                "all heads: the average of them. Rollout: attention multiplied through all layers up to "
-                "this one, the residual path included (Abnar and Zuidema 2020)."
+                "The chosen head, or the average of several: Ctrl+click more in the mosaic. "
+                "Layer, all heads: their average. Rollout: attention multiplied through all "
+                "layers up to this one, with the residual path (Abnar and Zuidema 2020)."
             ),
             ("heads", self.tr("Head")),
             ("layer", self.tr("Layer")),
@@ -76,7 +76,7 @@ class AttentionOptions(QWidget):
         block = self._box(
             "block",
             self.tr("Block of the pair"),
-            self.tr("Which text looks at which: A→B is from the tokens of A to those of B."),
+            self.tr("Which text looks at which. A→B is from the tokens of A to those of B."),
             ("all", self.tr("A and B")),
             *((one + other, f"{one.upper()} → {other.upper()}") for one in "ab" for other in "ab"),
         )
@@ -84,8 +84,8 @@ class AttentionOptions(QWidget):
             "specials",
             self.tr("Special tokens"),
             self.tr(
-                "[CLS] and [SEP] take much attention that nobody needs. No specials: they are hidden. "
-                "Rescaled: hidden, and each row of what is left sums to 1 again."
+                "[CLS] and [SEP] take much attention that no word needs. No specials: they are "
+                "hidden. Rescaled: they are hidden, and each remaining row sums to 1 again."
             ),
             ("show", self.tr("All tokens")),
             ("hide", self.tr("No specials")),

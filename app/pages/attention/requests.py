@@ -226,8 +226,8 @@ def other_view(chosen: AttentionChoice, wanted: View, other: AttentionMaps) -> V
         raise UserError(
             words.translate(
                 "attention",
-                "{name} has {layers} layers of {heads} heads: there is no layer {layer}, head {head}. "
-                "Choose a head that both models have.",
+                "{name} has {layers} layers of {heads} heads, so there is no layer {layer}, head "
+                "{head}. Choose a head that both models have.",
             ),
             name=other.model_name,
             layers=shape[0],

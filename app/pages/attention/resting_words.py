@@ -16,7 +16,7 @@ from app.look.files import ask_save
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
-from app.look.widgets import GAP, button, named
+from app.look.widgets import GAP, button, keep_private, named
 from app.pages.attention import requests
 from app.session import Session
 from app.work.worker import Channel
@@ -60,7 +60,7 @@ class RestingWordsDialog(QDialog):
         for name in (GRADIENT, INTEGRATED):
             self.method.addItem(words.tr_engine(METHODS[name]), name)
         self.method.setToolTip(
-            self.tr("Integrated gradients sum to the answer; gradient × input is quicker and rougher.")
+            self.tr("Integrated gradients sum to the answer. Gradient × input is quicker and rougher.")
         )
         self.count = self._box("resting_count", self.tr("How many texts"))
         for count in COUNTS:
@@ -74,6 +74,7 @@ class RestingWordsDialog(QDialog):
         self.said = label("", "muted", wrap=True, name="resting_said")
         self.rows = CellsModel(self)
         self.list = named(TableView(), "resting_list", self.tr("Words"))
+        keep_private(self.list)
         self.list.setModel(self.rows)
         self.list.choose_rows()
         self._lay_out()
@@ -99,7 +100,10 @@ class RestingWordsDialog(QDialog):
             self.said,
             (self.list, 1),
             label(
-                self.tr("A mean over the texts that hold a word; in one text it may do the contrary."),
+                self.tr(
+                    "A mean over the texts that contain a word. In a single text its effect may be "
+                    "the opposite."
+                ),
                 "muted",
                 wrap=True,
             ),
@@ -114,7 +118,7 @@ class RestingWordsDialog(QDialog):
         self._answers.drop()
         self._found = None
         self._show_busy(False)
-        self.said.setText(self.tr("What each word adds to the label's log-odds, summed up word by word."))
+        self.said.setText(self.tr("What each word adds to the label's log-odds, summed word by word."))
         self._show_rows()
 
     def measure(self) -> None:
@@ -144,7 +148,7 @@ class RestingWordsDialog(QDialog):
 
     def _show(self, found: RestingWordRows) -> None:
         self._found = found
-        said = self.tr("{common} of {all} different words stand in 3 texts or more, of {texts} texts.")
+        said = self.tr("{common} of {all} different words occur in at least 3 of {texts} texts.")
         self.said.setText(
             said.format(
                 common=words.number(len(found.words)),

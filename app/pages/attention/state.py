@@ -131,7 +131,7 @@ class AttentionChoice:
             raise UserError(
                 marked(
                     "engine",
-                    "This scene shows heads that the model does not have: it has {layers} × {heads}.",
+                    "This scene shows heads that the model does not have. It has {layers} × {heads}.",
                 ),
                 layers=shape[0],
                 heads=shape[1],

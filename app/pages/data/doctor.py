@@ -68,10 +68,10 @@ class DoctorCard(Card):
         self.body.addLayout(row(self.suspect_button, self.stop_button, self.review_button, gap=6))
         self.body.addWidget(self.closer_button)
         self.against_button = button(self.tr("Compare…"), "link", name="compare_with_file")
-        self.against_button.setToolTip(self.tr("Look for texts that also stand in a test or validation file"))
+        self.against_button.setToolTip(self.tr("Look for texts that are also in a test or validation file"))
         self.against_button.clicked.connect(self._ask_against)
         self.save_button = button(self.tr("Save as…"), "link", name="save_mended")
-        self.save_button.setToolTip(self.tr("Write the table with its fixes into a new file"))
+        self.save_button.setToolTip(self.tr("Write the fixed table to a new file"))
         self.save_button.clicked.connect(self._ask_save)
         self.body.addLayout(row(self.against_button, STRETCH, self.save_button, gap=6))
         session.doctor.changed.connect(self.refresh)
@@ -87,8 +87,8 @@ class DoctorCard(Card):
         self.undo_button.setVisible(self._session.data.mends.can_undo)
         said = words.counted(
             num_mends,
-            self.tr("Undo the last change (Ctrl+Z); there is one fix, listed last"),
-            self.tr("Undo the last change (Ctrl+Z); there are {count} fixes, listed last"),
+            self.tr("Undo the last change (Ctrl+Z). There is one fix, listed last"),
+            self.tr("Undo the last change (Ctrl+Z). There are {count} fixes, listed last"),
         )
         self.undo_button.setToolTip(tip(said))
 
@@ -127,12 +127,13 @@ class DoctorCard(Card):
         if doctor.suspected is not None:
             count = words.counted(
                 self.num_doubtful,
-                self.tr("One label is not what the other rows say."),
-                self.tr("{count} labels are not what the other rows say."),
+                self.tr("One label disagrees with the other rows."),
+                self.tr("{count} labels disagree with the other rows."),
             )
             if (expected := doctor.suspected.expected) is None:
                 return self.tr(
-                    "Label errors cannot be found here: the other rows say too little about each label."
+                    "Label errors cannot be found here, because the other rows say too little about "
+                    "each label."
                 )
             about = self.tr("About {count} labels ({low} to {high}) are expected to be wrong.").format(
                 count=words.number(expected.count),
@@ -140,16 +141,16 @@ class DoctorCard(Card):
                 high=words.number(expected.high),
             )
             count = f"{count} {about}"
-            by = self.tr("{count} The most doubtful come first; found by counted words and {model}.")
+            by = self.tr("{count} The most doubtful come first, found by word counts and {model}.")
             if doctor.suspected.is_taught:
                 by = self.tr(
-                    "{count} The most doubtful come first; found by counted words and {model}, which was "
-                    "taught the other rows."
+                    "{count} The most doubtful come first, found by word counts and {model}, which "
+                    "was trained on the other rows."
                 )
             elif doctor.is_close:
                 by = self.tr(
-                    "{count} The most doubtful come first. The closer look changed nothing: {model}, taught "
-                    "the other rows, is right less often than counted words and its vectors are."
+                    "{count} The most doubtful come first. The closer look changed nothing: {model}, "
+                    "trained on the other rows, is right less often than word counts and its vectors."
                 )
             return by.format(count=count, model=doctor.suspected_by)
         if doctor.done is not None:
@@ -184,7 +185,7 @@ class DoctorCard(Card):
     def _closer_tip(self) -> str:
         folder = self._folder()
         said = self.tr(
-            "Teach {model} three times, each time without a third of the rows, and ask it for these: {time}"
+            "Train {model} three times, each time without a third of the rows, and ask it for these: {time}"
         )
         time = told(self._seconds(closely=True), busy())
         between = words.duration_range(time.low, time.high)
@@ -248,8 +249,8 @@ class DoctorCard(Card):
         if lacking:
             kept = words.counted(
                 lacking,
-                self.tr("One of them has no text or no label and cannot be used; it is kept."),
-                self.tr("{count} of them lack a text or a label and cannot be used; they are kept."),
+                self.tr("One of them has no text or no label and cannot be used. It is kept."),
+                self.tr("{count} of them lack a text or a label and cannot be used. They are kept."),
             )
             said = f"{said}. {kept}"
         self.told.setText(said.format(file=Path(path).name))

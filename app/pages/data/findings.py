@@ -52,18 +52,18 @@ def step_words(step: RecipeStep) -> str:
 def rows_words(kind: str) -> str:
     """Return what the rows of a kind of finding are, after their number."""
     return {
-        "exact_duplicates": translate("findings", "a text that stands in several rows"),
+        "exact_duplicates": translate("findings", "a text in several rows"),
         "contradicting_labels": translate("findings", "a text with more than one label, next to each other"),
-        "similar_labels": translate("findings", "the label may be another one"),
+        "similar_labels": translate("findings", "labels that may mean the same"),
         "other_script": translate("findings", "in another script"),
-        "hidden_characters": translate("findings", "characters that cannot be seen"),
+        "hidden_characters": translate("findings", "invisible characters"),
         "lost_characters": translate("findings", "a lost character, �"),
         "mixed_words": translate("findings", "letters of two scripts in one word"),
         "nearly_empty": translate("findings", "almost no letters"),
-        "header_as_row": translate("findings", "names of columns"),
+        "header_as_row": translate("findings", "column names"),
         "wrong_case": translate("findings", "all capitals"),
-        "unknown_labels": translate("findings", "a label that is not learned"),
-    }.get(kind, translate("findings", "what was found"))
+        "unknown_labels": translate("findings", "a label without training rows"),
+    }.get(kind, translate("findings", "findings"))
 
 
 def with_findings(remarks: Sequence[AdviceLine], doctor: Doctor, data: OpenData) -> list[AdviceLine]:
@@ -147,6 +147,6 @@ def _reason(step: RecipeStep) -> str:
         "near_leaks": translate("findings", "near-duplicate leaks"),
         "contradicting_labels": translate("findings", "contradicting labels"),
         "leaks": translate("findings", "leaks"),
-        "suspected_labels": translate("findings", "labels in doubt"),
+        "suspected_labels": translate("findings", "doubtful labels"),
     }.get(step.reason, "")
     return f" ({said})" if said and step.do in (DROP, TOGETHER, RELABEL) else ""

@@ -94,7 +94,7 @@ class FoundCard(Card):
         self.model = FoundModel(self)
         self.view = TableView()
         self.view.setObjectName("found_view")
-        self.view.setAccessibleName(self.tr("Rows that were found"))
+        self.view.setAccessibleName(self.tr("Rows found"))
         self.view.setModel(self.model)
         self.said = label("", "muted", wrap=True, name="found_said")
         close = button(self.tr("Back to the table"), "link", name="found_done")

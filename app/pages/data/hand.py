@@ -50,9 +50,7 @@ class TableMenus(QObject):
             said = words.counted(len(kept), self.tr("Exclude the row"), self.tr("Exclude {count} rows"))
             menu.addAction(said, partial(self._decide, kept, RecipeStep(DROP)))
         if changed := [row for row in rows if row in decided]:
-            said = words.counted(
-                len(changed), self.tr("Take the row as it was"), self.tr("Take {count} rows as they were")
-            )
+            said = words.counted(len(changed), self.tr("Restore the row"), self.tr("Restore {count} rows"))
             menu.addAction(said, partial(self._decide, changed, None))
 
     def add_label(self, menu: QMenu, label: str) -> None:
@@ -144,7 +142,7 @@ class LabelDialog(QDialog):
         self.label = named(LineEdit(before), "label_name", self.tr("Label"))
         self.label.setCompleter(QCompleter(list(labels), self))
         self.label.selectAll()
-        take, cancel = button(self.tr("Take it"), "primary", name="label_take"), button(self.tr("Cancel"))
+        take, cancel = button(self.tr("Apply"), "primary", name="label_take"), button(self.tr("Cancel"))
         take.clicked.connect(self._take)
         cancel.clicked.connect(self.reject)
         self.label.textChanged.connect(lambda text: take.setEnabled(bool(text.strip())))

@@ -20,7 +20,7 @@ from app.look.banner import Banner
 from app.look.files import ask_file
 from app.look.labels import tip
 from app.look.layout import column, row
-from app.look.widgets import GAP, Action, button
+from app.look.widgets import GAP, Action, button, keep_private
 from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.advice.table import on_file, on_table
 from app.pages.data.doctor import DoctorCard
@@ -135,6 +135,8 @@ class DataPage(StatedPage[DataState]):
         self.advice = self.advice_card.advice
         self.advice_card.refused.connect(self.refuse)
         self.advice_card.review_wanted.connect(self.begin_review)
+        for card in (self.files, self.review):
+            keep_private(card)
         self.advice_card.setMinimumWidth(232)
         self.advice_card.setMaximumWidth(300)
         row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
@@ -142,6 +144,13 @@ class DataPage(StatedPage[DataState]):
         self.review.set_keys(self.review)
         self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
+
+    def provenance(self) -> list[tuple[str, str]]:
+        table = self.session.data.table
+        if table is None:
+            return []
+        name = "" if table.path is None else table.path.name
+        return [(self.tr("Table"), name), (self.tr("Data, sha256"), table.sha256[:12])]
 
     # ---- what is looked at, as a value
 
@@ -195,7 +204,7 @@ class DataPage(StatedPage[DataState]):
         suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
         own = [words.probability(float(value)) for value in found.own[: len(rows)]]
         beside = {self.tr("suggested"): suggested, self.tr("own label"): own}
-        self.table_card.show_only(ChosenRows(rows, self.tr("labels in doubt"), beside))
+        self.table_card.show_only(ChosenRows(rows, self.tr("doubtful labels"), beside))
         self.review.set_found(found, len(rows))
         self.below.setCurrentWidget(self.review)
         self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
@@ -268,10 +277,10 @@ class DataPage(StatedPage[DataState]):
             return
         if table is None or roles is None:
             return
-        reason = "" if roles.text else self.tr("Say first which column holds the text.")
+        reason = "" if roles.text else self.tr("Choose the text column first.")
         summary = self.session.data.summary
         if roles.text and not self.session.data.has_label:
-            reason = self.tr("Say first which column holds the label.")
+            reason = self.tr("Choose the label column first.")
         elif summary is not None and summary.refusal is not None:
             reason = words.say(summary.refusal)
         self.next_button.setEnabled(not reason)
@@ -327,7 +336,7 @@ class DataPage(StatedPage[DataState]):
             name, value = remark.mend
             said = {
                 "merge_labels": self.tr("Merge"),
-                "whole_labels": self.tr("Take as classes"),
+                "whole_labels": self.tr("Use as classes"),
                 "max_labels": self.tr("Learn all {count}").format(count=words.number(value)),
             }[name]
             choose = partial(data.choose_for_labels, name, value)
@@ -397,7 +406,7 @@ class DataPage(StatedPage[DataState]):
         if not Path(path).exists():
             self.session.settings.forget_recent(str(path))
             self.empty.show_recent()
-            self._show_problem(UserError(marked("engine", "{path} is not there any more."), path=path))
+            self._show_problem(UserError(marked("engine", "{path} no longer exists."), path=path))
         else:
             self.session.data.open(path)
 

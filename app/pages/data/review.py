@@ -38,7 +38,7 @@ class ReviewCard(Card):
     ended = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Labels in doubt"), parent=parent)
+        super().__init__(self.tr("Doubtful labels"), parent=parent)
         self.setObjectName("review_card")
         self._session = session
         self._found: DoubtfulLabels | None = None
@@ -192,9 +192,9 @@ class ReviewCard(Card):
             "p": words.probability(float(found.own[place])),
             "q": words.probability(float(found.probabilities[place].max())),
         }
-        said = self.tr("Line {line}: labelled {own} ({p}); the other rows say {suggested} ({q})")
+        said = self.tr("Line {line}: labelled {own} ({p}), but the other rows say {suggested} ({q})")
         if own == suggested:
-            said = self.tr("Line {line}: labelled {own}, and the other rows say so too ({p})")
+            said = self.tr("Line {line}: labelled {own}, and the other rows agree ({p})")
         self.reason.setText(said.format(**values))
         self.relabel_button.setText(
             self.tr("Relabel as {label} (R)").format(label=words.shorten(suggested, 16))

@@ -64,7 +64,7 @@ class TableCard(Card):
         self._session = session
         self.setObjectName("table_card")
         self.reported_button = button("", "link", name="reported_lines")
-        self.reported_button.setToolTip(self.tr("Read which lines are excluded, and why"))
+        self.reported_button.setToolTip(self.tr("See which lines are excluded, and why"))
         self.reported_button.clicked.connect(self.show_lines)
         self.change_button = button(self.tr("change"), "link", name="change_reading")
         self.change_button.setToolTip(
@@ -96,16 +96,16 @@ class TableCard(Card):
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.sectionClicked.connect(self._open_role_menu)
         header.customContextMenuRequested.connect(self._open_role_menu_at)
-        header.setToolTip(self.tr("Click a column's name to say what it holds"))
+        header.setToolTip(self.tr("Click a column's name to set its role"))
         numbers = self.view.verticalHeader()
         numbers.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         numbers.customContextMenuRequested.connect(self._open_line_menu)
-        numbers.setToolTip(self.tr("A right click on a line's number makes that line the header"))
+        numbers.setToolTip(self.tr("Right-click a line number to make that line the header"))
         self.hand = TableMenus(session, self)
         self.view.menu_asked.connect(self._open_rows_menu)
         self.rows_button = button(self.tr("Fix rows…"), name="mend_rows")
         self.rows_button.setToolTip(
-            self.tr("Give the selected rows another label, or exclude them: also by a right click on them")
+            self.tr("Relabel or exclude the selected rows. You can also right-click them")
         )
         self.rows_button.clicked.connect(self._open_rows_menu_below)
         self.shown_rows = ShownRows()

@@ -56,7 +56,7 @@ class ScoresBy(Card):
             self.tr("Scores by"),
             (
                 ("class", self.tr("Class"), self.tr("Precision, recall and F1 of each class")),
-                ("confidence", self.tr("Confidence"), self.tr("Whether probabilities mean what they say")),
+                ("confidence", self.tr("Confidence"), self.tr("Whether probabilities are accurate")),
                 ("length", self.tr("Length"), self.tr("Short and long texts")),
                 ("slice", self.tr("Slice"), self.tr("Texts with a word or a value in common")),
             ),
@@ -67,8 +67,12 @@ class ScoresBy(Card):
         self.sure = SegmentedButtons(
             "evaluate_sure",
             (
-                ("calibration", self.tr("Calibration"), self.tr("Whether probabilities mean what they say")),
-                ("threshold", self.tr("Threshold"), self.tr("What is left if it answers only where sure")),
+                ("calibration", self.tr("Calibration"), self.tr("Whether probabilities are accurate")),
+                (
+                    "threshold",
+                    self.tr("Threshold"),
+                    self.tr("What is left if it answers only when confident"),
+                ),
             ),
         )
         self.keep = button("", "link", name="evaluate_keep_temperature")
@@ -232,7 +236,9 @@ class ScoresBy(Card):
         groups = [
             TextGroup(
                 words.share(one.confidence, 0),
-                self.tr("{low} to {high} sure").format(low=words.share(one.low), high=words.share(one.high)),
+                self.tr("{low} to {high} confident").format(
+                    low=words.share(one.low), high=words.share(one.high)
+                ),
                 one.count,
                 one.accuracy,
                 *one.interval,
@@ -244,18 +250,18 @@ class ScoresBy(Card):
         said = [self._error_words(report)]
         warmth = report.temperature
         if report.kept != 1:
-            text = self.tr("Told with the temperature of {value} that the model keeps.")
+            text = self.tr("Scaled by the temperature of {value} that is kept with the model.")
             said.append(text.format(value=words.decimal(report.kept, 2)))
             said.append(self._kept_from_words(report))
         elif warmth is not None:
             text = self.tr(
-                "A temperature of {value}, fitted on one half, brings the error of the other half from "
-                "{before} to {after}."
+                "A temperature of {value}, fitted on one half, changes the error of the other "
+                "half from {before} to {after}."
             )
             if warmth.fitted_on:
                 text = self.tr(
-                    "A temperature of {value}, fitted on half of the validation rows, brings the error of "
-                    "these texts from {before} to {after}."
+                    "A temperature of {value}, fitted on half of the validation rows, changes the "
+                    "error of these texts from {before} to {after}."
                 )
             elif not self._is_validation:
                 text += " " + self.tr("Once it is kept, these texts no longer test the model's confidence.")
@@ -297,19 +303,23 @@ class ScoresBy(Card):
         if report is None or not (is_kept or can_keep):
             return
         value = report.kept if is_kept else report.temperature.value if report.temperature else 1.0
-        said = self.tr("Take temperature {value} back") if is_kept else self.tr("Keep temperature {value}")
-        short = self.tr("Take {value} back") if is_kept else self.tr("Keep {value}")
+        said = self.tr("Remove temperature {value}") if is_kept else self.tr("Keep temperature {value}")
+        short = self.tr("Remove {value}") if is_kept else self.tr("Keep {value}")
         warmth = report.temperature
         if not is_kept and warmth is not None and not warmth.fitted_on and not self._is_validation:
-            said, short = self.tr("Keep temperature {value} of these texts"), self.tr("Keep {value} of these")
+            said, short = (
+                self.tr("Keep temperature {value} from these texts"),
+                self.tr("Keep {value} from these"),
+            )
         at = words.decimal(value, 2)
         self._keeping = said.format(value=at), short.format(value=at)
         self._fit()
         keeps = self.tr(
-            "Writes it into the model's cloze.json: from then on probabilities are told with it, here, on "
-            "the Predict page and by every command. The answers stay the same, and it can be taken back."
+            "Writes it into the model's cloze.json. From then on, it scales probabilities "
+            "here, on the Predict page and in every command. The answers stay the same, and "
+            "it can be removed."
         )
-        forgets = self.tr("Takes it out of the model's cloze.json: probabilities are those of before.")
+        forgets = self.tr("Removes it from the model's cloze.json. Probabilities are as before.")
         self.keep.setToolTip(tip(forgets if is_kept else keeps))
 
     def _keep_clicked(self) -> None:
@@ -335,16 +345,16 @@ class ScoresBy(Card):
             between = self.tr(" ({low} to {high})").format(low=low, high=high)
         if found.p_value >= 0.05:
             text = self.tr(
-                "Calibration error {error}{between}: not clearly more than a calibrated model "
+                "Calibration error {error}{between}, not clearly more than a calibrated model "
                 "shows by chance ({chance} on average)."
             )
         elif found.confidence > found.accuracy:
             text = self.tr(
-                "Calibration error {error}{between}, {chance} by chance: the model is overconfident."
+                "Calibration error {error}{between}, {chance} by chance. The model is overconfident."
             )
         else:
             text = self.tr(
-                "Calibration error {error}{between}, {chance} by chance: the model is underconfident."
+                "Calibration error {error}{between}, {chance} by chance. The model is underconfident."
             )
         return text.format(**values, between=between)
 
@@ -354,10 +364,10 @@ class ScoresBy(Card):
         wanted = 1 - (1 - report.value) / 2
         place = found.for_accuracy(wanted) if report.value < 1 else None
         if place is None or found.coverage[place] >= 1:
-            return self.tr("No threshold halves the share of mistakes.")
+            return self.tr("No threshold halves the share of errors.")
         text = self.tr(
-            "Answering only from {threshold} on leaves {coverage} of the texts, of which {accuracy} are "
-            "right: half as many mistakes among them."
+            "Answering only from {threshold} on leaves {coverage} of the texts, of which "
+            "{accuracy} are right. That halves the share of errors."
         )
         return text.format(
             threshold=words.share(float(found.threshold[place])),
@@ -384,7 +394,7 @@ class ScoresBy(Card):
         if worst.p_value >= ALARM:
             return self.tr("No length is clearly worse than the others.")
         text = self.tr(
-            "Texts of {low} to {high} characters are worse: {share} right, against {others} of the others."
+            "Texts of {low} to {high} characters do worse: {share} right, against {others} of the others."
         )
         return text.format(
             low=words.number(worst.low),
@@ -411,14 +421,14 @@ class ScoresBy(Card):
             text = self.tr("There are too few texts for slices.")
         elif not found.slices:
             text = self.tr(
-                "{tried} words, lengths and values were tried: none is worse than chance makes it."
+                "{tried} words, lengths and values were tried. None is worse than chance explains."
             )
         else:
             text = self.tr(
-                "{count} of {tried} that were tried are worse than the rest; corrected for so many tries."
+                "{count} of {tried} candidates are worse than the rest, corrected for so many tries."
             )
         if self._opened is not None and self._opened.report.num_repeating:
-            text += " " + self.tr("To the test, texts that repeat one another are one.")
+            text += " " + self.tr("The test counts texts that repeat one another as one.")
         self.searched.setText(text.format(tried=tried, count=words.number(len(found.slices))))
 
     def _ask_meaning(self) -> None:

@@ -60,7 +60,7 @@ class CompareCard(Card):
 
     def show_nothing(self, said: str) -> None:
         """Show no comparison. Args: said: what is under way."""
-        self.sentence.setText(said or self.tr("Choose a second model: it is asked about the same texts."))
+        self.sentence.setText(said or self.tr("Choose a second model. It predicts the same texts."))
         for link in self.links.values():
             link.hide()
 

@@ -17,6 +17,7 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.evaluation.baselines import Baseline, counting_words
 from engine.evaluation.meaning import groups_by_meaning
+from engine.evaluation.report import f1_intervals
 from engine.evaluation.slices import MEANING
 from engine.events import Event, Progress
 
@@ -65,7 +66,7 @@ class Further(QObject):
             channel.drop()
         if opened is not None and opened.report.is_of_classes:
             self._ends_asked.ask(
-                opened.source, partial(requests.f1_intervals, opened.report), heard=self.by.show_intervals
+                opened.source, partial(f1_intervals, opened.report), heard=self.by.show_intervals
             )
 
     def stop(self) -> None:
@@ -160,7 +161,7 @@ class Further(QObject):
             self.by.show_again(opened)
             self._ends_asked.ask(
                 (opened.source, "near"),
-                partial(requests.f1_intervals, opened.report),
+                partial(f1_intervals, opened.report),
                 heard=self.by.show_intervals,
                 again=True,
             )

@@ -54,8 +54,8 @@ class OpenedText(QWidget):
         self.doubt = button(self.tr("Label error?"), "link", name="evaluate_doubt")
         self.doubt.setToolTip(
             self.tr(
-                "Key W. The recipe of the table gives the row the model's answer, or excludes it "
-                "where that is the same; the file stays as it is. Again: undone."
+                "Key W. The recipe gives the row the model's answer, or excludes it if that is "
+                "the same. The file stays unchanged. Press again to undo."
             )
         )
         self.doubt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

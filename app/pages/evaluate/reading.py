@@ -85,28 +85,28 @@ class TextFollower(QObject):
         name = opened.file.name if opened.file is not None else self.tr("the file")
         table, roles = session.data.table, session.data.roles
         if table is None or roles is None or not roles.label or table.path != opened.file:
-            said = self.tr("Open {name} on the Data page first: fixes are kept with the open table.")
+            said = self.tr("Open {name} on the Data page first. Fixes are kept with the open table.")
             self._tell(said.format(name=name))
             return
         kept = listed.texts[place] if len(listed.texts) else None
         there = table.frame[roles.text].array[row] if row < table.num_rows else None
         if there is None or (kept is not None and there.strip() != kept.strip()):
-            self._tell(self.tr("{name} has changed: its rows are other ones.").format(name=name))
+            self._tell(self.tr("{name} has changed, so its rows are different ones.").format(name=name))
             return
         answered = each.names[each.predicted[place]]
         line, is_same = words.number(int(table.lines[row])), each.predicted[place] == each.true[place]
         recipe = session.data.mends.recipe
         if recipe is not None and row in recipe.decided():
             session.data.mends.decide(row, None)
-            self._tell(self.tr("Line {line}: taken back.").format(line=line))
+            self._tell(self.tr("Line {line}: undone.").format(line=line))
         elif is_same:
             session.data.mends.decide(row, RecipeStep(DROP, reason=SUSPECTED))
-            said = self.tr("Line {line} is excluded: the model gives it the same label.")
+            said = self.tr("Line {line} is excluded, because the model gives it the same label.")
             self._tell(said.format(line=line))
         else:
             step = RecipeStep(RELABEL, label=answered, column=roles.label, reason=SUSPECTED)
             session.data.mends.decide(row, step)
-            said = self.tr("Line {line} is {label} from now on; the file stays as it is.")
+            said = self.tr("Line {line} is {label} from now on. The file stays unchanged.")
             self._tell(said.format(line=line, label=words.shorten(answered, 40)))
 
     def _tell(self, text: str) -> None:

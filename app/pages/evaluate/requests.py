@@ -24,7 +24,7 @@ from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
 from engine.evaluation.meaning import groups_of_near
 from engine.evaluation.part import check_same_rows, parts_of, reporting, run_behind
-from engine.evaluation.report import ScoreReport, keep_fitted
+from engine.evaluation.report import ScoreReport, f1_intervals, keep_fitted
 from engine.evaluation.slices import (
     LANGUAGE,
     MEANING,
@@ -43,6 +43,11 @@ from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.labelled import LabelledTexts
 from engine.questions.scores import write_rows
+from engine.report.about import model_facts, versions
+from engine.report.blocks import Document
+from engine.report.run import Reported, reading_curves, report_page
+from engine.report.scored import scored_of
+from engine.runs.facts import read_facts
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
 from engine.train.data_notes import shared_with_training
@@ -167,15 +172,6 @@ def _counted(report: ScoreReport) -> Steps[None]:
     for find in asked:
         find()
         yield Beat()
-
-
-def f1_intervals(report: ScoreReport) -> Steps[tuple[tuple[float, float], ...]]:
-    """Return the interval of each class's F1."""
-    found = []
-    for label in range(len(report.scored.each.names)):
-        found.append(report.f1_interval(label))
-        yield Beat()
-    return tuple(found)
 
 
 def set_temperature(opened: OpenedScores, *, is_kept: bool) -> bool:
@@ -477,3 +473,31 @@ def save_report(
     slices, tried = ((), 0) if found is None else (found.slices, found.num_tried)
     write_text(path, report_markdown(report, *titles, baselines, slices, tried, intervals, said))
     return path
+
+
+def document_of(
+    opened: OpenedScores,
+    title: str,
+    counted: Baseline | None,
+    found: WorseSlices | None,
+    said: str,
+    has_texts: bool,
+) -> Document:
+    """Return all that is known as one page to send. Args: as `save_report`; has_texts: the wrong ones."""
+    source, folder = opened.source, opened.model
+    baselines = [*opened.always, *([counted] if counted is not None else [])]
+    slices, tried = ((), 0) if found is None else (found.slices, found.num_tried)
+    texts = f"{source.part} rows" if source.part else f"texts of {source.texts_name}"
+    scored = result_of(scored_of(opened.report, texts, baselines, slices, tried, said))
+    run = run_behind(folder)
+    return report_page(
+        Reported(
+            title,
+            (*result_of(model_facts(folder)), *versions()),
+            (scored,),
+            None if run is None else read_facts(run, run.parent),
+            None if run is None else result_of(reading_curves(run)),
+            (("Measure it again", source.command()),),
+            with_texts=has_texts,
+        )
+    )

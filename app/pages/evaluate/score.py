@@ -41,13 +41,12 @@ class ScoreCard(Card):
         self.more = button(self.tr("Compare with TF-IDF"), "link", name="evaluate_tfidf")
         self.more.setToolTip(
             self.tr(
-                "What counting words reaches: TF-IDF with logistic regression, on the model's own "
-                "training rows."
+                "What word counts reach: TF-IDF with logistic regression, on the model's own training rows."
             )
         )
         self.sentence = label("", wrap=True, name="evaluate_sentence")
         self.sentence.setToolTip(
-            tip(self.tr("p: how often chance gives as large a difference. The interval is of 95 %."))
+            tip(self.tr("p: how often chance gives as large a difference. The interval is 95 %."))
         )
         self._mark_place = row(gap=8)
         self._mark: LevelMark | None = None
@@ -57,7 +56,7 @@ class ScoreCard(Card):
         self.near = button(self.tr("Near-duplicates"), "link", name="evaluate_near")
         self.near.setToolTip(
             self.tr(
-                "Resample near-duplicates together, as the doctor finds them: they say less than "
+                "Resample near-duplicates together, as the doctor finds them. They say less than "
                 "as many independent texts, so the intervals become wider."
             )
         )
@@ -166,10 +165,10 @@ class ScoreCard(Card):
             lines.append(self._line(self.tr("TF-IDF"), self._words, note))
         for one in opened.always:
             label, name = words.shorten(one.label, 40), self.tr("majority class")
-            note = self.tr("Always “{name}”, the commonest label of these texts.")
+            note = self.tr("Always “{name}”, the most frequent label of these texts.")
             if one.name == TRAINING_MAJORITY:
                 name = self.tr("always “{name}”").replace("{name}", words.shorten(one.label, LONGEST))
-                note = self.tr("Always “{name}”, the commonest label of the {count} training rows.")
+                note = self.tr("Always “{name}”, the most frequent label of the {count} training rows.")
             lines.append(self._line(name, one, note.replace("{name}", label)))
         shown = lines[:MOST_COMPACT] if self._is_compact else lines
         self.scale.set_lines(shown, as_share=_is_share(opened))
@@ -231,20 +230,22 @@ class ScoreCard(Card):
         report = self._opened.report
         if count == report.count:
             return self.tr(
-                "The model was trained on all of these texts: the score tells what it remembers, "
-                "not what it can do."
+                "The model was trained on all of these texts, so the score shows what it "
+                "remembers, not what it can do."
             )
         values = {"count": words.number(count), "total": words.number(report.count)}
         if report.unseen is None:
-            said = self.tr("The model was trained on {count} of these {total} texts: they flatter the score.")
+            said = self.tr(
+                "The model was trained on {count} of these {total} texts, so the score looks too good."
+            )
             return said.format(**values)
         is_share = _is_share(self._opened)
         value = words.share(report.unseen.value) if is_share else words.decimal(report.unseen.value, 3)
         ends = report.unseen.interval
         between = "" if ends is None else f" ({self._between(ends, is_share)})"
         said = self.tr(
-            "The model was trained on {count} of these {total} texts; on the other {others} it "
-            "reaches {value}{between}."
+            "The model was trained on {count} of these {total} texts. On the other {others} "
+            "it reaches {value}{between}."
         )
         others = words.number(report.unseen.count)
         return said.format(**values, others=others, value=value, between=between)
@@ -256,8 +257,8 @@ class ScoreCard(Card):
             return ""
         return words.counted(
             repeating,
-            self.tr("One text repeats another; the interval draws them together."),
-            self.tr("{count} texts repeat others; the interval draws them together."),
+            self.tr("One text repeats another. The interval resamples them together."),
+            self.tr("{count} texts repeat others. The interval resamples them together."),
         )
 
     def _set_mark(self, level: str) -> None:

@@ -220,7 +220,7 @@ class TextsCard(Card):
             count=words.number(len(places)), total=words.number(total)
         )
         self.count.setText(text if len(places) < total else words.number(total))
-        self.none.setText(self.tr("No text is like that. Take a filter off."))
+        self.none.setText(self.tr("No text matches. Remove a filter."))
         self.none.setVisible(not len(places) and total > 0)
         self.export.setEnabled(len(places) > 0)
         self.toggle_row(next(iter(np.flatnonzero(places == self._to_open).tolist()), -1))
@@ -235,7 +235,7 @@ class TextsCard(Card):
             chip = named(ToolButton(), f"evaluate_chip_{number}")
             text = self.filter_words(one)
             chip.setText(words.shorten(text, 60) + "  ×")
-            chip.setToolTip(self.tr("{filter}: click to take it off").format(filter=text))
+            chip.setToolTip(self.tr("{filter}: click to remove it").format(filter=text))
             chip.setAccessibleName(chip.toolTip())
             chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             set_role(chip, "chip")
@@ -279,7 +279,7 @@ class TextsCard(Card):
             return self.tr("right") if one.values[0] else self.tr("wrong")
         if one.kind == text_filter.CONFIDENCE:
             low, high = (words.share(float(value)) for value in one.values)
-            return self.tr("{low} to {high} sure").format(low=low, high=high)
+            return self.tr("{low} to {high} confident").format(low=low, high=high)
         if one.kind == text_filter.LENGTH:
             low, high = (words.number(float(value)) for value in one.values)
             return self.tr("{low} to {high} characters").format(low=low, high=high)

@@ -96,8 +96,8 @@ class ExportDialog(QDialog):
         self.said = label("", "muted", wrap=True, name="export_said")
         self.marks = {level: LevelMark(level) for level in ("fine", "look")}
         self.keep_button = button(self.tr("Keep the 8-bit graph"), "primary", name="export_keep")
-        self.leave_button = button(self.tr("Leave it"), name="export_leave")
-        self.folder_button = button(self.tr("Show its folder"), name="export_show_folder")
+        self.leave_button = button(self.tr("Discard it"), name="export_leave")
+        self.folder_button = button(self.tr("Show folder"), name="export_show_folder")
         self.start_button = button(self.tr("Export"), "primary", name="export_start")
         self.close_button = button(self.tr("Close"), name="export_close")
 
@@ -155,7 +155,7 @@ class ExportDialog(QDialog):
         self._leave_small()
         self._written = None
         wanted = self.chosen.target(Path(self.path.text().strip()).expanduser())
-        self._say("muted", self.tr("Beginning…"))
+        self._say("muted", self.tr("Starting…"))
         self.progress.setRange(0, 0)  # how much there is to do is told soon
         self._working.drop()
         self._working.ask(
@@ -173,7 +173,7 @@ class ExportDialog(QDialog):
         path = self._written.path if self._written is not None else self.model
         folder = path if path.is_dir() else path.parent
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._say("muted", self.tr("No program shows folders here. It lies at {path}.").format(path=path))
+            self._say("muted", self.tr("No program shows folders here. It is at {path}.").format(path=path))
 
     def _answer(self, is_kept: bool) -> None:
         """Keep the 8-bit graph, or leave nothing of it."""

@@ -55,7 +55,7 @@ class TransformersOptions(TargetOptions):
     def __init__(self, model: Path) -> None:
         super().__init__(model)
         self.title = self.tr("transformers")
-        self.hint = self.tr("A folder that AutoModel opens, to continue with it in Python.")
+        self.hint = self.tr("A folder that AutoModel opens, for further work in Python.")
 
 
 class SentenceOptions(TargetOptions):
@@ -69,13 +69,13 @@ class SentenceOptions(TargetOptions):
         self.hint = self.tr("A folder for vectors of texts: search, similarity, clusters.")
         self.pooling = ChoiceBox("export_pooling", self.tr("Pooling"))
         for text, kind in (
-            (self.tr("As the model says, else the mean"), ""),
+            (self.tr("As the model says, or the mean"), ""),
             (self.tr("Mean of all pieces"), "mean"),
             (self.tr("[CLS]"), "cls"),
             (self.tr("Maximum of all pieces"), "max"),
         ):
             self.pooling.addItem(text, kind)
-        self.normed = named(QCheckBox(self.tr("Set each vector to length 1")), "export_normed")
+        self.normed = named(QCheckBox(self.tr("Scale each vector to length 1")), "export_normed")
         row((self.pooling, 1), self.normed, parent=self)
 
     def target(self, out: Path) -> SentenceFolder:
@@ -92,17 +92,15 @@ class GraphOptions(TargetOptions):
     def __init__(self, model: Path) -> None:
         super().__init__(model)
         self.title = self.tr("ONNX")
-        self.hint = self.tr(
-            "One graph for onnxruntime, in any language, with a program of a few lines that answers by it."
-        )
+        self.hint = self.tr("One graph for onnxruntime, in any language, with a short program that uses it.")
         if not all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))):  # none of them is imported
             self.lacks = self.tr("Needs three more packages: pip install onnx onnxscript onnxruntime")
         self.int8 = named(QCheckBox(self.tr("Also in 8-bit numbers, much smaller")), "export_int8")
         self.int8.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.int8.setToolTip(tip(self.tr("What they cost is measured and shown before they are kept.")))
+        self.int8.setToolTip(tip(self.tr("The cost is measured and shown before they are kept.")))
         self.data = named(LineEdit(), "export_data", self.tr("A labelled file to measure on"))
         self.data.setPlaceholderText(
-            self.tr("on what its run kept for validation")
+            self.tr("the validation rows of its run")
             if run_of(model) is not None
             else self.tr("a labelled file, if any")
         )
@@ -135,8 +133,8 @@ class OneFileOptions(TargetOptions):
     def __init__(self, model: Path) -> None:
         super().__init__(model)
         self.saved_as = (self.tr("Save the zip"), self.tr("Zips (*.zip)"))
-        self.title = self.tr("All of it in one file")
-        self.hint = self.tr("A zip with these folders and the model's card, to hand on or to keep.")
+        self.title = self.tr("Everything in one file")
+        self.hint = self.tr("A zip with these folders and the model's card, to share or to keep.")
 
 
 OPTIONS = (TransformersOptions, SentenceOptions, GraphOptions, OneFileOptions)

@@ -95,9 +95,8 @@ class FamilyPage(KeptPage[FamilyState]):
 
     def _make(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_family_command")
-        self.save_button = button(self.tr("Save figure…"), icon="save", name="family_save")
         self.train_button = button(self.tr("Train a family…"), name="family_train", call=self.open_dialog)
-        for action in (self.copy_button, self.save_button, self.train_button):
+        for action in (self.copy_button, self.train_button):
             self.header.add_action(action)
         self.tabs = SceneTabs()
         self.training = TrainingSwitch()
@@ -168,7 +167,6 @@ class FamilyPage(KeptPage[FamilyState]):
         self.action.wanted.connect(self._act)
         self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
-        self.save_button.clicked.connect(lambda: self.pictures.figure.save_picture())
         self.empty.activated.connect(self.open_dialog)
         self.session.training.heard.connect(self._show_progress)
         self.session.training.ended.connect(self._training_ended)

@@ -194,7 +194,7 @@ def on_validation(validation: ValidationRows) -> AdviceLine:
         return AdviceLine("look", text.format(kept=kept, count=number(validation.num_duplicates)))
     text = in_number(
         validation.count,
-        translate("FineTuneAdvice", "One validation row; no text is shared with training."),
+        translate("FineTuneAdvice", "One validation row. No text is shared with training."),
         translate("FineTuneAdvice", "{count} validation rows; no text is shared with training."),
     )
     return AdviceLine("fine", text)

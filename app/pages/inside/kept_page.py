@@ -6,7 +6,6 @@ Whoever has a page show something as a whole, such as a lecture, calls `show_sta
 from __future__ import annotations
 
 from app.pages.stated_page import StatedPage
-from app.plots.figure import Figure
 from app.work.page_state import SceneValues, State, state_of, values_of
 
 
@@ -20,7 +19,3 @@ class KeptPage(StatedPage[State]):
     def show_scene(self, scene: SceneValues) -> None:
         """Show what a scene holds. Raises: UserError: it is not what this page keeps."""
         self.show_state(state_of(self.state_kind, scene))  # type: ignore[arg-type]  # of this page's kind
-
-    def figures_shown(self) -> tuple[Figure, ...]:
-        """Return the pictures that say what the page shows, the first first."""
-        return tuple(one for one in self.findChildren(Figure) if one.isVisible() and not one.is_empty)

@@ -68,15 +68,15 @@ class FolderView(QScrollArea):
         return (
             ("problem", self.tr("Refused")),
             ("answers", self.tr("Answers")),
-            ("source", self.tr("Fetched as")),
+            ("source", self.tr("Downloaded as")),
             ("trained", self.tr("Trained on")),
             ("shape", self.tr("Shape")),
             ("vocabulary", self.tr("Vocabulary")),
             ("stored", self.tr("Stored as")),
-            ("kept", self.tr("Kept along")),
+            ("kept", self.tr("Kept weights")),
             ("fingerprint", self.tr("Fingerprint")),
             ("path", self.tr("Folder")),
-            ("notes", self.tr("To know")),
+            ("notes", self.tr("Notes")),
         )
 
     # ---- for the page
@@ -98,7 +98,7 @@ class FolderView(QScrollArea):
         """Show what was read in a folder."""
         found = detail.inventory
         config = found.config
-        shape = self.tr("{layers}, {width} wide, {heads} a layer, texts of {length} pieces at most")
+        shape = self.tr("{layers}, {width} wide, {heads} per layer, texts of up to {length} pieces")
         self._show("problem", words.say_error(detail.problem) if detail.problem is not None else "")
         self._show("answers", answer_words(detail.answers, len(found.labels)) + _labels_words(found.labels))
         self._show("source", source_words(detail.info))
@@ -118,8 +118,8 @@ class FolderView(QScrollArea):
             "stored", stored.format(kinds=", ".join(found.kinds), size=words.file_size(found.num_bytes))
         )
         kept = self.tr(
-            "{count} copies of its weights along its run: a slider on Masked words and Attention leads "
-            "through them"
+            "{count} copies of the weights from its run. A slider on Masked words and "
+            "Attention goes through them"
         )
         self._show("kept", kept.format(count=words.number(detail.num_kept)) if detail.num_kept > 1 else "")
         self._show("notes", "\n".join(map(words.say, self._notes(detail))))
@@ -178,7 +178,7 @@ class FolderView(QScrollArea):
             else:
                 rows.append(("fine", name, self.tr("loaded"), count))
         for left in found.leftovers:
-            text = self.tr("unexpected: no part of BERT here, ignored")
+            text = self.tr("unexpected: not part of BERT here, ignored")
             rows.append(("look", words.shorten(words.tr_engine(left.what), 40), text, left.num_weights))
         return rows
 

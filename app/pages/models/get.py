@@ -48,15 +48,13 @@ class GetView(QScrollArea):
 
     def _make_parts(self) -> None:
         self.name = named(LineEdit(), "models_name", self.tr("Name of a published model"))
-        self.name.setPlaceholderText(
-            self.tr("bert-base-chinese, hfl/rbt3, a word of its name, or its address")
-        )
+        self.name.setPlaceholderText(self.tr("bert-base-chinese, hfl/rbt3, part of a name, or an address"))
         self.name.setClearButtonEnabled(True)
-        self.look_button = button(self.tr("Look at it"), name="models_look_at", call=self.look_at_typed)
-        self.way_button = button(self.tr("How it is asked"), "link", name="models_show_way")
+        self.look_button = button(self.tr("Show it"), name="models_look_at", call=self.look_at_typed)
+        self.way_button = button(self.tr("Download options"), "link", name="models_show_way")
         self.way_button.setCheckable(True)
         self.checkpoint_button = button(
-            self.tr("Convert a checkpoint of TensorFlow…"), "link", name="models_convert"
+            self.tr("Convert a TensorFlow checkpoint…"), "link", name="models_convert"
         )
         self.close_button = button(self.tr("Close"), "link", name="models_get_close", call=self.closed)
         self.close_button.setToolTip(self.tr("Back to the models here"))
@@ -169,9 +167,9 @@ class GetView(QScrollArea):
         begun = [(name, unfinished(out)) for name, out in self.hub.begun()]
         offers = offers_of(self.name.text(), begun, self._found)
         self.offers.show_offers(offers)
-        typed = self.tr("Known here; Enter looks at what is typed") if offers else ""
-        typed = typed or self.tr("Enter looks at what is typed")
-        self._say(typed if self.name.text().strip() else self.tr("Recommended to begin with"))
+        typed = self.tr("Known here. Enter looks up what you typed") if offers else ""
+        typed = typed or self.tr("Enter looks up what you typed")
+        self._say(typed if self.name.text().strip() else self.tr("Recommended for a start"))
 
     def _say(self, text: str, *, is_refusal: bool = False) -> None:
         set_role(self.said, "refusal" if is_refusal else "muted")

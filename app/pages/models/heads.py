@@ -34,7 +34,7 @@ class CutsModel(RowsModel):
         said = self.tr("Weights of queries, keys and values in one layer, biases included")
         columns = (
             (self.tr("Heads"), ""),
-            (self.tr("Each wide"), ""),
+            (self.tr("Width each"), ""),
             (self.tr("Q, K, V"), said),
             (self.tr("All weights"), ""),
         )
@@ -84,7 +84,7 @@ class HeadsView(QWidget):
     def _lay_out(self) -> None:
         self.table.setModel(self.cuts)
         self.table.choose_rows(27)
-        self.table.setMinimumHeight(88)
+        self.table.setMinimumHeight(64)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.selectionModel().currentRowChanged.connect(self._walked)
@@ -129,7 +129,7 @@ class HeadsView(QWidget):
         if self.found is None or cut is None or cut[0] != config:
             return
         is_same = counted == self.found.total
-        text = self.tr("Counted in a model that is built with {heads}, one by one: {count} weights.")
+        text = self.tr("Counted in a model built with {heads}: {count} weights.")
         said = text.format(heads=self._heads_words(), count=words.number(counted))
         self.check.show_text("fine" if is_same else "look", said)
 
@@ -141,7 +141,7 @@ class HeadsView(QWidget):
         width, layers = again.sizes["H"], again.sizes["L"]
         number, each = words.number, width // self.num_heads
         self.said.setText(f"{number(self.num_heads)} × {number(each)}")
-        self.said.setToolTip(self.tr("Heads, and how wide each is"))
+        self.said.setToolTip(self.tr("Heads, and the width of each"))
         self.card.set_hint(f"{self._name} · {number(again.total)}")
         qkv = next(part.count for part in again.parts if part.key == "qkv") // layers
         text = self.tr(
@@ -150,7 +150,7 @@ class HeadsView(QWidget):
         )
         values = {"heads": number(self.num_heads), "width": number(width), "each": number(each)}
         self.sum.setText(text.format(**values, count=number(qkv)))
-        everywhere = self.tr("The whole model has {total} weights, with {heads} as with any other number.")
+        everywhere = self.tr("The whole model has {total} weights, with {heads} or any other number.")
         self.all.setText(everywhere.format(total=number(again.total), heads=self._heads_words()))
         self.changes.setText(self._change_words())
         self.plot.set_heads(again, self.num_heads)
@@ -180,9 +180,9 @@ class HeadsView(QWidget):
     def _change_words(self) -> str:
         """Return what does change with the heads."""
         text = self.tr(
-            "What does change: each head makes an attention map of its own, so a text of {length} pieces has "
-            "{maps} of {length} × {length} in all layers. More heads look at more places at once, each with "
-            "fewer numbers."
+            "What changes is the attention maps. Each head makes its own, so a text of "
+            "{length} pieces has {maps} of {length} × {length} in all layers. More heads "
+            "look at more places at once, each with fewer numbers."
         )
         assert self.found is not None
         maps = self.num_heads * self.found.sizes["L"]

@@ -50,9 +50,9 @@ class LookCard(Card):
         )  # fmt: skip
         self.bar = named(QProgressBar(textVisible=False, maximum=SCALE), "models_bar", self.tr("Progress"))
         self.progress = label("", "muted", wrap=True, name="models_progress")
-        self.fetch_button = button(self.tr("Fetch it"), "primary", name="models_fetch", call=self._want)
+        self.fetch_button = button(self.tr("Download"), "primary", name="models_fetch", call=self._want)
         self.cancel_button = button(self.tr("Cancel"), name="models_cancel", call=self.cancel_wanted)
-        self.discard_button = button(self.tr("Throw away what is here"), name="models_discard")
+        self.discard_button = button(self.tr("Delete the partial download"), name="models_discard")
         self.add(self.said)
         self.add(self._facts)
         buttons = (self.discard_button, self.cancel_button, self.fetch_button)
@@ -63,21 +63,21 @@ class LookCard(Card):
 
     def _captions(self) -> tuple[tuple[str, str], ...]:
         return (
-            ("kind", self.tr("What it is")),
+            ("kind", self.tr("Kind")),
             ("loaded", self.tr("Will be loaded")),
             ("left", self.tr("Will be ignored")),
-            ("files", self.tr("To fetch")),
+            ("files", self.tr("To download")),
             ("commit", self.tr("Version")),
-            ("place", self.tr("Its folder")),
+            ("place", self.tr("Folder")),
         )
 
     def show_nothing(self) -> None:
         """Say what is to be done."""
-        self._show(None, self.tr("Choose one, or type a name and press Enter: first it is looked at."))
+        self._show(None, self.tr("Choose one, or type a name and press Enter to see what it is first."))
 
     def show_looking(self, name: str) -> None:
         """Say that a model is being looked at."""
-        self._show(None, self.tr("Looking at {name}…").format(name=words.shorten(name, 80)))
+        self._show(None, self.tr("Looking up {name}…").format(name=words.shorten(name, 80)))
 
     def show_refusal(self, error: BaseException) -> None:
         """Say why a model cannot be looked at."""
@@ -126,12 +126,12 @@ class LookCard(Card):
             known = self.tr("{size} of it are in this computer's cache")
             files.append(known.format(size=words.file_size(look.num_bytes - look.to_fetch)))
         if look.left_out:
-            others = self.tr("not fetched: {names}")
+            others = self.tr("not downloaded: {names}")
             names = [words.shorten(one, 30) for one in look.left_out[:MOST_NAMED]]
             more = ["…"] if len(look.left_out) > MOST_NAMED else []
             files.append(others.format(names=", ".join([*names, *more])))
         if self._is_here:
-            files = [self.tr("nothing: this version is here, whole")]
+            files = [self.tr("nothing: this version is here, complete")]
         commit = [look.revision, look.commit[:12], look.host or self.tr("from the cache")]
         return {
             "kind": PART.join(kind),
@@ -144,7 +144,7 @@ class LookCard(Card):
 
     def _loaded(self, found: Inventory | None) -> str:
         if found is None:
-            return self.tr("known once its weights are here: they are not in safetensors")
+            return self.tr("known after the download: the weights are not in safetensors")
         weights = self.tr("{count} weights").format(count=millions(found.num_weights))
         return PART.join([weights, answer_words(found.answers, len(found.labels))])
 
@@ -160,7 +160,7 @@ class LookCard(Card):
         stopped = has_begun and transfer is not None and not transfer.is_running and not transfer.is_whole
         self.fetch_button.setVisible(can_fetch)
         is_here = self._is_here or (is_own and transfer is not None and transfer.is_whole)
-        goes_on = self.tr("Continue") if begun or stopped else self.tr("Fetch it")
+        goes_on = self.tr("Continue") if begun or stopped else self.tr("Download")
         self.fetch_button.setText(self.tr("Show it") if is_here else goes_on)
         self.cancel_button.setVisible(is_own and is_running)
         self.discard_button.setVisible(can_fetch and bool(begun or stopped))
@@ -169,7 +169,7 @@ class LookCard(Card):
             text = self._progress(transfer)
             self.bar.setValue(round(SCALE * transfer.share))
         elif is_running and transfer is not None and look is not None:
-            text = self.tr("{name} is being fetched now; one comes at a time.")
+            text = self.tr("{name} is being downloaded. One at a time.")
             text = text.format(name=transfer.look.name)
         elif begun and look is not None:
             text = self.tr("{size} are here from before.").format(size=words.file_size(begun))
@@ -186,16 +186,16 @@ class LookCard(Card):
         if transfer.refusal is not None:
             return words.say_error(transfer.refusal)
         if transfer.is_whole:
-            return self.tr("It is here, whole.")
+            return self.tr("It is here, complete.")
         size = "" if moved is None else words.file_size(moved.done)
         if not transfer.is_running:
             kept = self.tr("Cancelled. {size} are here and are kept.").format(size=size)
             return kept if size else self.tr("Cancelled.")
         if moved is None:
-            return self.tr("Beginning…")
+            return self.tr("Starting…")
         parts = [self.tr("{done} of {total}").format(done=size, total=words.file_size(moved.total))]
         if moved.remaining_s is not None:
-            parts.append(self.tr("{speed} a second").format(speed=words.file_size(moved.speed)))
+            parts.append(self.tr("{speed} per second").format(speed=words.file_size(moved.speed)))
             parts.append(self.tr("{time} left").format(time=words.duration(moved.remaining_s)))
         notes = [words.say(note) for note in transfer.notes[-1:]]
         return PART.join([*parts, moved.file, *notes])

@@ -43,19 +43,19 @@ class ModelsList(Card):
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setMinimumHeight(96)
+        self.view.setMinimumHeight(64)
         self.model = QStandardItemModel(self)
         self.view.setModel(self.model)
         self.view.setItemDelegate(TwoLines(self.view))
         self.empty = label("", "muted", wrap=True, name="models_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.browse_button = button(self.tr("Open a folder…"), "link", name="models_browse")
-        self.browse_button.setToolTip(self.tr("Show a model that lies somewhere else on this computer"))
+        self.browse_button.setToolTip(self.tr("Show a model from elsewhere on this computer"))
         self.add_corner(self.browse_button)
         self.add(self.view, 1)
         self.add(self.empty, 1)
         self.get_button = button(self.tr("Get a model by name…"), name="models_get_button")
-        self.get_button.setToolTip(self.tr("Look at any published BERT, and fetch it"))
+        self.get_button.setToolTip(self.tr("Look up any published BERT, and download it"))
         self.add(self.get_button)
         self.get_button.clicked.connect(self.get_wanted)
         self.browse_button.clicked.connect(self.folder_wanted)
@@ -125,8 +125,8 @@ class ModelsList(Card):
         return {
             SHIPPED: self.tr("Comes with Cloze"),
             TRAINED: self.tr("Trained here"),
-            FETCHED: self.tr("Fetched or converted"),
-            OPENED: self.tr("Opened lately"),
+            FETCHED: self.tr("Downloaded or converted"),
+            OPENED: self.tr("Opened recently"),
         }
 
     def _walked(self, index: QModelIndex) -> None:

@@ -54,13 +54,15 @@ def offers_of(
 
 
 def _begun(name: str, size: int) -> ModelOffer:
-    said = words.translate("models", "begun: {size} are here")
+    said = words.translate("models", "started: {size} are here")
     return ModelOffer(name, said=said.format(size=words.file_size(size)))
 
 
 def _found(one: SearchHit) -> ModelOffer:
     said = [] if one.downloads is None else [
-        words.translate("models", "fetched {count} times lately").format(count=words.number(one.downloads))
+        words.translate("models", "downloaded {count} times recently").format(
+            count=words.number(one.downloads)
+        )
     ]  # fmt: skip
     if one.gated:
         said.append(words.translate("models", "its terms have to be accepted"))

@@ -56,7 +56,7 @@ class ModelsPage(StatedPage[ModelsState]):
         super().__init__(parent)
         self.setObjectName("models_page")
         self.header.title_label.setText(self.tr("Models"))
-        self.header.set_sentence(self.tr("What is here, what it holds, and where its weights are."))
+        self.header.set_sentence(self.tr("Models on this computer, and what they hold."))
         self.session, self.inspector = session, session.inspector
         self.entry: ModelEntry | None = None  # None: a planned model is shown, or nothing yet
         self._detail: ModelDetail | None = None
@@ -81,15 +81,17 @@ class ModelsPage(StatedPage[ModelsState]):
         self.folder_view, self.parameters, self.heads = FolderView(), ParametersView(), HeadsView()
         self.get_view = GetView(self.session)
         self.banner = Banner(name="models_banner")
-        self.tabs = named(QTabWidget(documentMode=True), "models_tabs", self.tr("What is shown of the model"))
+        self.tabs = named(QTabWidget(documentMode=True), "models_tabs", self.tr("Views of the model"))
         self.tabs.tabBar().setDrawBase(False)
-        self.tabs.addTab(self.folder_view, self.tr("The model"))
-        self.tabs.addTab(self.parameters, self.tr("Its weights"))
-        self.tabs.addTab(self.heads, self.tr("Its attention heads"))
-        self.folder_button = button(self.tr("Show its folder"), name="models_show_folder")
+        self.tabs.addTab(self.folder_view, self.tr("Model"))
+        self.tabs.addTab(self.parameters, self.tr("Weights"))
+        self.tabs.addTab(self.heads, self.tr("Attention heads"))
+        self.folder_button = button(self.tr("Show folder"), name="models_show_folder")
         self.finetune_button = button(self.tr("Fine-tune it"), name="models_finetune", call=self.finetune)
         self.export_button = button(self.tr("Export…"), "link", name="models_export", call=self.export)
-        self.export_button.setToolTip(self.tr("Take it to another tool: transformers, ONNX, one file"))
+        self.export_button.setToolTip(
+            self.tr("Export the model to another tool: transformers, ONNX, one file")
+        )
         self.folder_view.facts_card.add_corner(self.export_button)
         self.look_button = button(self.tr("Look inside"), "primary", name="models_look")
         self.pretrain_button = button(self.tr("Pretrain a model"), "primary", name="models_pretrain")
@@ -166,6 +168,9 @@ class ModelsPage(StatedPage[ModelsState]):
                 self.show_entry(again)
         elif not self._is_planned:
             self.plan_card.plan(preset_of(self.plan_card.config) or "base")
+
+    def model_shared(self) -> Path | None:
+        return None if self.entry is None or self.entry.problem is not None else self.entry.path
 
     def choose_folder(self) -> None:
         """Ask for a model folder that is not in the list."""
@@ -255,7 +260,7 @@ class ModelsPage(StatedPage[ModelsState]):
         """Ask for a checkpoint that is to become a model folder."""
         ask_file(
             self,
-            self.tr("Choose a checkpoint of TensorFlow"),
+            self.tr("Choose a TensorFlow checkpoint"),
             self.convert,
             name="checkpoint_dialog",
             start=beside(self.session.library.recent),
@@ -286,7 +291,7 @@ class ModelsPage(StatedPage[ModelsState]):
         """Say how much of a checkpoint is read; also where another model was looked at meanwhile."""
         if not isinstance(event, Progress) or not event.total:
             return
-        said = self.tr("Converting {name}: {share} is read.")
+        said = self.tr("Converting {name}: {share} read.")
         said = said.format(name=name, share=words.share(event.done / event.total, 0))
         if self.banner.text() != self._said_of_converting:
             self._say_converting(said)
@@ -295,7 +300,7 @@ class ModelsPage(StatedPage[ModelsState]):
 
     def _stop_converting(self) -> None:
         self._converting.drop()
-        self.banner.show_text("note", self.tr("Cancelled; nothing was written."))
+        self.banner.show_text("note", self.tr("Cancelled. Nothing was written."))
 
     def _take_converted(self, found: Conversion) -> None:
         said = self.tr("Converted: {count} tensors, opened as {kind}.")
@@ -461,7 +466,7 @@ class ModelsPage(StatedPage[ModelsState]):
         """Open its folder in the program that shows folders."""
         entry = self.entry
         if entry is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(entry.path))):
-            text = self.tr("No program shows folders here. It lies at {path}.")
+            text = self.tr("No program shows folders here. It is at {path}.")
             self.banner.show_text("note", text.format(path=entry.path))
 
     def _pretrain(self) -> None:
@@ -477,7 +482,7 @@ class ModelsPage(StatedPage[ModelsState]):
         self.pretrain_button.setVisible(self._is_planned and not is_getting)
         is_training = self.session.training.is_running
         self.finetune_button.setToolTip(
-            self.tr("A model is in training; this one can follow it.")
+            self.tr("A model is in training. This one can follow it.")
             if is_training
             else self.tr("Start a classifier from it")
         )

@@ -30,7 +30,7 @@ class PlanCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("models_plan")
-        self.set_title(self.tr("Plan one"))
+        self.set_title(self.tr("Plan a model"))
         self.config = BertConfig.preset("base")
         self.heads = HeadsConfig(masked_words=True, next_sentence=True)
         self._own: HeadsConfig | None = None  # of a model of the list, where no choice here says the same
@@ -40,7 +40,8 @@ class PlanCard(Card):
         self.heads_box = ChoiceBox("models_heads", self.tr("Heads on top"))
         self.heads_box.setToolTip(
             self.tr(
-                "What stands on the encoder: the heads for masked words and next sentences, or a classifier"
+                "What is on top of the encoder: the heads for masked words and next sentences, "
+                "or a classifier"
             )
         )
         self.fields = {letter: self._field(letter) for letter in FIELDS}
@@ -98,8 +99,8 @@ class PlanCard(Card):
     def _helps(self) -> dict[str, str]:
         return {
             "L": self.tr("Blocks of attention and feed-forward, one after the other"),
-            "H": self.tr("Numbers for each token; the feed-forward width F is four times as many"),
-            "A": self.tr("Attention heads of a layer: slices of the width, which they share out evenly"),
+            "H": self.tr("Numbers for each token. The feed-forward width F is four times as many"),
+            "A": self.tr("Attention heads of a layer: equal slices of the width"),
             "V": self.tr("WordPieces of the vocabulary"),
             "P": self.tr("The most WordPieces that a text may have"),
             "C": self.tr("What the classifier distinguishes"),

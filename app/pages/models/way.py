@@ -31,22 +31,25 @@ class WayForm(QWidget):
         )
         self.refusal = label("", "refusal", wrap=True, name="models_mirror_refusal")
         self.refusal.hide()
-        http = self.tr("One connection, which continues where it broke")
-        xet = self.tr("The hub's own way: faster on some lines, from servers of its own whatever the mirror")
+        http = self.tr("One connection, which resumes after a break")
+        xet = self.tr(
+            "The hub's own protocol. It is faster on some lines, and uses the hub's servers "
+            "even with a mirror"
+        )
         entries = (("http", self.tr("Plain HTTP"), http), ("xet", self.tr("Xet"), xet))
         self.transport = SegmentedButtons("models_transport", entries)
         self.transport.set_current(way.transport)
-        self.offline = named(QCheckBox(self.tr("Offline: this computer's cache alone")), "models_offline")
+        self.offline = named(QCheckBox(self.tr("Offline: only this computer's cache")), "models_offline")
         self.offline.setChecked(way.offline)
-        self.token = named(QCheckBox(self.tr("Send my token to this address, too")), "models_token")
+        self.token = named(QCheckBox(self.tr("Also send my token to this address")), "models_token")
         self.token.setChecked(way.send_token)
         self.token.setEnabled(bool(other_hub(way.mirror)))
         self.revision = named(LineEdit(), "models_revision", self.tr("Revision"))
         self.revision.setPlaceholderText(self.tr("main; a tag or a commit"))
         said = self.tr(
-            "A token is used where hf auth login has put it, and goes to its own hub alone; to a mirror only "
-            "where you allow it. Cloze keeps none. "
-            "What the cache of huggingface_hub holds is not fetched again."
+            "A token from hf auth login is sent only to its own hub, or to a mirror if you "
+            "allow it. Cloze stores none. Files in the cache of huggingface_hub are not "
+            "downloaded again."
         )
         column(
             form_rows(
@@ -74,7 +77,7 @@ class WayForm(QWidget):
         """Tell of another way."""
         mirror = self.mirror.text().strip()
         is_fine = not mirror or is_address(mirror)
-        text = self.tr("This is no address. It begins with https:// or http://.")
+        text = self.tr("This is not an address. An address begins with https:// or http://.")
         self.refusal.setText("" if is_fine else text)
         self.refusal.setVisible(not is_fine)
         mirror = mirror if is_fine else self._way.mirror

@@ -40,7 +40,7 @@ class ParametersView(QWidget):
         self.plot = named(ParametersPlot(self.tr("Weights of the model")), "models_plot")
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.table = PartsView()
-        self.table.setMinimumHeight(96)
+        self.table.setMinimumHeight(64)
         self.formula = label("", wrap=True, name="models_formula")
         self.numbers = label("", "muted", wrap=True, name="models_numbers")
         self.check = CheckLine("models_check")
@@ -62,7 +62,7 @@ class ParametersView(QWidget):
             figures.addWidget(value, 1, place)
             figures.setColumnStretch(place, 1)
             self._values[key] = value
-        self.sum_card = Card(self.tr("Where its weights are"))
+        self.sum_card = Card(self.tr("Where the weights are"))
         self.sum_card.add_corner(save_icon(self.plot))
         self.sum_card.body.addLayout(figures)
         self.sum_card.add(self.plot, 1)
@@ -81,7 +81,7 @@ class ParametersView(QWidget):
             (
                 "training",
                 self.tr("To train it, at least"),
-                self.tr("16 bytes a weight: itself, its gradient and the two means that AdamW keeps"),
+                self.tr("16 bytes a weight: the weight, its gradient and the two means that AdamW keeps"),
             ),
         )
 
@@ -113,17 +113,17 @@ class ParametersView(QWidget):
             return
         count, is_same = words.number(counted), counted == found.total
         if inventory is not None:
-            text = self.tr("Its files hold {count} weights: the same.")
-            odd = self.tr("Its files hold {count} weights: not the same. The formula lacks something here.")
+            text = self.tr("The files hold {count} weights: the same.")
+            odd = self.tr("The files hold {count} weights: not the same. The formula misses something here.")
         else:
-            text = self.tr("Counted in a model that is built so: {count}, the same.")
-            odd = self.tr("Counted in a model that is built so: {count}, not the same.")
+            text = self.tr("Counted in a model built like this: {count}, the same.")
+            odd = self.tr("Counted in a model built like this: {count}, not the same.")
         said = [(text if is_same else odd).format(count=count)]
         if inventory is None and published_millions(found.config) == PUBLISHED["large"]:
             said.append(self.tr("The paper's 340 M is rounded up."))
         left = sum(one.num_weights for one in inventory.leftovers) if inventory is not None else 0
         if left:
-            more = self.tr("{count} more are no part of it, and are ignored.")
+            more = self.tr("{count} more do not belong to it, and are ignored.")
             said.append(more.format(count=words.number(left)))
         self.check.show_text("fine" if is_same else "look", " ".join(said))
 

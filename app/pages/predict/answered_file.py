@@ -122,7 +122,7 @@ class AnsweredFileCard(Card):
         """Know what reads the file. Args: suffixes: how its answers can be written, the usual one first."""
         if suffixes != self.out_suffixes:
             self.out_suffixes = suffixes
-            said = self.tr("Its ending says how it is written: {endings}").format(endings=", ".join(suffixes))
+            said = self.tr("Its ending sets the format: {endings}").format(endings=", ".join(suffixes))
             self.endings.setText(said)
         if described.task != self._task:  # a file of another task means nothing to it
             self._task, file = described.task, self._session.data.task_file
@@ -136,7 +136,7 @@ class AnsweredFileCard(Card):
         self._path = path
         self.show_refusal("")
         self.links.show_file(None)
-        self.status.setText("" if path is not None else self.tr("Choose a file to be answered."))
+        self.status.setText("" if path is not None else self.tr("Choose a file to predict."))
         self._fill_files()
         if path is not None:
             self.set_out(free_path(path, suffix=self.out_suffixes[0]))
@@ -159,7 +159,7 @@ class AnsweredFileCard(Card):
 
     def refuse_name(self, out: Path) -> None:
         """Say that a name is taken, and offer the next one that is free; nothing is ever overwritten."""
-        self.refuse(self.tr("{name} is already there; nothing is overwritten.").format(name=out.name))
+        self.refuse(self.tr("{name} already exists, and nothing is overwritten.").format(name=out.name))
         self.links.show_file(None)
         self._free = free_path(out, out.stem, out.suffix)
         said = self.tr("Write {name} instead").format(name=words.shorten(self._free.name, 40))

@@ -171,7 +171,7 @@ class AnswersCard(Card):
         total, model = self._num_answered, words.shorten(self._answered_by, 60)
         said = words.counted(total, one, many).format(model=model)
         if chosen != self._answered_by:
-            other = self.tr("These are the answers of {model}, not of the model at the left.")
+            other = self.tr("These are the answers of {model}, not of the model on the left.")
             self.other_model.setText(other.format(model=model))
             self.other_model.show()
         if self._evaluated is not None:

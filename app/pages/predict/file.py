@@ -56,16 +56,14 @@ class FileCard(AnsweredFileCard):
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
         self.label_box = ChoiceBox("label_column", self.tr("Column of the true labels"))
-        self.label_box.setToolTip(
-            self.tr("Where the file holds the true labels, the answers are scored too.")
-        )
+        self.label_box.setToolTip(self.tr("If the file has true labels, the answers are scored too."))
         self.safe_box = QCheckBox(self.tr("Escape formulas (safe for Excel)"))
         self.safe_box.setObjectName("safe")
         self.safe_box.setChecked(True)
         self.safe_box.setToolTip(
             self.tr(
-                "Cells that a spreadsheet would run as a formula get a ' in front. "
-                "Off: text exactly as it was."
+                "Cells that a spreadsheet would run as a formula get a ' in front. Off: text "
+                "exactly as written."
             )
         )
         self._pair_label = label(self.tr("Second text column"), "muted")
@@ -217,7 +215,7 @@ class FileCard(AnsweredFileCard):
         self.out_edit.setEnabled(shown is not None)
         self.out_button.setEnabled(shown is not None)
         if shown is None:
-            self.status.setText(self.tr("Choose a table; each of its rows gets an answer."))
+            self.status.setText(self.tr("Choose a table. Each of its rows gets an answer."))
             return
         self.text_box.addItems(shown.table.columns)
         self.text_box.setCurrentText(shown.roles.text)
@@ -251,8 +249,8 @@ class FileCard(AnsweredFileCard):
             return self.tr("{rows}, all usable.").format(rows=rows)
         lost = words.counted(
             bad,
-            self.tr("{rows}; one line cannot be used and is listed."),
-            self.tr("{rows}; {count} lines cannot be used and are listed."),
+            self.tr("{rows}, one line cannot be used and is listed."),
+            self.tr("{rows}, {count} lines cannot be used and are listed."),
         )
         return lost.format(rows=rows)
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.look.widgets import Card, EmptyState
+from app.look.widgets import Card, EmptyState, keep_private
 from app.pages.predict.answers import AnswersCard
 from app.pages.predict.requests import FilePreview, ModelDescription, tell
 from app.pages.predict.text import OneTextCard
@@ -27,8 +27,9 @@ class RowAnswers(TaskAnswers):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, partial(tell, session.inspector.open_models), parent)
         self.answers = AnswersCard()
+        keep_private(self.answers)
         self.no_file = EmptyState(
-            self.tr("Choose a file at the left, or drop one here: every row gets its answer."),
+            self.tr("Choose a file on the left, or drop one here. Every row gets an answer."),
             self.tr("Choose a file…"),
             least_width=EMPTY_WIDTH,
         )

@@ -46,7 +46,7 @@ class OneTextCard(AskCard):
         super().__init__("text_note", parent)
         self._wants_pair = False
         self._views: RowViews = CLASSIFICATION
-        self.text_box = OneTextBox("text", self.tr("Type or paste a text; Enter asks at once."))
+        self.text_box = OneTextBox("text", self.tr("Type or paste a text. Enter asks at once."))
         self.pair_box = OneTextBox("text_pair", "")
         self.bars = BarsPlot(self.tr("Probabilities"))
         self.bars.setObjectName("answer_bars")
@@ -107,7 +107,7 @@ class OneTextCard(AskCard):
     def _cut_words(self, told: TextAnswer) -> str:
         if not told.num_cut:
             return self.tr("All {count} pieces were read.").format(count=words.number(told.num_pieces))
-        text = self.tr("{cut} pieces were not read: the model was trained on {length}.").format(
+        text = self.tr("{cut} pieces were not read, because the model was trained on {length}.").format(
             cut=words.number(told.num_cut), length=words.number(told.num_pieces)
         )
         if told.last_words:

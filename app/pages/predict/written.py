@@ -25,7 +25,7 @@ class FileLinks(QWidget):
         super().__init__(parent)
         self.path: Path | None = None
         self.open_button = button(self.tr("Open it"), "link", name="open_written")
-        self.folder_button = button(self.tr("Show its folder"), "link", name="show_written")
+        self.folder_button = button(self.tr("Show folder"), "link", name="show_written")
         self.place = label("", "muted", wrap=True)
         self.place.setObjectName("written_place")
         column(row(self.open_button, self.folder_button, STRETCH, gap=12), self.place, gap=4, parent=self)
@@ -49,6 +49,6 @@ class FileLinks(QWidget):
 
     def _go(self, place: Path) -> None:
         if not open_place(place):
-            text = self.tr("No program of this computer opens it. It lies at {path}")
+            text = self.tr("No program on this computer opens it. It is at {path}")
             self.place.setText(text.format(path=QDir.toNativeSeparators(str(self.path))))
             self.place.show()

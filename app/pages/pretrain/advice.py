@@ -129,16 +129,16 @@ class PretrainAdvice(RunAdvice):
         elif step.step < ENOUGH_STEPS or step.progress < LATE:
             text = translate(
                 "PretrainAdvice",
-                "So far it guesses the most frequent words, whatever is around a mask: the easiest "
-                "thing to learn comes first.",
+                "So far it guesses the most frequent words, whatever surrounds a mask. The "
+                "easiest thing to learn comes first.",
             )
             yield AdviceLine("note", text)
         else:
             text = translate(
                 "PretrainAdvice",
-                "After {share} of the run it still guesses by word frequency alone: loss {loss}, at the "
-                "start {begin}. Fewer tokens a step, shorter first examples or a smaller model get past this "
-                "sooner.",
+                "After {share} of the run it still guesses by word frequency only: loss {loss}, "
+                "at the start {begin}. Fewer tokens a step, shorter first examples or a smaller "
+                "model get past this sooner.",
             )
             loss, begin = decimal(self._loss, 2), decimal(self._beginning, 2)
             yield AdviceLine("look", text.format(share=share(step.progress, 0), loss=loss, begin=begin))
@@ -165,8 +165,8 @@ class PretrainAdvice(RunAdvice):
         if accuracy >= PAIRS_LEARNED:
             text = translate(
                 "PretrainAdvice",
-                "Next sentences are learned ({share} right) and masked words are not: "
-                "distinguishing two topics is the easier task. Turn next sentence off to learn "
+                "Next sentences are learned ({share} right), masked words are not. "
+                "Distinguishing two topics is the easier task. Turn next sentence off to learn "
                 "words first.",
             )
             yield AdviceLine("look", text.format(share=share(accuracy, 0)))
@@ -175,7 +175,7 @@ class PretrainAdvice(RunAdvice):
         if self.started is not None and not self.started.num_validation:
             text = translate(
                 "PretrainAdvice",
-                "No text is held out: nothing will show whether it learns or memorises. Set a "
+                "No text is held out, so nothing will show whether it learns or memorises. Set a "
                 "validation share.",
             )
             yield AdviceLine("look", text)
@@ -186,8 +186,8 @@ class PretrainAdvice(RunAdvice):
         if loss > RISES * self._lowest and self._loss < self._lowest:
             text = translate(
                 "PretrainAdvice",
-                "The validation loss rises ({low} to {high}) while the training loss falls: it learns this "
-                "text by heart. More text, or fewer steps.",
+                "The validation loss rises ({low} to {high}) while the training loss falls, so "
+                "it learns this text by heart. Use more text, or fewer steps.",
             )
             yield AdviceLine("look", text.format(low=decimal(self._lowest), high=decimal(loss)))
 
@@ -224,15 +224,15 @@ def _on_documents(report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine
     if report.num_documents == 1:
         text = translate(
             "PretrainAdvice",
-            "This is one document only, so there is no other one to take wrong next sentences from. Put "
-            "blank lines between documents, or do without next sentence.",
+            "This is only one document, so wrong next sentences cannot be drawn from "
+            "another. Put blank lines between documents, or turn next sentence off.",
         )
         yield AdviceLine("wrong", text, mend=(PAIRS, False))
     elif report.num_sentences < FEW_SENTENCES * report.num_documents:
         text = translate(
             "PretrainAdvice",
-            "Most documents are a single sentence, after which nothing follows: nearly every pair would be a "
-            "wrong one. Do without next sentence.",
+            "Most documents are a single sentence with nothing after it, so nearly every "
+            "pair would be a wrong one. Turn next sentence off.",
         )
         yield AdviceLine("look", text, mend=(PAIRS, False))
 
@@ -252,8 +252,8 @@ def _on_repeats(report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine]:
         return
     text = counted(
         report.num_repeated,
-        translate("PretrainAdvice", "One line ({share}) repeats an earlier one nearly exactly."),
-        translate("PretrainAdvice", "{count} lines ({share}) repeat an earlier one nearly exactly."),
+        translate("PretrainAdvice", "One line ({share}) repeats an earlier one almost exactly."),
+        translate("PretrainAdvice", "{count} lines ({share}) repeat an earlier one almost exactly."),
     )
     if report.most_repeated:
         line, times = report.most_repeated[0]
@@ -275,8 +275,8 @@ def _on_length(_report: CorpusReport, facts: TextFacts) -> Iterator[AdviceLine]:
     if facts.epochs > MANY_TIMES:
         text = translate(
             "PretrainAdvice",
-            "The text will be read about {times} times. It will be known by heart long before: give more "
-            "text, or a smaller budget.",
+            "The text will be read about {times} times. The model will know it by heart long "
+            "before. Give more text, or a smaller budget.",
         )
         yield AdviceLine("look", text.format(times=number(facts.epochs)))
 
@@ -288,7 +288,7 @@ def _plain(text: str) -> str:
 
 def _is_said_here(note: Sentence) -> bool:
     """Whether a note of the engine is said above, with what a click could mend."""
-    return set(note.values) == {"count", "share"} or note.template.startswith("There is one document")
+    return set(note.values) == {"count", "share"} or note.template.startswith("There is only one document.")
 
 
 Check = Callable[[CorpusReport, TextFacts], Iterator[AdviceLine]]

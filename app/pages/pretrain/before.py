@@ -9,7 +9,7 @@ from app import words
 from app.look import theme
 from app.look.inputs import ToolButton
 from app.look.labels import label
-from app.look.widgets import GAP, Card, set_role
+from app.look.widgets import GAP, Card, keep_private, set_role
 from app.pages.pretrain.advice import TextFacts
 from app.pages.pretrain.findings import Findings
 from app.pages.pretrain.pins import PinsCard
@@ -146,7 +146,7 @@ class ForecastCard(Card):
             caption = label(name)
             if name == _names()["masked-word head"]:
                 caption.setToolTip(
-                    self.tr("The head that guesses hidden words; its scores use the WordPieces' own numbers.")
+                    self.tr("The masked-word head. Its scores use the WordPieces' own vectors.")
                 )
             self._grid.addWidget(caption, row, 0, 1, 1 if formula else 2)
             if formula:
@@ -167,7 +167,7 @@ class ForecastCard(Card):
         if not has_text:
             note = self.tr("Speed and time are measured once text is chosen.")
         elif not mended:
-            note = self.tr("Speed and time are measured once no setting is refused.")
+            note = self.tr("Speed and time are measured once all settings are accepted.")
         elif asked.error is not None:
             note = words.say_error(asked.error)
         elif asked.is_busy or findings.text.is_busy or findings.examples.is_busy:
@@ -175,7 +175,7 @@ class ForecastCard(Card):
         elif found is None:
             note = self.tr("Nothing is measured while a model is in training.")
         elif found.epochs and found.shown < 1.0:
-            note = self.tr("Pairs show some {share} of it each time.")
+            note = self.tr("Pairs show about {share} of it in each pass.")
             note = note.format(share=words.share(found.shown, 0))
         self.note.setText(note)
         self.note.setVisible(bool(note))
@@ -254,6 +254,7 @@ class PreviewCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("preview_card")
+        keep_private(self)
         self.set_title(self.tr("What it will see"))
         self.plot = TokensPlot(self.tr("Examples"))
         self.plot.setObjectName("preview_plot")
@@ -272,7 +273,7 @@ class PreviewCard(Card):
         self.legend.hide()
         self.set_hint("")
         self.plot.set_empty_text(
-            self.tr("Examples from your text appear here, with the words hidden that it has to find.")
+            self.tr("Examples from your text appear here, with the words masked that the model has to guess.")
         )
 
     def show_findings(self, findings: Findings) -> None:
@@ -291,7 +292,7 @@ class PreviewCard(Card):
             return
         if not examples.is_busy:
             notes = " ".join(words.say(note) for note in preview.notes)
-            self.set_hint(notes or self.tr("rest the pointer on a token"))
+            self.set_hint(notes or self.tr("point at a token"))
         if preview is not self._shown:
             self._shown = preview
             self.plot.set_strips(

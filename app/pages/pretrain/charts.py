@@ -52,7 +52,7 @@ class PretrainCharts(RunCharts):
         self.right_tile = Tile(
             "tile_right_words",
             self.tr("Pinned"),
-            self.tr("How probable the right words of the pinned sentences are, on average."),
+            self.tr("The mean probability of the right words of the pinned sentences."),
         )
         self.curve_card = self._curve_card()
         self.pinned = PinnedCard()
@@ -80,7 +80,9 @@ class PretrainCharts(RunCharts):
             metric.clear()
             metric.plot.set_empty_text(self.tr("A curve appears here once training has begun."))
         self.right_words.clear()
-        self.right_words.set_empty_text(self.tr("How probable each right word is appears here as it learns."))
+        self.right_words.set_empty_text(
+            self.tr("The probability of each right word appears here during training.")
+        )
         self.right_tile.show_value("–")
         self.right_tile.show_curve(np.zeros(0))
         self._newest, self._num_steps, self._ticks = None, 0, 0

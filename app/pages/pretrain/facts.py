@@ -35,7 +35,7 @@ def facts_of(config: PretrainConfig, started: Started | None) -> list[Fact]:
         found.append(Fact(translate("PretrainFacts", "Documents"), rows))
     found += model_facts(config.start.model, config.start.vocab, informed=config.start.informed_start)
     if config.start.model.startswith(NEW) and not config.start.vocab:
-        learned = translate("PretrainFacts", "{count} WordPieces, learned from the text")
+        learned = translate("PretrainFacts", "{count} WordPieces, made from the text")
         said = learned.format(count=number(config.start.vocab_size))
         found.append(Fact(translate("PretrainFacts", "Vocabulary"), said))
     about = settings_of(budget)

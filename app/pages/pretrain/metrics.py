@@ -123,38 +123,40 @@ def _texts() -> dict[str, tuple[str, str, str]]:
             translate("Metric", "Masked-word loss"),
             translate(
                 "Metric",
-                "The mean surprisal of the hidden words, in nats. e to this power is the "
+                "The mean surprisal of the masked words, in nats. e to this power is the "
                 "perplexity: among how many words the model is still undecided.",
             ),
         ),
         "accuracy": (
             translate("Metric", "Words right"),
             translate("Metric", "Masked words right"),
-            translate("Metric", "The share of hidden words for which the first guess is right."),
+            translate("Metric", "The share of masked words for which the first guess is right."),
         ),
         "pairs": (
             translate("Metric", "Pairs right"),
-            translate("Metric", "Pairs told right"),
-            translate("Metric", "How often it tells rightly whether B follows A; 50 % is chance."),
+            translate("Metric", "Pairs classified correctly"),
+            translate("Metric", "How often it says correctly whether B follows A. 50 % is chance."),
         ),
         "rate": (
             translate("Metric", "Learning rate"),
             translate("Metric", "Learning rate"),
-            translate("Metric", "How far a step moves the weights: it climbs, then falls to nothing."),
+            translate("Metric", "How far a step moves the weights. It climbs, then falls to zero."),
         ),
         "gradient": (
             translate("Metric", "Gradient"),
             translate("Metric", "Length of the gradient"),
-            translate("Metric", "How steep the loss is. High peaks: the learning rate is too large."),
+            translate(
+                "Metric", ("How steep the loss is. High peaks mean that the learning rate is too large.")
+            ),
         ),
         "speed": (
             translate("Metric", "Tokens/s"),
             translate("Metric", "Tokens a second"),
-            translate("Metric", "WordPieces that are learned from each second."),
+            translate("Metric", "WordPieces trained on each second."),
         ),
         "memory": (
             translate("Metric", "GPU memory"),
             translate("Metric", "GPU memory in GB"),
-            translate("Metric", "What the run holds of the GPU's memory."),
+            translate("Metric", "How much GPU memory the run holds."),
         ),
     }

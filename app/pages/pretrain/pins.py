@@ -111,13 +111,13 @@ class PinsCard(Card):
         self.editor.put(DEFAULT_PINS)
         self.editor.changed.connect(self._show_count)
         self.title_label.setToolTip(
-            self.tr("Sentences that are asked again and again while the model learns, one a line.")
+            self.tr("Sentences that are asked again and again during training, one per line.")
         )
         self.add(self.editor, 1)
         self._show_count()
 
     def _show_count(self) -> None:
-        self.set_hint(self.tr("one a line, the word to guess in [brackets]"))
+        self.set_hint(self.tr("one per line, the word to guess in [brackets]"))
 
 
 class PinsDialog(QDialog):
@@ -134,7 +134,7 @@ class PinsDialog(QDialog):
         column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 16)
         column.setSpacing(12)
         column.addWidget(
-            label(self.tr("One sentence a line, the word to guess in [brackets], or [MASK]."), wrap=True)
+            label(self.tr("One sentence per line, the word to guess in [brackets], or [MASK]."), wrap=True)
         )
         self.editor = PinsEditor()
         self.editor.put(sentences)
@@ -251,6 +251,6 @@ class PinnedCard(Card):
             return
         problem = problem_of(sentence)
         if problem:
-            self.say(self.tr("Put [MASK] where a word is to be guessed: {problem}.").format(problem=problem))
+            self.say(self.tr("Write [MASK] in place of a word: {problem}.").format(problem=problem))
             return
         self.asked.emit(sentence)

@@ -168,7 +168,7 @@ class CorpusReportCard(Card):
         name, value = remark.mend
         said = self.tr("Exclude them") if value else self.tr("Use all lines again")
         if name == PAIRS:
-            said = self.tr("Do without next sentence")
+            said = self.tr("Turn next sentence off")
         return [(said, lambda: self.mend_wanted.emit(name, value))]
 
 

@@ -157,7 +157,7 @@ class StartChooser(QObject):
     def refresh(self) -> None:
         """Fill the boxes for the choice as it is."""
         self.vocab_box.clear()
-        self.vocab_box.addItem(self.tr("Learn from the text"), LEARN)
+        self.vocab_box.addItem(self.tr("Make from the text"), LEARN)
         add_vocabularies(self.vocab_box, self._session.settings, self.vocab)
         self.vocab_box.add_action(self.tr("Choose a vocab.txt…"), self._browse_vocabulary)
         self._fill_sizes()

@@ -32,13 +32,13 @@ def words_offer(draft: ProbeDraft, top_k: int) -> CommandOffer:
     """Return the line that guesses the hidden words, which stand as [MASK] in the texts."""
     about, masked = draft.about, draft.masked
     if about is None or masked is None:
-        return CommandOffer(lacking=draft.refusal or translate("probe", "Hide a word first."))
+        return CommandOffer(lacking=draft.refusal or translate("probe", "Mask a word first."))
     text, pair = with_masks(draft.question, masked, every_piece=True)
     read = about.wordpiece.encode(text, pair if draft.question.pair is not None else None)
     if tuple(read.input_ids) != masked.input_ids:
         return CommandOffer(
             lacking=translate(
-                "probe", "A piece within a word is hidden, which a text cannot say. Hide whole words."
+                "probe", "A piece within a word is masked, which a text cannot say. Mask whole words."
             )
         )
     texts = (text, pair if draft.question.pair is not None else None)
@@ -52,7 +52,7 @@ def surprise_offer(draft: ProbeDraft) -> CommandOffer:
     if about is None or encoding is None or not draft.words:
         return CommandOffer(lacking=draft.refusal or translate("probe", "Type a sentence first."))
     if about.wordpiece.mask_id in encoding.input_ids:
-        return CommandOffer(lacking=translate("probe", "Put a word in the place of [MASK] first."))
+        return CommandOffer(lacking=translate("probe", "Replace [MASK] with a word first."))
     texts = (draft.question.text, draft.question.pair)
     said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
     return CommandOffer(SurpriseQuestion(about.named, *texts).command(), said)
@@ -79,7 +79,7 @@ def templates_offer(
         return CommandOffer(TemplatesQuestion(model, data=file).command(), said)
     if any("|" in target for target in targets):
         return CommandOffer(
-            lacking=translate("probe", "In a command | parts the words; none of them may hold it.")
+            lacking=translate("probe", "In a command | separates the words, so none of them may contain it.")
         )
     template = requests[0].template.text
     asked = TemplatesQuestion(model, template=template, targets="|".join(targets))
@@ -89,9 +89,9 @@ def templates_offer(
 def over_table_offer(asked: ClozeQuestion | PairsQuestion | None) -> CommandOffer:
     """Return the line that asks the same of every text of the open table."""
     if asked is None:
-        return CommandOffer(lacking=translate("probe", "Choose what is to be asked first."))
+        return CommandOffer(lacking=translate("probe", "Choose a question first."))
     if isinstance(asked, PairsQuestion):
-        said = translate("probe", "The command prints how often the first sentence is likelier.")
+        said = translate("probe", "The command prints how often the first sentence is more likely.")
     else:
         said = translate("probe", "The command prints how many words are predicted, and how well.")
     return CommandOffer(asked.command(), said)
@@ -101,11 +101,11 @@ def layers_offer(draft: ProbeDraft) -> CommandOffer:
     """Return the line that asks each layer for the hidden words."""
     about, masked, question = draft.about, draft.masked, draft.question
     if about is None or masked is None:
-        return CommandOffer(lacking=draft.refusal or translate("probe", "Hide a word first."))
+        return CommandOffer(lacking=draft.refusal or translate("probe", "Mask a word first."))
     if question.pieces:
         return CommandOffer(
-            lacking=translate("probe", "A piece within a word is hidden. The command hides whole words.")
+            lacking=translate("probe", "A piece within a word is masked. The command masks whole words.")
         )
     hide = tuple(number + 1 for number in question.words)
-    said = translate("probe", "The command prints what each layer would guess, and the hidden word's rank.")
+    said = translate("probe", "The command prints what each layer would guess, and the rank of the original.")
     return CommandOffer(LayersQuestion(about.named, question.text, question.pair, hide=hide).command(), said)

@@ -53,15 +53,15 @@ class GameView(QWidget):
         )
         self.guess.setMaximumWidth(280)
         self.say = button(self.tr("That is my guess"), "primary", name="game_say", call=self._say)
-        self.skip = button(self.tr("I do not know"), name="game_skip", call=partial(self._answer, ""))
+        self.skip = button(self.tr("I don't know"), name="game_skip", call=partial(self._answer, ""))
         self.next = button(self.tr("Next sentence"), "primary", name="game_next", call=self._go_on)
         self.again = button(self.tr("Ten others"), name="game_again", call=self._deal_others)
         self.verdict = label("", wrap=True, name="game_verdict")
-        self.guesses = named(GuessesPlot(self.tr("What the model would put there")), "game_guesses")
-        self.tally = named(TallyPlot(self.tr("What each side knew")), "game_tally")
+        self.guesses = named(GuessesPlot(self.tr("The model's guesses")), "game_guesses")
+        self.tally = named(TallyPlot(self.tr("Confidence in the right word")), "game_tally")
         self.tally.set_empty_text(
             self.tr(
-                "Guess first, then see what the model says. Both of you see the same sentence, on both sides."
+                "Guess first, then see the model's guesses. You both see the same sentence, on both sides."
             )
         )
         self.guess.returnPressed.connect(self._say)
@@ -73,7 +73,7 @@ class GameView(QWidget):
         self.card.add(self.verdict)
         self.guesses.setFixedHeight(5 * 24 + 12)
         self.card.add(self.guesses)
-        below = Card(self.tr("What each side knew"))
+        below = Card(self.tr("Confidence in the right word"))
         below.add_corner(save_icon(self.tally))
         below.add(self.tally, 1)
         column(self.card, (below, 1), gap=GAP, parent=self)
@@ -173,12 +173,12 @@ class GameView(QWidget):
         else:
             parts.append(self.tr("It was “{word}”.").format(word=verdict.round.answer))
         if original is not None:
-            said = self.tr("The model held that at {share}, its guess number {rank}.")
+            said = self.tr("The model gave it {share}, as its guess number {rank}.")
             parts.append(
                 said.format(share=words.probability(original.probability), rank=words.number(original.rank))
             )
         if yours is not None and not verdict.is_right:
-            said = self.tr("Your “{word}” it held at {share}, number {rank}.")
+            said = self.tr("It gave your “{word}” {share}, as number {rank}.")
             parts.append(
                 said.format(
                     word=verdict.said,
@@ -187,7 +187,7 @@ class GameView(QWidget):
                 )
             )
         elif verdict.said and yours is None:
-            parts.append(self.tr("Your “{word}” its vocabulary cannot spell.").format(word=verdict.said))
+            parts.append(self.tr("Its vocabulary cannot spell your “{word}”.").format(word=verdict.said))
         return " ".join(parts)
 
     def _bars(self, verdict: Verdict) -> tuple[list[GuessRow], list[GuessRow]]:

@@ -59,7 +59,7 @@ class GapCard(Card):
             GuessesPlot(self.tr("Mask {number}").format(number=words.number(self.number))),
             f"probe_guesses_{self.number}{ending}",
         )
-        plot.hint = self.tr("click to write it into the text")
+        plot.hint = self.tr("click to put it into the text")
         plot.set_empty_text(self.tr("Asking the model…"))
         plot.guess_chosen.connect(self._choose)
         return plot
@@ -166,9 +166,9 @@ class GapCard(Card):
         if found.original is None:
             return ""
         parts = [
-            self.tr("{word} stood here.").format(word=gap.text),
+            self.tr("{word} is the original.").format(word=gap.text),
             words.say(found.original.explanation),
-            self.tr("Entropy of the guesses: {bits} bits; 0 where the model is certain.").format(
+            self.tr("Entropy of the guesses: {bits} bits. 0 if the model is certain.").format(
                 bits=words.decimal(found.entropy, 1)
             ),
         ]
@@ -204,7 +204,7 @@ class JointCard(Card):
         caption.setToolTip(
             tip(
                 self.tr(
-                    "The best guesses when each mask is guessed without seeing the others; the "
+                    "The best guesses when each mask is guessed without seeing the others. The "
                     "probability is their product."
                 )
             )
@@ -220,8 +220,8 @@ class JointCard(Card):
         self.set_hint(
             self.tr("beam of {beam}").format(beam=words.number(joint.beam)),
             self.tr(
-                "The masks are filled one after the other, the most confident first, so that one "
-                "word can decide the next; the {beam} best fillings are kept at each step."
+                "The masks are filled one after the other, the most confident first, so one word "
+                "can decide the next. The {beam} best fillings are kept at each step."
             ).format(beam=words.number(joint.beam)),
         )
         original = joint.original.ids if joint.original is not None else None
@@ -267,8 +267,8 @@ class JointCard(Card):
             n for n, pair in enumerate(zip(best.words, alone.words, strict=True), 1) if pair[0] != pair[1]
         ]
         if not places:
-            return self.tr("Both ways the best filling is the same here.")
+            return self.tr("Both methods give the same best filling here.")
         said = ", ".join(words.number(n) for n in places)
         return self.tr(
-            "They differ at mask {gaps}: there the words at the other masks decide which word fits."
+            "They differ at mask {gaps}. There, the words at the other masks decide which word fits."
         ).format(gaps=said)

@@ -91,7 +91,7 @@ class GridModel(RowsModel):
             rank=words.number(found.score.rank),
         )
         if found.prior is not None and found.corrected is not None:
-            said += " · " + self.tr("with the alternatives hidden {share}, corrected {score}").format(
+            said += " · " + self.tr("with the alternatives masked {share}, corrected {score}").format(
                 share=words.share(found.prior.probability, 2), score=signed(found.corrected)
             )
         return f"{said} · {words.say(found.score.explanation)}"

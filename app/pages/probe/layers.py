@@ -29,21 +29,21 @@ class LayersView(QWidget):
         self._layers = Channel(self, inspector.workers.models)
         self._lens: Lens | None = None
         self._wanted = -1  # the gap to show of the next answer
-        card = named(Card(self.tr("What each layer would say")), "probe_layers")
+        card = named(Card(self.tr("What each layer would guess")), "probe_layers")
         self.card = card
         self.gaps = ChoiceBox("probe_layers_gap", self.tr("Mask"), width=170)
-        self.plot = named(LayersPlot(self.tr("What each layer would say")), "probe_layers_plot")
+        self.plot = named(LayersPlot(self.tr("What each layer would guess")), "probe_layers_plot")
         note = label(
             self.tr(
-                "The masked-word head read each layer as if it were the last. It was trained on the last "
-                "alone: what it makes of earlier layers is a hint, not an answer of the model."
+                "The masked-word head reads each layer as if it were the last. It was trained "
+                "only on the last, so earlier layers give a hint, not the model's answer."
             ),
             "muted",
             wrap=True,
         )
         card.set_hint(
             self.tr("up and down walk through the layers"),
-            self.tr("A tick's colour and frame: the word that stood there."),
+            self.tr("A tick's colour and frame: the original word."),
         )
         card.add_corner(self.gaps, save_icon(self.plot))
         card.add(self.plot, 1)
@@ -60,7 +60,7 @@ class LayersView(QWidget):
             self._layers.drop()
             self._lens = None
             self._show_nothing(
-                draft.refusal or self.tr("Click a word in the sentence to hide it, and see it emerge.")
+                draft.refusal or self.tr("Click a word in the sentence to mask it, and watch it emerge.")
             )
             return
         question = draft.question

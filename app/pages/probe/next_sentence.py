@@ -58,12 +58,12 @@ class NextView(Scroller):
         return card
 
     def _make_influence(self) -> Card:
-        card = named(Card(self.tr("Which words say so")), "probe_next_influence")
+        card = named(Card(self.tr("Which words decide it")), "probe_next_influence")
         card.set_hint(
             self.tr("+ supports “B follows A”, − opposes it"),
             self.tr(
-                "Each word is masked in turn. The number is how much the log-odds of “B follows A” fall "
-                "without it: 1 makes the odds about 2.7 times as good."
+                "Each word is masked in turn. The number shows how much the log-odds of “B "
+                "follows A” fall without it. 1 makes the odds about 2.7 times as good."
             ),
         )
         self.strip = named(
@@ -75,7 +75,7 @@ class NextView(Scroller):
             ),
             "probe_next_strip",
         )
-        self.strip.set_empty_text(self.tr("The part of each word appears here."))
+        self.strip.set_empty_text(self.tr("The contribution of each word appears here."))
         card.add_corner(save_icon(self.strip))
         card.add(self.strip)
         self.sum = label("", "muted", wrap=True, name="probe_next_sum")
@@ -92,7 +92,8 @@ class NextView(Scroller):
         if about is None or draft.refusal or question.pair is None:
             self._answers.drop()
             self._show_nothing(
-                draft.refusal or self.tr("Type a second sentence in B. The model then says if it follows A.")
+                draft.refusal
+                or self.tr("Type a second sentence in B. The model then says whether it follows A.")
             )
             return
         asked = (about.fingerprint, about.folder, question.text, question.text_pair, draft.beside)
@@ -142,10 +143,13 @@ class NextView(Scroller):
         set_role(self.answer, "fine" if yes else "")
         self.answer.show()
         self.says.setText(
-            self.tr("B follows A, says the model. Both ways and with other sentences in the place of B:")
+            self.tr(
+                "The model says that B follows A. Compare both orders, and other sentences in place of B:"
+            )
             if yes
             else self.tr(
-                "B does not follow A, says the model. Both ways and with other sentences in the place of B:"
+                "The model says that B does not follow A. Compare both orders, and other "
+                "sentences in place of B:"
             )
         )
         self.swap.setEnabled(True)
@@ -191,9 +195,10 @@ def sum_words(found: Influence) -> str:
     """Return how the scores of the words add up, and what they leave unexplained."""
     template = words.translate(
         "probe",
-        "In log-odds: this text {value} ({share}) = every word masked {baseline} ({baseline_share}) + sum of "
-        "the words {total} + residual {residual}. Words masked one at a time need not add up: the residual "
-        "is what they leave unexplained.",
+        "In log-odds: this text {value} ({share}) = every word masked {baseline} "
+        "({baseline_share}) + sum of the words {total} + residual {residual}. Words "
+        "masked one at a time need not add up. The residual is what they leave "
+        "unexplained.",
     )
     return template.format(
         value=_log_odds(found.log_odds),

@@ -24,7 +24,7 @@ from app.look.layout import STRETCH, column, row
 from app.look.pending import say_progress
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button, named
+from app.look.widgets import GAP, Card, button, keep_private, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
 from app.work.worker import Channel
@@ -74,12 +74,12 @@ class OverTableView(QWidget):
                 (
                     CLOZE,
                     self.tr("Predicted words"),
-                    self.tr("Each word of each text is hidden in turn"),
+                    self.tr("Each word of each text is masked in turn"),
                 ),
                 (
                     PAIRS,
                     self.tr("Pairs of sentences"),
-                    self.tr("Of two columns, which sentence is likelier"),
+                    self.tr("Of two columns, which sentence is more likely"),
                 ),
             ),
         )
@@ -125,6 +125,7 @@ class OverTableView(QWidget):
 
     def _make_texts(self) -> Card:
         card = Card(self.tr("Texts"))
+        keep_private(card)
         self.save = button(self.tr("Save CSV…"), name="probe_over_save", call=self._save_dialog)
         card.add_corner(self.save)
         self.rows = CellsModel(self)
@@ -184,7 +185,7 @@ class OverTableView(QWidget):
         self.second.setVisible(are_pairs)
         self.second_label.setVisible(are_pairs)
         self.count.setVisible(not are_pairs)
-        self.first_label.setText(self.tr("likelier") if are_pairs else self.tr("text"))
+        self.first_label.setText(self.tr("more likely") if are_pairs else self.tr("text"))
         self._clear()
         self.asked_changed.emit()
 
@@ -197,11 +198,13 @@ class OverTableView(QWidget):
         if self._session.data.table is None:
             said = self.tr("Open a table on the Data page first.")
         elif not self._columns:
-            said = self.tr("Choose two columns: the sentence that should be likelier, and the other.")
+            said = self.tr("Choose two columns: the sentence that should be more likely, and the other.")
         elif self.kind.current == PAIRS:
-            said = self.tr("Each word of both sentences is hidden in turn; the larger sum of logs wins.")
+            said = self.tr("Each word of both sentences is masked in turn. The larger sum of logs wins.")
         else:
-            said = self.tr("Each word is hidden in turn, the rest of its text seen: a pass for each word.")
+            said = self.tr(
+                "Each word is masked in turn, with the rest of its text in view: one pass per word."
+            )
         self.said.setText(said)
         self.said.setToolTip("")
         self._show_rows()
@@ -243,8 +246,8 @@ class OverTableView(QWidget):
     def _tell_foreseen(self, found: Cloze) -> None:
         self.value.setText(words.share(found.accuracy))
         said = self.tr(
-            "of {count} hidden pieces are the first guess{interval}, {among} among the first five; "
-            "pseudo-perplexity {perplexity}{spread} over {texts}"
+            "of {count} masked pieces are the first guess{interval}, {among} among the first "
+            "five; pseudo-perplexity {perplexity}{spread} over {texts}"
         )
         one, many = self.tr("1 text"), self.tr("{count} texts")
         self.said.setText(
@@ -260,16 +263,16 @@ class OverTableView(QWidget):
         self.said.setToolTip(
             tip(
                 self.tr(
-                    "The intervals are over texts. Both numbers are of WordPieces: they compare models "
-                    "of one vocabulary alone. (Salazar et al. 2020)"
+                    "The intervals are over texts. Both numbers are per WordPiece, so they compare "
+                    "only models with the same vocabulary. (Salazar et al. 2020)"
                 )
             )
         )
 
     def _tell_likelier(self, found: PairRows) -> None:
         self.value.setText(words.share(found.share))
-        one = self.tr("of 1 pair the sentence in {column} is likelier{interval}")
-        many = self.tr("of {count} pairs the sentence in {column} is likelier{interval}")
+        one = self.tr("of 1 pair the sentence in {column} is more likely{interval}")
+        many = self.tr("of {count} pairs the sentence in {column} is more likely{interval}")
         said = words.counted(len(found.rows), one, many)
         said = said.format(column=self.first.currentText(), interval=_between(found.interval, words.share))
         count, reasons = len(found.left_out), list(found.left_out.values())[:MOST_REASONS]
@@ -295,7 +298,7 @@ class OverTableView(QWidget):
         self.rows.set_rows(
             names, len(order), lambda at, place: cells(order[at], place), range(1, len(names) - 1)
         )
-        self.texts_card.set_hint(self.tr("the hardest first · double click looks at one"))
+        self.texts_card.set_hint(self.tr("the hardest first · double-click to open one"))
         header = self.list.horizontalHeader()
         for place in range(len(names)):
             fits = place < len(names) - 1

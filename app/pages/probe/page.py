@@ -48,10 +48,12 @@ from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
 from app.pages.run.state import RunPageState
+from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
+from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
@@ -71,7 +73,7 @@ class ProbePage(LookingPage[ProbeState]):
         super().__init__(session, parent=parent)
         self.setObjectName("probe_page")
         self.header.title_label.setText(self.tr("Masked words"))
-        self.header.set_sentence(self.tr("Hide words and ask what belongs there."))
+        self.header.set_sentence(self.tr("Mask words and ask what belongs there."))
         self.draft = ProbeDraft(self.inspector, self)
         self._history: QuestionHistory | None = None
         self._answered: GapsAnswer | None = None
@@ -98,7 +100,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.header.add_action(self.copy_button)
         self.header.add_action(self.beside_button)
         self.beside_name = label("", "muted", name="probe_beside_name")
-        said = self.tr("Take it away again")
+        said = self.tr("Remove it again")
         self.beside_close = icon_button(
             "close", said, color="text", name="probe_beside_close", call=lambda: self.draft.set_beside(None)
         )
@@ -149,7 +151,9 @@ class ProbePage(LookingPage[ProbeState]):
         self.sentence.make_shortcuts(self)
         self.draft.changed.connect(self.refresh)
         self.draft.beside_changed.connect(self._show_beside)
+        self.draft.beside_changed.connect(self.in_bar_changed)
         self.tabs.currentChanged.connect(self._choose_tab)
+        self.tabs.currentChanged.connect(self.in_bar_changed)
         self.top.chosen.connect(self.choose_top)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
@@ -160,7 +164,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
         self.subject_bar.kept_changed.connect(lambda: self.words_view.set_kept(self.subject_bar.kept))
         for view in self.views:
-            view.choose_wanted.connect(self.subject_bar.choose_folder)
+            view.choose_wanted.connect(self.question.ask)
             view.pretrain_wanted.connect(partial(self.session.show_page, "pretrain", RunPageState()))
             view.starter_wanted.connect(self._use_starter)
 
@@ -236,7 +240,7 @@ class ProbePage(LookingPage[ProbeState]):
             return templates_offer(draft, self.templates_view.scored, self.templates_view.path)
         if tab == GAME:
             return CommandOffer(
-                lacking=self.tr("A game has no command. Hide words on the tab Words to copy one.")
+                lacking=self.tr("A game has no command. Mask words on the tab Words to copy one.")
             )
         if tab == OVER_TABLE:
             return over_table_offer(self.over_table_view.asked)
@@ -279,12 +283,11 @@ class ProbePage(LookingPage[ProbeState]):
             raise UserError(
                 marked(
                     "engine",
-                    "What is shown is of a table, which a scene does not hold. Turn to one text, or type a "
-                    "template.",
+                    "A table is shown, which a scene cannot hold. Switch to one text, or type a template.",
                 )
             )
         if tab == TABS[GAME]:
-            raise UserError(marked("engine", "A game is played, not kept. Hide words on the tab Words."))
+            raise UserError(marked("engine", "A game is played, not kept. Mask words on the tab Words."))
         return ProbeState(
             model=model,
             beside=self.draft.beside,
@@ -300,6 +303,14 @@ class ProbePage(LookingPage[ProbeState]):
             template=templates.written,
         )
 
+    @property
+    def in_bar(self) -> InBar:
+        table = self.session.data.table if self.tabs.currentIndex() == OVER_TABLE else None
+        return InBar(
+            other="" if self.draft.beside is None else model_title(self.draft.beside),
+            data=None if table is None else table.path.name,
+        )
+
     def take_state(self, state: ProbeState) -> None:
         draft = self.draft
         draft.set_beside(state.beside)
@@ -308,7 +319,8 @@ class ProbePage(LookingPage[ProbeState]):
         if not known or any(place >= num_pieces for place in state.pieces):
             raise UserError(
                 marked(
-                    "engine", "This scene hides words that its text does not have. It cannot be shown whole."
+                    "engine",
+                    "This scene masks words that its text does not have, so it cannot be shown completely.",
                 )
             )
         self.choose_top(state.top)

@@ -186,7 +186,7 @@ def deal_rounds(models: OpenModels, folder: Path, seed: int) -> tuple[Round, ...
     about = models.about(folder)
     passages = [texts for texts in sample_passages() if texts]
     if not passages:
-        raise UserError(marked("engine", "The passages that the game is played with are missing here."))
+        raise UserError(marked("engine", "The passages for the game are missing here."))
     return deal(about, max(passages, key=lambda texts: _known(about, texts[:SPELLED])), seed)
 
 

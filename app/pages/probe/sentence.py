@@ -38,25 +38,25 @@ class SentenceCard(Card):
         self._make_corner()
         self.add(self.texts)
         self.add(self.chips)
-        self.edit.setChecked(self._settings.value(IS_OPEN, True))
+        self.edit.setChecked(self._settings.value(IS_OPEN, False))
         self.texts.setVisible(self.edit.isChecked())
         self.chips.word_chosen.connect(self._toggle)
         draft.changed.connect(self.refresh)
         self.refresh()
 
     def _make_corner(self) -> None:
-        pieces = self.tr("Hide single WordPieces, which are what the model reads, instead of whole words")
+        pieces = self.tr("Mask single WordPieces, as the model reads them, instead of whole words")
         self.switch = SegmentedButtons(
             "probe_by",
             (
-                ("words", self.tr("Words"), self.tr("A click hides a whole word")),
+                ("words", self.tr("Words"), self.tr("A click masks a whole word")),
                 ("pieces", self.tr("Pieces"), tip(pieces)),
             ),
         )
         make = partial(icon_button, color="text")
         undo, redo = self._draft.undo, self._draft.redo
-        self.undo = make("undo", self.tr("Take the last step back (Ctrl+Z)"), name="probe_undo", call=undo)
-        self.redo = make("redo", self.tr("Make it again (Ctrl+Shift+Z)"), name="probe_redo", call=redo)
+        self.undo = make("undo", self.tr("Undo the last step (Ctrl+Z)"), name="probe_undo", call=undo)
+        self.redo = make("redo", self.tr("Redo it (Ctrl+Shift+Z)"), name="probe_redo", call=redo)
         shown = self.tr("Show every word again")
         self.clear_button = make("close", shown, name="probe_clear", call=self._draft.clear)
         self.edit = make("edit", self.tr("Show the boxes for the text"), name="probe_edit")

@@ -40,7 +40,7 @@ class SurpriseView(QWidget):
         )
         card = named(Card(self.tr("Surprisal")), "probe_surprise")
         card.set_hint(
-            self.tr("each piece hidden in turn · its surprisal in bits under it"),
+            self.tr("each piece masked in turn · its surprisal in bits below"),
             self.tr(
                 "Surprisal is −log2 of the probability of the piece that is there: 1 bit for one "
                 "half, 10 bits for one in a thousand."
@@ -101,9 +101,9 @@ class SurpriseView(QWidget):
         self.explained.setToolTip(
             tip(
                 self.tr(
-                    "As if the model had to choose among this many equally likely pieces at each place; 1 is "
-                    "perfect foresight. Comparable only between models with the same pieces. "
-                    "(Salazar et al. 2020)"
+                    "As if the model had to choose among this many equally likely pieces at each "
+                    "place. 1 is perfect prediction. Comparable only between models with the same "
+                    "pieces. (Salazar et al. 2020)"
                 )
             )
         )

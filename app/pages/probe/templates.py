@@ -81,7 +81,7 @@ class TemplatesView(QWidget):
         card.set_hint(self.tr("alternatives in braces, one [MASK]"))
         self.open_button = button(self.tr("Open CSV…"), name="probe_template_open", call=self._open_dialog)
         self.open_button.setToolTip(
-            self.tr("A table with the columns template and targets (he|she), one template a line")
+            self.tr("A table with the columns template and targets (he|she), one template per line")
         )
         self.save_button = button(self.tr("Save CSV…"), name="probe_template_save", call=self._save_dialog)
         self.save_button.setToolTip(self.tr("Every sentence and word with probability, rank and scores"))
@@ -89,7 +89,7 @@ class TemplatesView(QWidget):
         self.template = self._field("probe_template", FIRST, self.tr("Template"))
         self.targets = self._field("probe_targets", FIRST_TARGETS, self.tr("Words to score"))
         self.targets.setPlaceholderText(
-            self.tr("Words to score, with commas; empty: the model's own guesses")
+            self.tr("Words to score, separated by commas; empty: the model's own guesses")
         )
         self.choice = ChoiceBox("probe_template_choice", self.tr("Template of the file"))
         self.choice.activated.connect(self._show)
@@ -120,14 +120,14 @@ class TemplatesView(QWidget):
         for words_of_lines in self.table.findChildren(QLabel):  # rows are no lines of a file here
             words_of_lines.setText("")
         corrected = self.tr(
-            "log p(word | sentence) − log p(word | alternatives hidden too), natural: how much the "
-            "alternative itself makes the word likelier (+) or less likely (−). What the mask "
-            "prefers anyway is taken out. (Kurita et al. 2019)"
+            "log p(word | sentence) − log p(word | alternatives masked too), natural: how "
+            "much the alternative itself makes the word more (+) or less likely (−). What "
+            "the mask prefers anyway is removed. (Kurita et al. 2019)"
         )
         over_all = self.tr(
-            "What one alternative does to a word compared to another: the log of the ratio of its "
-            "probabilities, its mean over the templates of a file, and its p-value, corrected for "
-            "how many were tried."
+            "The effect of one alternative on a word compared with another: the log ratio of "
+            "its probabilities. Shown are its mean over the templates of a file and its "
+            "p-value, corrected for the number of tests."
         )
         self.over_all = CellsModel(self)
         self.what = named(
@@ -152,7 +152,7 @@ class TemplatesView(QWidget):
     def _make_slopes(self) -> Card:
         card = Card(self.tr("From one alternative to the next"))
         self.slopes = named(SlopePlot(self.tr("From one alternative to the next")), "probe_slopes")
-        self.slopes.set_empty_text(self.tr("A line a word appears here."))
+        self.slopes.set_empty_text(self.tr("One line per word appears here."))
         card.add_corner(save_icon(self.slopes))
         card.add(self.slopes, 1)
         self.slope_card = card
@@ -268,7 +268,7 @@ class TemplatesView(QWidget):
             in_percent=what == PROBABILITY,
         )
         is_whole = len(columns) == values.shape[1] and len(variants) == values.shape[0]
-        hint = "" if is_whole else self.tr("the {count} words that move most").format(count=len(columns))
+        hint = "" if is_whole else self.tr("the {count} words that change most").format(count=len(columns))
         self.slope_card.set_hint(hint)
         about = self._draft.about
         lines = model_caption(about.name, about.fingerprint) if about is not None else []

@@ -68,7 +68,7 @@ class WordsView(Scroller):
             card.hide()
         self.nothing = Card()
         self._invitation = self.tr(
-            "Click a word in the sentence to hide it. The model then says what belongs there."
+            "Click a word in the sentence to mask it. The model then says what belongs there."
         )
         self.empty = named(EmptyState(self._invitation), "probe_nothing_masked")
         self.nothing.add(self.empty, 1)
@@ -240,7 +240,7 @@ class WordsView(Scroller):
             template = self.tr("The first {count} of {all} masks are shown.")
             said.append(template.format(count=words.number(count), all=words.number(num_gaps)))
         if num_gaps > 1 and not is_joint:
-            template = self.tr("All at once is for up to {count} [MASK]s.")
+            template = self.tr("All at once works for up to {count} [MASK]s.")
             said.append(template.format(count=words.number(MOST_JOINT)))
         self.more.setText(" ".join(said))
         self.more.setVisible(bool(said))
@@ -288,11 +288,11 @@ class LearnedCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("probe_learned")
-        self.set_title(self.tr("While it learned"))
+        self.set_title(self.tr("During training"))
         self.set_hint(self.tr("probability of the original · click a step to go there"))
-        self.plot = named(LearnedPlot(self.tr("While it learned")), "probe_learned_plot")
+        self.plot = named(LearnedPlot(self.tr("During training")), "probe_learned_plot")
         self.plot.set_empty_text(
-            self.tr("What the model thought of the hidden words while it learned appears here.")
+            self.tr("How the model rated the masked words during training appears here.")
         )
         yield_to_layout(self.plot, 136)
         self.add_corner(save_icon(self.plot))

@@ -107,8 +107,8 @@ class RunAdvice:
         if self._nan_step and not self.has_noted(NO_NUMBER):
             text = translate(
                 "RunAdvice",
-                "The loss is no longer a number since step {step}. Try a smaller learning rate; the last "
-                "good checkpoint is kept.",
+                "The loss has not been a number since step {step}. Try a lower learning rate. "
+                "The last good checkpoint is kept.",
             )
             yield AdviceLine("wrong", text.format(step=number(self._nan_step)))
 
@@ -122,12 +122,12 @@ def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:
             text = translate("RunAdvice", "Finished. The model is in {name}.")
     elif outcome == "running":
         text = translate(
-            "RunAdvice", "It runs in another process; this is what its files in {name} tell so far."
+            "RunAdvice", "It runs in another process. This is what its files in {name} show so far."
         )
     elif not has_learned(run_dir):
-        text = translate("RunAdvice", "It ended before anything that it learned was saved.")
+        text = translate("RunAdvice", "It ended before anything was saved.")
         if outcome == "stopped":
-            text = translate("RunAdvice", "Stopped before it had learned anything.")
+            text = translate("RunAdvice", "It was stopped before it had learned anything.")
     elif outcome == "stopped":
         text = translate("RunAdvice", "Stopped and kept after {duration}. The run is in {name}.")
         if not seconds:

@@ -38,7 +38,7 @@ class AdviceCard(Card):
         self.onwards = button(onwards, "link", name="try_it_here")
         self.inside = button(self.tr("Look inside"), "link", name="look_inside")
         self.export = button(self.tr("Export…"), "link", name="export_run")
-        self.export.setToolTip(self.tr("Take the model to another tool: transformers, ONNX, one file"))
+        self.export.setToolTip(self.tr("Export the model to another tool: transformers, ONNX, one file"))
         self.folder = button(self.tr("Open folder"), "link", name="open_folder")
         self.inside.clicked.connect(self.inside_wanted)
         self.onwards.clicked.connect(self.try_wanted)

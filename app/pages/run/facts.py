@@ -36,7 +36,7 @@ def model_facts(model: str, vocab: str, *, informed: bool = False) -> list[Fact]
         return [Fact(translate("RunFacts", "Model"), model_title(model), model)]
     said = translate("RunFacts", "Random weights, {size}")
     if informed:
-        said = translate("RunFacts", "New, informed by counts of the text, {size}")
+        said = translate("RunFacts", "New, informed by counts over the text, {size}")
     found = [Fact(translate("RunFacts", "Model"), said.format(size=model.removeprefix(NEW)))]
     return [*found, file_fact(translate("RunFacts", "Vocabulary"), vocab)] if vocab else found
 

@@ -30,10 +30,11 @@ from app.pages.run.facts import Fact
 from app.pages.run.past_run import past_events, read_run
 from app.pages.run.setup import SetupCard
 from app.pages.run.state import RunPageState
-from app.pages.stated_page import StatedPage
+from app.pages.stated_page import InBar, StatedPage
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.titles import run_title
+from app.work.training import run_name
 from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
@@ -95,6 +96,10 @@ class TrainingPage(StatedPage[RunPageState]):
         self.charts.watching.inside_wanted.connect(self.look_inside)
         self.charts.watching.export_wanted.connect(self.export)
 
+    def model_shared(self) -> Path | None:
+        result = None if self.run_dir is None else self.run_dir / MODEL
+        return result if result is not None and (result / "config.json").is_file() else None
+
     def reason(self) -> str:
         """Return why no run can be started yet; "" where one can."""
         raise NotImplementedError
@@ -138,9 +143,9 @@ class TrainingPage(StatedPage[RunPageState]):
         self.stop_button = button(self.tr("Stop and keep"), name="stop")
         self.try_button = button("", "primary", name="try_it")
         self.back_button = button(self.tr("Show the run in training"), name="show_running")
-        self.pause_button.setToolTip(self.tr("Stand still after this step; the window stays usable."))
+        self.pause_button.setToolTip(self.tr("Pause after this step. The window stays usable."))
         self.stop_button.setToolTip(
-            self.tr("End after this step and keep what was learned; it can be resumed later.")
+            self.tr("End after this step and keep what was learned. The run can be resumed later.")
         )
         for action in (self.copy_button, self.back_button, self.start_button, self.try_button):
             self.header.add_action(action)
@@ -207,6 +212,16 @@ class TrainingPage(StatedPage[RunPageState]):
     def state(self) -> RunPageState:
         return RunPageState(run=self.run_dir if self.shows_run else None)
 
+    @property
+    def in_bar(self) -> InBar:
+        if not self.shows_run or self.run_config is None:
+            return InBar()
+        return InBar(data=self.data_name(self.run_config), take_file=lambda _path: self.leave_run())
+
+    def data_name(self, config: Any) -> str:
+        """Return what the data of a run of these settings is called."""
+        return run_name(config)
+
     def goes_on_with(self, state: RunPageState) -> bool:
         return not self.is_running
 
@@ -228,7 +243,7 @@ class TrainingPage(StatedPage[RunPageState]):
             if state.run == self.run_dir:
                 self._show_running()
             elif state.run is not None:
-                text = self.tr("{name} can be looked at when the run in training has ended.")
+                text = self.tr("{name} can be opened when the run in training has ended.")
                 self.failure.show_text("note", text.format(name=run_title(state.run)))
         elif isinstance(self._read, BaseException):
             raise self._read
@@ -281,7 +296,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self.try_button.setVisible(finished)
         self.copy_button.setEnabled(shows_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
-        queued = self.tr("It begins when the training under way has ended, even if the window is closed.")
+        queued = self.tr("It begins when the current training has ended, even if the window is closed.")
         self.start_button.setToolTip(tip(reason or (queued if session.training.is_running else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
         self.run_card.controls.setVisible(running or can_resume)
@@ -294,6 +309,7 @@ class TrainingPage(StatedPage[RunPageState]):
         if self.run_dir is not None:
             self._show_run_card(self.run_dir)
         self.show_cards()
+        self.in_bar_changed.emit()
         if keyboard in (*self._actions(), self.run_card):
             self._keep_keyboard(keyboard)
 
@@ -333,7 +349,7 @@ class TrainingPage(StatedPage[RunPageState]):
             self.refuse_settings(error)
         else:
             if is_second:
-                said = self.tr("It is in the queue, and begins when the training under way has ended.")
+                said = self.tr("It is in the queue, and begins when the current training has ended.")
                 show = partial(self.session.show_page, "runs")
                 self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
@@ -451,9 +467,7 @@ class TrainingPage(StatedPage[RunPageState]):
             self.setup.clear_refusals()
             gone = self.take_settings(config)
             if gone:
-                text = self.tr(
-                    "The settings are those of that run, but this is not there any more: {places}."
-                )
+                text = self.tr("The settings are those of that run, but these no longer exist: {places}.")
                 self.failure.show_text("look", text.format(places=", ".join(gone)))
             self.refresh()
 
@@ -568,5 +582,5 @@ class TrainingPage(StatedPage[RunPageState]):
         """Show the model, or else the run, among the computer's files."""
         folder = self.model_folder or self.run_dir
         if folder is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            text = self.tr("No program shows folders here. It lies at {path}.")
+            text = self.tr("No program shows folders here. It is at {path}.")
             self.failure.show_text("note", text.format(path=folder))

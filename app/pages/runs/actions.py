@@ -80,11 +80,11 @@ class RunActions(QObject):
             (self._naming_words(), self.rename, self.line is not None, "F2"),
             (self.tr("Resume"), self.resume, can_resume, ""),
             (self.tr("Repeat with more seeds…"), self.repeat, bool(rows), ""),
-            (self.tr("Sweep its settings…"), partial(self.sweep, GRID), len(rows) == 1, ""),
-            (self.tr("Show its folder"), self.show_folder, len(rows) == 1, ""),
+            (self.tr("Sweep settings…"), partial(self.sweep, GRID), len(rows) == 1, ""),
+            (self.tr("Show folder"), self.show_folder, len(rows) == 1, ""),
             (self.tr("Compare settings"), self.compare_settings, len(self.ticked) > 1, ""),
             (self._slimming_words(), self.slim, bool(self._spare()), ""),
-            (self.tr("Delete to the bin, {size}…").format(size=size), self.delete, bool(runs), "Del"),
+            (self.tr("Move to the bin, {size}…").format(size=size), self.delete, bool(runs), "Del"),
         ]
         for text, call, is_on, keys in entries:
             action = menu.addAction(text, call)
@@ -176,7 +176,7 @@ class RunActions(QObject):
         )
 
     def _tell_slim(self, size: int) -> None:
-        self.done.emit(self.tr("{size} are free again.").format(size=words.file_size(size)))
+        self.done.emit(self.tr("{size} freed.").format(size=words.file_size(size)))
 
     def move_to_bin(self, paths: tuple[str, ...]) -> None:
         """Move runs to the bin, and say so, or why not."""
@@ -192,8 +192,8 @@ class RunActions(QObject):
     def _tell_binned(self, count: int) -> None:
         text = words.counted(
             count,
-            self.tr("One run is in the bin, from where it can be taken back."),
-            self.tr("{count} runs are in the bin, from where they can be taken back."),
+            self.tr("One run is in the bin, and can be restored from there."),
+            self.tr("{count} runs are in the bin, and can be restored from there."),
         )
         self.done.emit(text)
         self.session.runs.find()
@@ -246,7 +246,7 @@ class RunActions(QObject):
             ),
             (self.tr("Scalars for TensorBoard…"), self.export_scalars, bool(rows)),
             (self.tr("A model card, as Markdown…"), self.export_card, len(rows) == 1),
-            (self.tr("The model, for another tool…"), self.export_result, self._result() is not None),
+            (self.tr("Export the model…"), self.export_result, self._result() is not None),
         )
         for text, call, is_on in entries:
             menu.addAction(text, call).setEnabled(is_on)
@@ -317,7 +317,7 @@ class RunActions(QObject):
         """Show the run among the computer's files."""
         runs = self.runs
         if runs and not QDesktopServices.openUrl(QUrl.fromLocalFile(runs[0].path)):
-            text = self.tr("No program shows folders here. It lies at {path}.")
+            text = self.tr("No program shows folders here. It is at {path}.")
             self.done.emit(text.format(path=runs[0].path))
 
     def compare_settings(self) -> None:

@@ -62,7 +62,9 @@ class BetterCard(Card):
     def show_versus(self, found: Versus | None, a: RunRow, b: RunRow) -> None:
         """Say what was found of two lines."""
         if found is None:
-            self.show_waiting(self.tr("They were not measured by the same score, so nothing can be said."))
+            self.show_waiting(
+                self.tr("They were not measured by the same score, so they cannot be compared.")
+            )
             return
         factor = 100 if words.is_share(found.metric) else 1
         self.verdict.setText(verdict_words(found))
@@ -127,7 +129,7 @@ def verdict_words(found: Versus) -> str:
         return text.format(better=better, worse=worse, points=points)
     if found.p_value is None and found.value:
         ahead = "B" if found.value > 0 else "A"
-        text = translate("runs", "{ahead} is ahead by {points}; whether that is chance is inconclusive.")
+        text = translate("runs", "{ahead} is ahead by {points}. Whether that is chance is inconclusive.")
         return text.format(ahead=ahead, points=points)
     if not found.value:
         return translate("runs", "No difference can be shown: both reached the same.")
@@ -170,22 +172,28 @@ def seed_remarks(found: Versus) -> list[tuple[str, str]]:
 def basis_remarks(found: Versus) -> list[tuple[str, str]]:
     """Return what the sentence rests on, where that is less than it could be."""
     if max(found.runs) > 1 and min(found.runs) < LEAST_SEEDS:
-        text = translate("runs", "It takes three seeds of each to tell a difference from chance.")
+        text = translate("runs", "It takes three seeds of each to separate a difference from chance.")
         return [("look", text)]
     if found.basis == TEXTS:
-        text = translate("runs", "One run each: other seeds may turn it round. Repeat both with more seeds.")
+        text = translate(
+            "runs", ("One run each. Other seeds may reverse the order. Repeat both with more seeds.")
+        )
         return [("look", text)]
     if found.basis == SEEDS:
         return [
-            ("note", translate("runs", "By the scores of the seeds: which texts were right was not kept."))
+            (
+                "note",
+                translate("runs", ("By the scores of the seeds, because the single answers were not saved.")),
+            )
         ]
     if found.basis == SCORES:
         if not found.are_same_texts:
-            text = translate("runs", "By the scores alone, and they were measured on different texts.")
+            text = translate("runs", "By the scores only, which were measured on different texts.")
         else:
             text = translate(
                 "runs",
-                "By the scores alone: which texts were right was not kept. Other seeds may turn it round.",
+                "By the scores only, because the single answers were not saved. Other seeds may "
+                "reverse the order.",
             )
         return [("look", text)]
     return []
@@ -206,8 +214,8 @@ def looks_remarks(found: Versus, a: RunRow, b: RunRow) -> list[tuple[str, str]]:
         return []
     text = translate(
         "runs",
-        "A validation score is the best of a run's evaluations: {more}, with more epochs, had more to choose "
-        "from. A test part tells without that.",
+        "A validation score is the best of a run's evaluations. {more}, with more "
+        "epochs, had more to choose from. A test part avoids this.",
     )
     return [("note", text.format(more="A" if one > other else "B"))]
 
@@ -220,12 +228,10 @@ def setting_remark(a: RunRow, b: RunRow) -> tuple[str, str]:
         for name, one, other in differ[:MOST_NAMED]
     ]
     if not differ:
-        return "note", translate("runs", "They do not differ in any setting.")
+        return "note", translate("runs", "Their settings are all the same.")
     if len(differ) == 1:
         return "note", translate("runs", "They differ in one setting: {what}.").format(what=said[0])
     more = len(differ) - len(said)
     listed = PART.join(said) + (f" +{more}" if more else "")
-    text = translate(
-        "runs", "They differ in {count} settings, so nobody can say which of them did it: {what}."
-    )
+    text = translate("runs", "They differ in {count} settings, so the cause is not known: {what}.")
     return "look", text.format(count=words.number(len(differ)), what=listed)

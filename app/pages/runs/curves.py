@@ -28,7 +28,7 @@ class CurvesCard(Card):
         self.choice = SegmentedButtons(
             "runs_curves",
             [
-                (LOSS, self.tr("Loss"), self.tr("The loss of training, smoothed a little")),
+                (LOSS, self.tr("Loss"), self.tr("The training loss, lightly smoothed")),
                 (SCORE, self.tr("Score"), self.tr("The score on validation rows, at each evaluation")),
             ],
         )
@@ -53,9 +53,9 @@ class CurvesCard(Card):
         lines = [RunLine(one.letter, one.name, one.steps, one.mean, one.spread) for one in drawn]
         is_loss = self.choice.current == LOSS
         self.plot.set_empty_text(
-            self.tr("No loss was written by these runs.")
+            self.tr("These runs wrote no loss.")
             if is_loss
-            else self.tr("These runs were not measured while they trained.")
+            else self.tr("These runs were not measured during training.")
         )
         self.plot.set_lines(lines, self.tr("loss") if is_loss else metric_words(metric))
 

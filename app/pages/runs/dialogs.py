@@ -36,14 +36,14 @@ class MarksDialog(QDialog):
         self.name.setMaxLength(LONGEST_NAME)
         self.name.setPlaceholderText(row.name)
         self.tags = named(LineEdit(", ".join(first.tags)), "marks_tags", self.tr("Tags"))
-        self.tags.setPlaceholderText(self.tr("between commas"))
+        self.tags.setPlaceholderText(self.tr("separated by commas"))
         self.note = named(TextEdit(first.note), "marks_note", self.tr("Note"))
         self.note.setTabChangesFocus(True)
         self.note.setMinimumHeight(96)
         rows = form_rows(
             (self.tr("Name"), self.name), (self.tr("Tags"), self.tags), (self.tr("Note"), self.note)
         )
-        said = self.tr("Kept in the folder of the run, so that it moves along with it.")
+        said = self.tr("Kept in the folder of the run, so it moves with it.")
         if row.is_group:
             said = words.counted(
                 len(row.runs), "", self.tr("For all {count} runs of this line. Kept in their own folders.")
@@ -108,7 +108,7 @@ def slim_dialog(runs: Sequence[RunFacts], titles: Sequence[str], size: int, pare
         stays = translate("runs", "The model with its best weights, its scores and its curves stay.")
         lost = translate("runs", "Nothing else needs them.")
         if stopped:
-            lost = translate("runs", "It was stopped and can then no longer be resumed.")
+            lost = translate("runs", "It was stopped, and can no longer be resumed afterwards.")
     else:
         text = translate("runs", "Delete the checkpoints of these {count} runs? That frees {size}.")
         stays = translate("runs", "The models with their best weights, their scores and their curves stay.")
@@ -116,8 +116,8 @@ def slim_dialog(runs: Sequence[RunFacts], titles: Sequence[str], size: int, pare
         if stopped:
             lost = words.counted(
                 stopped,
-                translate("runs", "One run was stopped and can then no longer be resumed."),
-                translate("runs", "{count} runs were stopped and can then no longer be resumed."),
+                translate("runs", "One run was stopped, and can no longer be resumed afterwards."),
+                translate("runs", "{count} runs were stopped, and can no longer be resumed afterwards."),
             )
     text = text.format(name=titles[0], count=words.number(len(runs)), size=words.file_size(size))
     return SureDialog("slim", title, f"{text} {stays} {lost}", titles, title, parent)
@@ -126,11 +126,11 @@ def slim_dialog(runs: Sequence[RunFacts], titles: Sequence[str], size: int, pare
 def bin_dialog(runs: Sequence[RunFacts], titles: Sequence[str], parent: QWidget) -> SureDialog:
     """Return what asks whether runs go to the bin, and says how much room that makes."""
     text = translate(
-        "runs", "Move these {count} runs to the bin? Together they are {size}, their models among it."
+        "runs", "Move these {count} runs to the bin? Together they take {size}, including their models."
     )
     if len(runs) == 1:
-        text = translate("runs", "Move the run “{name}” to the bin? That is {size}, its model among it.")
+        text = translate("runs", "Move the run “{name}” to the bin? It takes {size}, including its model.")
     size = words.file_size(sum(facts.size for facts in runs))
     said = text.format(name=titles[0], count=words.number(len(runs)), size=size)
-    title, action = translate("runs", "Delete to the bin"), translate("runs", "Move to the bin")
+    title, action = translate("runs", "Move to the bin"), translate("runs", "Move to the bin")
     return SureDialog("bin", title, said, titles, action, parent)

@@ -107,7 +107,7 @@ class RunsModel(QAbstractTableModel):
     def _tip(self, row: RunRow, column: str) -> str:
         facts = row.facts
         if column == TICK:
-            return self.tr("Tick two to compare them, up to six to lay their curves over one another")
+            return self.tr("Tick two to compare them, or up to six to overlay their curves")
         if column in (PICTURE, SCORE, SPREAD) and row.reached is not None:
             return self.score_tip(row)
         if column == PICTURE:

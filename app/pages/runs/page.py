@@ -91,14 +91,15 @@ class RunsPage(StatedPage[RunsState]):
         self.export_button = button(self.tr("Export…"), icon="save", name="runs_export")
         self.repeat_button = button(self.tr("Repeat with more seeds…"), "primary", name="runs_repeat")
         self.repeat_button.setToolTip(
-            self.tr("Of the ticked lines, or the one with the keyboard, one after another in a queue")
+            self.tr("For the ticked lines, or the selected one, one after another in a queue")
         )
-        for action in (self.copy_button, self.export_button, self.repeat_button):
-            self.header.add_action(action)
+        self.header.add_action(self.repeat_button)
+        self.header.add_action(self.copy_button)
+        self.header.add_more(self.export_button)
         self.queue_strip = QueueStrip(self.session.queue)
         self.elsewhere = label("", "muted", wrap=True, name="runs_elsewhere")
         self.elsewhere.setToolTip(
-            self.tr("What a terminal begins waits for nobody. The command queue add puts it into the queue.")
+            self.tr("Runs that a terminal starts do not wait. The command queue add puts one into the queue.")
         )
         self.elsewhere.hide()
         self.banner = Banner(name="runs_banner")
@@ -116,15 +117,13 @@ class RunsPage(StatedPage[RunsState]):
         self.table_card = Card(self.tr("Runs"))
         self.table_card.add(self.table, 1)
         self.empty = EmptyState(
-            self.tr(
-                "No run yet. Whatever is trained, here or in a terminal, is listed here and can be compared."
-            ),
+            self.tr("No run yet. Every training, here or in a terminal, is listed here and can be compared."),
             self.tr("Train a model"),
         )
-        self.nothing = EmptyState(self.tr("No run is like that."), self.tr("Show all"))
+        self.nothing = EmptyState(self.tr("No run matches."), self.tr("Show all"))
         self.curves, self.better = CurvesCard(), BetterCard()
         self.hint = label(
-            self.tr("Tick two lines to see whether one is better; up to six are laid over one another."),
+            self.tr("Tick two lines to see whether one is better. Up to six are overlaid."),
             "muted",
         )
 
@@ -239,8 +238,8 @@ class RunsPage(StatedPage[RunsState]):
         if names:
             text = words.counted(
                 len(names),
-                self.tr("Also training, begun elsewhere: {names}. It waits for nobody, so both are slower."),
-                self.tr("Also training, begun elsewhere: {names}. They wait for nobody, so all are slower."),
+                self.tr("Also training, started elsewhere: {names}. It does not wait, so both are slower."),
+                self.tr("Also training, started elsewhere: {names}. They do not wait, so all are slower."),
             )
             shown = ", ".join(words.shorten(name, 40) for name in names[:MOST_NAMED])
             self.elsewhere.setText(text.format(names=shown + (" …" if names[MOST_NAMED:] else "")))
@@ -425,7 +424,7 @@ class RunsPage(StatedPage[RunsState]):
             texts, one_right = LabelledTexts(part=self.state.measure.split), Filter(DIFFER, (ONE,))
             self.session.show_page("evaluate", EvaluateState(model, texts, Listing((one_right,)), other))
         else:
-            self.refuse(RunError(marked("engine", "One of the two runs has left no model to be asked.")))
+            self.refuse(RunError(marked("engine", "One of the two runs left no model to ask.")))
 
     # what can be done
 
@@ -465,7 +464,7 @@ class RunsPage(StatedPage[RunsState]):
     def _show_export_menu(self) -> None:
         self._choose(ticked_first=True)
         menu = self.acting.export_menu(self.curves.plot)
-        menu.popup(self.export_button.mapToGlobal(QPoint(0, self.export_button.height() + 2)))
+        menu.popup(self.header.more.mapToGlobal(QPoint(0, self.header.more.height() + 2)))
 
     def _copy_command(self) -> None:
         if command := self.acting.command():

@@ -116,7 +116,7 @@ def move_to_bin(paths: Sequence[str]) -> int:
     for path in paths:
         if is_locked(Path(path) / LOCK):
             raise UserError(
-                marked("engine", "{path} is in training. Stop it before it is deleted; nothing was deleted."),
+                marked("engine", "{path} is in training. Stop it before deleting. Nothing was deleted."),
                 path=Path(path),
             )
     for number, path in enumerate(paths):

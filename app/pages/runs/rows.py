@@ -201,7 +201,7 @@ def ended_words(facts: RunFacts) -> str:
 def untested_words(facts: RunFacts) -> str:
     """Return that a run's test part was kept apart and never scored; "" of others."""
     if facts.rows.get("test", 0) and facts.score("test") is None and facts.state != "running":
-        return translate("runs", "its test part was never scored")
+        return translate("runs", "the test part was never scored")
     return ""
 
 

@@ -60,16 +60,20 @@ class SweepDialog(QDialog):
         self.kind = SegmentedButtons(
             "sweep_kind",
             [
-                (SEEDS, self.tr("More seeds"), self.tr("The same again, to tell chance from skill")),
-                (GRID, self.tr("Every combination"), self.tr("Of the values that are named")),
-                (RANDOM, self.tr("Random sample"), self.tr("Between two numbers, or of several values")),
+                (
+                    SEEDS,
+                    self.tr("More seeds"),
+                    self.tr("The same settings again, to separate chance from skill"),
+                ),
+                (GRID, self.tr("Every combination"), self.tr("Of the named values")),
+                (RANDOM, self.tr("Random sample"), self.tr("Between two numbers, or from several values")),
             ],
         )
         self.pages = QStackedWidget()
         self.pages.addWidget(self._seed_page())
         self.pages.addWidget(self._value_page())
         self.said = label("", wrap=True, name="sweep_said")
-        self.go = button(self.tr("Put into the queue"), "primary", name="sweep_go")
+        self.go = button(self.tr("Add to the queue"), "primary", name="sweep_go")
         cancel = button(self.tr("Cancel"))
         self.go.clicked.connect(self._send)
         cancel.clicked.connect(self.reject)
@@ -82,13 +86,13 @@ class SweepDialog(QDialog):
     def _seed_page(self) -> QWidget:
         page = QWidget()
         most = max(len(one.runs) for one in self._rows)
-        self.seeds = named(SpinBox(), "sweep_seeds", self.tr("Seeds in all"))
+        self.seeds = named(SpinBox(), "sweep_seeds", self.tr("Total seeds"))
         self.seeds.setRange(2, MOST_SEEDS)
         self.seeds.setValue(max(USUAL_SEEDS, most + 1))
         tidy_spin(self.seeds)
         self.seeds.setFixedWidth(88)
         self.seeds.valueChanged.connect(self._count)
-        caption = self.tr("Seeds in all, of each line") if len(self._rows) > 1 else self.tr("Seeds in all")
+        caption = self.tr("Total seeds of each line") if len(self._rows) > 1 else self.tr("Total seeds")
         said = label(self._names(), "muted", wrap=True)
         column(said, form_rows((caption, row(self.seeds, STRETCH))), STRETCH, parent=page)
         return page
@@ -121,7 +125,9 @@ class SweepDialog(QDialog):
         halving = QCheckBox(self.tr("Stop the worse two thirds early (successive halving)"))
         self.halving = named(halving, "sweep_halving")
         self.halving.setToolTip(
-            self.tr("All train a ninth of their steps, the best third of them a third, the best of those all")
+            self.tr(
+                "All train for a ninth of their steps, the best third for a third, the best of those for all"
+            )
         )
         self.halving.toggled.connect(self._count)
         foot = row(self.count, self.count_label, (self.halving, 1))
@@ -140,9 +146,9 @@ class SweepDialog(QDialog):
         for box, values in zip(self.names, self.values, strict=True):
             name = box.currentData()
             now = setting_words(name, self._rows[0].facts.settings.get(name)) if name else ""
-            example = self.tr("between commas; now {value}")
+            example = self.tr("separated by commas; now {value}")
             if kind == RANDOM:
-                example = self.tr("least, most; now {value}")
+                example = self.tr("minimum, maximum; now {value}")
             values.setPlaceholderText(example.format(value=now) if name else "")
             values.setEnabled(bool(name))
         try:
@@ -157,9 +163,9 @@ class SweepDialog(QDialog):
     def _said(self, found: Sequence[SweepRuns], count: int) -> str:
         if not count:
             if self.kind.current == SEEDS:
-                return self.tr("They have so many seeds already.")
-            return self.tr("Choose settings, and the values that they are to have.")
-        said = words.counted(count, self.tr("That makes one run"), self.tr("That makes {count} runs"))
+                return self.tr("They already have so many seeds.")
+            return self.tr("Choose settings, and their values.")
+        said = words.counted(count, self.tr("This gives one run"), self.tr("This gives {count} runs"))
         low = high = 0.0  # seconds, as long as the quickest and the slowest of the runs that are known
         for one, line in zip(found, self._rows, strict=False):
             known = [facts.seconds for facts in line.runs if facts.seconds] or [0.0]
@@ -167,8 +173,8 @@ class SweepDialog(QDialog):
             high += len(one.configs) * max(known)
         parts = [said]
         if high and not (found and found[0].halving):
-            parts.append(self.tr("of {time} together").format(time=words.duration_range(low, high)))
-        text = self.tr("{runs}. They are made one after another, also when the window is closed.")
+            parts.append(self.tr("of {time} in total").format(time=words.duration_range(low, high)))
+        text = self.tr("{runs}. They run one after another, even when the window is closed.")
         return text.format(runs=" ".join(parts))
 
     def _choices(self) -> dict[str, list[str]]:

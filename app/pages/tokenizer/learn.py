@@ -134,8 +134,8 @@ class LearnDialog(QDialog):
     def _lay_out(self) -> None:
         self.setMinimumWidth(460)
         said = self.tr(
-            "The commonest pair of pieces in the text becomes a piece, again and again. The same "
-            "text always gives the same vocabulary."
+            "The most frequent pair of pieces in the text becomes a piece, again and again. "
+            "The same text always gives the same vocabulary."
         )
         fields = form_rows(
             (self.tr("Text"), row((self.files_label, 1), self.files_button)),

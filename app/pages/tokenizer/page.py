@@ -12,11 +12,12 @@ from app.look.layout import stacked
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
+from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.state import TokenizerState
 from app.pages.tokenizer.table import TableTokensView
 from app.pages.tokenizer.text import TextView
-from app.pages.tokenizer.vocabulary import VocabularyBar
+from app.pages.tokenizer.vocabulary import VocabularyBar, name_of_vocabulary
 from app.plots.figure import Figure
 from app.session import Session
 from engine.errors import UserError, marked
@@ -49,6 +50,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
             self.body.addWidget(widget, stretch)
         self._add_actions()
         self.bar.changed.connect(self._vocabulary_changed)
+        self.bar.changed.connect(self.in_bar_changed)
         self.bar.refused.connect(self.refuse)
         self.text_view.refused.connect(self.refuse)
         self.text_view.answered.connect(self.banner.hide)
@@ -66,7 +68,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
         self.header.add_action(self.view_choice)
         self.learn_button = button(self.tr("Train a vocabulary…"), name="tokenizer_learn", call=self._learn)
-        self.learn_button.setToolTip(self.tr("Make a vocab.txt of your own from a text"))
+        self.learn_button.setToolTip(self.tr("Make your own vocab.txt from a text"))
         self.copy_button = named(CopyCommandButton(), "copy_tokenizer_command")
         self.copy_button.clicked.connect(self.copy_command)
         self.header.add_action(self.copy_button)
@@ -78,13 +80,14 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.banner.hide()
         self.view_choice.set_current(VIEWS[view])
         self.views.setCurrentIndex(view)
+        self.in_bar_changed.emit()
         self._offer_command()
 
     def _offer_command(self) -> None:
         """Let the line be copied where a command does what is on screen."""
         found, said = self.text_view.found, ""
         if self.views.currentWidget() is self.table_view:
-            lacking = self.tr("No command measures a whole table. Turn to “This text” to copy one.")
+            lacking = self.tr("No command measures a whole table. Switch to “This text” to copy one.")
         elif found is None:
             lacking = self.tr("Type a text first.")
         elif len((found.asked.text + (found.asked.text_pair or "")).encode()) > LONGEST_COMMAND:
@@ -143,9 +146,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
     def state(self) -> TokenizerState:
         if self.views.currentWidget() is self.table_view:
             raise UserError(
-                marked(
-                    "engine", "What is shown is of a table, which a scene does not hold. Turn to “This text”."
-                )
+                marked("engine", "A table is shown, which a scene cannot hold. Switch to “This text”.")
             )
         first, second, inspector, view = (
             self.bar.first,
@@ -165,6 +166,17 @@ class TokenizerPage(KeptPage[TokenizerState]):
             most=view.max_length.value(),
             truncation=view.truncation.currentData(),
             padding=view.padding.currentData(),
+        )
+
+    @property
+    def in_bar(self) -> InBar:
+        first, second = self.bar.first, self.bar.second
+        table = self.session.data.table if self.views.currentWidget() is self.table_view else None
+        is_in_hand = first is None or first.path == self.session.inspector.folder
+        return InBar(
+            model="" if is_in_hand or first is None else name_of_vocabulary(first.path),
+            other="" if second is None else name_of_vocabulary(second.path),
+            data=None if table is None else table.path.name,
         )
 
     def open_state(self, state: TokenizerState) -> None:

@@ -133,7 +133,7 @@ def measure(
     """Return what each vocabulary makes of a table. Raises: ConfigError, DataError."""
     if not roles.text:
         raise ConfigError(
-            marked("engine", "No column of the table is its text. Choose one on the Data page."), field="text"
+            marked("engine", "No column of the table is the text. Choose one on the Data page."), field="text"
         )
     found: list[TableTokens] = []
     for vocabulary in vocabularies:

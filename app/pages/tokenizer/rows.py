@@ -75,13 +75,13 @@ class TokenRows(RowsModel):
             return TableColumn(head, value, help=said, told=lambda row: _long(str(value(row))), **more)
 
         number = partial(column, side=RIGHT)
-        goes_on = self.tr("## before a piece: it continues the word before it")
-        place = self.tr("position_ids: the place in what the model reads")
-        span = self.tr("From which to which character of the text, counted from 0")
+        goes_on = self.tr("## before a piece: it continues the word")
+        place = self.tr("position_ids: the position in the model input")
+        span = self.tr("The first and last character in the text, counted from 0")
         return (
             number(self.tr("Position"), self._position, place),
             column(self.tr("Piece"), of("piece"), goes_on),
-            number(self.tr("ID"), of("id"), self.tr("input_ids: the place in the vocabulary")),
+            number(self.tr("ID"), of("id"), self.tr("input_ids: the number in the vocabulary")),
             number(self.tr("Segment"), of("segment"), self.tr("token_type_ids: 0 for A, 1 for B")),
             number(self.tr("Mask"), of("mask"), self.tr("attention_mask: 1 is read, 0 is padding")),
             column(self.tr("Characters"), _span, span),

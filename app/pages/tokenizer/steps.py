@@ -100,7 +100,7 @@ class StepCard(Card):
         self._found: Tokenization | None = None
         self.texts = tuple(label("", wrap=True) for _ in STEPS)
         self.changes = LinesModel((self.tr("From"), self.tr("To"), self.tr("Why")), parent=self)
-        self.split = LinesModel((self.tr("Word"), self.tr("What it is")), parent=self)
+        self.split = LinesModel((self.tr("Word"), self.tr("Kind")), parent=self)
         self.changes_view = RowsView("tokenizer_changes", self.tr("What cleaning changed"))
         self.changes_view.show_model(self.changes, (80, 56))
         self.split_view = RowsView("tokenizer_words", self.tr("Words of the basic split"))
@@ -127,7 +127,7 @@ class StepCard(Card):
             "link",
             name="tokenizer_to_anatomy",
             tool_tip=self.tr(
-                "What the model makes of this row first, number by number, on the page Step by step"
+                "What the model does with this row first, number by number, on the page Step by step"
             ),
         )
         self.anatomy_link.clicked.connect(self.anatomy_wanted)
@@ -142,7 +142,7 @@ class StepCard(Card):
             (
                 self.tr("1  The text is cleaned"), self.tr("2  It is split into words"),
                 self.tr("3  Words become pieces"), self.tr("4  Special tokens are added"),
-                self.tr("5  What the model is given"),
+                self.tr("5  The model input"),
             )[step]
         )  # fmt: skip
         self._save.setVisible(key == MATCH)

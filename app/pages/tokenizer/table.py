@@ -18,7 +18,7 @@ from app import words
 from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row, stacked
-from app.look.widgets import GAP, Card, EmptyState, button, named, tidy_spin
+from app.look.widgets import GAP, Card, EmptyState, button, keep_private, named, tidy_spin
 from app.pages.tokenizer.requests import measure
 from app.pages.tokenizer.rows import LinesModel, RowsView
 from app.pages.tokenizer.vocabulary import VocabularyBar
@@ -53,7 +53,7 @@ class TableTokensView(QWidget):
         self.stop_button = button(self.tr("Stop"), name="tokenizer_stop", call=self.stop)
         self.again_button = button(self.tr("Measure"), name="tokenizer_measure", call=self.measure_again)
         most = SpinBox(minimum=3, maximum=4096, value=session.model.max_length)
-        said = self.tr("The pieces that are read of a row at most, as in training; [CLS] and [SEP] included")
+        said = self.tr("How many pieces of a row are read at most, as in training, including [CLS] and [SEP]")
         self.max_length = named(most, "tokenizer_table_length", self.tr("Max length"), tool_tip=said)
         histogram = HistogramPlot(self.tr("Lengths of the rows"), x_label=self.tr("pieces"))
         self.histogram = named(histogram, "tokenizer_lengths")
@@ -138,9 +138,9 @@ class TableTokensView(QWidget):
         has_text = table is not None and roles is not None and bool(roles.text)
         self._stack.setCurrentIndex(1 if has_text else 0)
         self.empty.set_text(
-            self.tr("No table is open. Open one to see what this vocabulary makes of all its rows.")
+            self.tr("No table is open. Open one to see how this vocabulary splits all its rows.")
             if table is None
-            else self.tr("No column of the table is its text. Choose one on the Data page.")
+            else self.tr("No column of the table is the text. Choose one on the Data page.")
         )
         busy = self._measuring.is_asking
         for widget, is_shown in (
@@ -166,12 +166,12 @@ class TableTokensView(QWidget):
             (self.tr("Rows"), "", lambda one: number(len(one.lengths))),
             (
                 self.tr("Pieces per word"),
-                self.tr("1 if every word is in the vocabulary; punctuation excluded, [UNK] is one piece"),
+                self.tr("1 if every word is in the vocabulary. Without punctuation; [UNK] is one piece"),
                 lambda one: words.decimal(one.fertility, 2),
             ),
             (
                 self.tr("Words that are one piece"),
-                self.tr("Share of the words that the vocabulary has as a whole; punctuation excluded"),
+                self.tr("Share of words that are whole in the vocabulary, without punctuation"),
                 lambda one: share(one.whole_share),
             ),
             (
@@ -180,7 +180,7 @@ class TableTokensView(QWidget):
                 lambda one: _small_share(one.unknown_share, one.num_unknown),
             ),
             (self.tr("Rows with [UNK]"), "", lambda one: number(int((one.unknown > 0).sum()))),
-            (self.tr("Half of the rows: up to"), self.tr("Pieces, [CLS] and [SEP] included"), at(0.5)),
+            (self.tr("Half of the rows: up to"), self.tr("Pieces, including [CLS] and [SEP]"), at(0.5)),
             (self.tr("90 % of them: up to"), "", at(0.9)),
             (self.tr("99 % of them: up to"), "", at(0.99)),
             (self.tr("The longest row"), "", at(1.0)),
@@ -283,6 +283,8 @@ class TableTokensView(QWidget):
             Card(self.tr("Lengths of the rows")),
         )
         self.cut_card, self.unknown_card = Card(self.tr("Truncated rows")), Card(self.tr("Unknown words"))
+        for card in (self.cut_card, self.unknown_card):
+            keep_private(card)
         self._fill_cards()
         inner = QWidget()
         head = row((self.name, 1), self.progress, self.stop_button, self.again_button, gap=10)

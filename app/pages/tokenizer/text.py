@@ -60,7 +60,7 @@ class TextView(QWidget):
         self.rows = TokenRows(self)
         self.rows_view = RowsView("tokenizer_rows", self.tr("Input"))
         most = SpinBox(minimum=3, maximum=LONGEST, value=512)
-        said = self.tr("The most rows there may be, [CLS] and [SEP] included")
+        said = self.tr("The maximum number of rows, including [CLS] and [SEP]")
         self.max_length = named(most, "tokenizer_max_length", self.tr("Max length"), tool_tip=said)
         self.truncation, self.padding = ElidedBox(), ElidedBox()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -263,7 +263,7 @@ class TextView(QWidget):
         tidy_spin(self.max_length, 64)
         for value in TRUNCATIONS:
             self.truncation.addItem(words.choice_word("truncation", value), value)
-        paddings = (self.tr("No padding"), self.tr("Pad to 8, 16…"), self.tr("Pad to the most"))
+        paddings = (self.tr("No padding"), self.tr("Pad to 8, 16…"), self.tr("Pad to the maximum"))
         for text, value in zip(paddings, PADDINGS, strict=True):
             self.padding.addItem(text, value)
         for box, name, said, tooltip in (
@@ -273,7 +273,12 @@ class TextView(QWidget):
                 self.tr("Truncation"),
                 self.tr("What is truncated when a text is too long"),
             ),
-            (self.padding, "padding", self.tr("Padding"), self.tr("[PAD] rows that make all texts as long")),
+            (
+                self.padding,
+                "padding",
+                self.tr("Padding"),
+                self.tr("[PAD] rows that make all texts the same length"),
+            ),
         ):
             named(box, f"tokenizer_{name}", said, tool_tip=tooltip)
             box.setMinimumWidth(92)

@@ -103,24 +103,24 @@ def clean_words(found: Tokenization) -> str:
     """Return what cleaning is, with this vocabulary."""
     said = [
         words.translate(
-            "tokenizer_words", "Characters that cannot be seen are removed, every blank becomes a space."
+            "tokenizer_words", "Invisible characters are removed, and every blank becomes a space."
         )
     ]
     wordpiece = found.asked.first.wordpiece
     if wordpiece.lowercase:
         said.append(
             words.translate(
-                "tokenizer_words", "This vocabulary knows lower case only, so capitals and accents go."
+                "tokenizer_words", "This vocabulary has only lower case, so capitals and accents are removed."
             )
         )
     else:
         said.append(
-            words.translate("tokenizer_words", "This vocabulary knows capitals and accents, so they stay.")
+            words.translate("tokenizer_words", "This vocabulary has capitals and accents, so they stay.")
         )
     if wordpiece.chinese_chars:
-        said.append(words.translate("tokenizer_words", "Chinese characters stand alone."))
+        said.append(words.translate("tokenizer_words", "Chinese characters are split one by one."))
     if not any(trace.changes for trace in found.traces):
-        said.append(words.translate("tokenizer_words", "Here nothing had to change."))
+        said.append(words.translate("tokenizer_words", "Nothing had to change here."))
     return " ".join(said)
 
 
@@ -128,8 +128,8 @@ def split_words(found: Tokenization) -> str:
     """Return what the basic split is."""
     return words.translate(
         "tokenizer_words",
-        "The cleaned text is split at spaces, and every punctuation mark becomes a word of its "
-        "own. Each word is then split into pieces by itself.",
+        "The cleaned text is split at spaces, and every punctuation mark becomes a "
+        "separate word. Each word is then split into pieces on its own.",
     )
 
 
@@ -144,8 +144,8 @@ def match_words(word: TracedWord | None) -> str:
         case "pieces":
             said = words.translate(
                 "tokenizer_words",
-                "“{word}” is not in the vocabulary as a whole. The longest beginning that is there is "
-                "{first}; the rest is looked for in the same way, with ## before it.",
+                "“{word}” is not in the vocabulary as a whole. Its longest beginning there is "
+                "{first}. The rest is looked up in the same way, with ## before it.",
             )
         case "unknown":
             return _unknown_words(word, name)
@@ -161,7 +161,7 @@ def match_words(word: TracedWord | None) -> str:
             )
         case _:
             said = words.translate(
-                "tokenizer_words", "“{word}”: the steps of this word are not known; its pieces are right."
+                "tokenizer_words", "“{word}”: the steps of this word are not known, but its pieces are right."
             )
     first = _isolated(word.matches[0].tried[-1]) if word.matches else ""
     if is_right_to_left([word.text]):
@@ -184,8 +184,8 @@ def _unknown_words(word: TracedWord, name: str) -> str:
         ).format(word=name)
     return words.translate(
         "tokenizer_words",
-        "The vocabulary has no piece {missing}, so “{word}” cannot be spelled to its end. A word is spelled "
-        "whole or not at all: all of it becomes [UNK].",
+        "The vocabulary has no piece {missing}, so “{word}” cannot be spelled to its "
+        "end. A word is spelled whole or not at all, so all of it becomes [UNK].",
     ).format(word=name, missing=missing)
 
 
@@ -195,8 +195,8 @@ def frame_words(found: Tokenization) -> str:
     said = [
         words.translate(
             "tokenizer_words",
-            "[CLS] (id {cls}) stands before the text. What the model makes of it stands for the whole text: "
-            "a classifier reads its answer there.",
+            "[CLS] (id {cls}) begins the text. Its vector represents the whole text, and a "
+            "classifier reads its answer there.",
         ).format(cls=wordpiece.cls_id),
         words.translate(
             "tokenizer_words",
@@ -210,7 +210,9 @@ def frame_words(found: Tokenization) -> str:
             )
         )
     else:
-        said.append(words.translate("tokenizer_words", "Segment ID: 0 everywhere, for there is no text B."))
+        said.append(
+            words.translate("tokenizer_words", "Segment ID: 0 everywhere, because there is no text B.")
+        )
     return "\n\n".join(said)
 
 
@@ -218,7 +220,7 @@ def rows_words(found: Tokenization) -> str:
     """Return what the columns of the rows say, and what was cut or filled up."""
     said = [
         words.translate(
-            "tokenizer_words", "Position: 0, 1, 2 and so on; the model learned a vector for each."
+            "tokenizer_words", "Position: 0, 1, 2 and so on. The model learned a vector for each."
         ),
         words.translate("tokenizer_words", "Attention mask: 1 for what is read, 0 for padding."),
     ]
@@ -240,7 +242,7 @@ def rows_words(found: Tokenization) -> str:
         said.append(
             words.translate(
                 "tokenizer_words",
-                "{count} rows of [PAD] fill up, so that texts of unlike length fit one table.",
+                "{count} rows of [PAD] are added, so that texts of different lengths fit one table.",
             ).format(count=words.number(found.num_padding))
         )
     return "\n\n".join(said)

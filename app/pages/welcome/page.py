@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QWidget
 from app import shipped, words
 from app.look.labels import PART, ElidedLabel, WholeLabel, label, tip
 from app.look.layout import column, row
-from app.look.widgets import GAP, Card, Page, ScrollView, button, set_role
+from app.look.page import Page
+from app.look.widgets import GAP, Card, ScrollView, button, set_role
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside import sample_menu
 from app.pages.run.state import RunPageState

@@ -105,14 +105,14 @@ def foreseeing(
     subject.require("masked_words")
     found: list[list[PieceScore]] = []
     for start in range(0, len(encodings), TEXTS_AT_ONCE):
-        yield Progress(stage=marked("engine", "Hiding each word"), done=start, total=len(encodings))
+        yield Progress(stage=marked("engine", "Masking each word"), done=start, total=len(encodings))
         asked = [_turns(subject, one, within_words) for one in encodings[start : start + TEXTS_AT_ONCE]]
         rows = [row for turns in asked for row, _ in turns]
         ids = [[(number,)] for turns in asked for _, number in turns]
         steps = score_rows(subject, rows, ids, on=on)
         scores = iter((yield from beats(steps)))
         found += [[next(scores)[0][0] for _ in turns] for turns in asked]
-    yield Progress(stage=marked("engine", "Hiding each word"), done=len(encodings), total=len(encodings))
+    yield Progress(stage=marked("engine", "Masking each word"), done=len(encodings), total=len(encodings))
     return found
 
 

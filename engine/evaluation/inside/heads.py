@@ -80,15 +80,15 @@ def what_is_asked(subject: LoadedModel, texts: Sequence[EncodedText], *, with_la
     """
     if subject.labels:
         if with_labels and any(text.label is None for text in texts):
-            template = marked("engine", "To score the answers, say which column holds the labels.")
+            template = marked("engine", "To score the answers, choose the column of the labels.")
             raise UserError(template)
         return "labels"
     if subject.has_masked_words:
         return "masked_words"
     template = marked(
         "engine",
-        "The model {name} has neither labels nor a head that guesses hidden words, so there is nothing that "
-        "its heads could be measured by. Choose another model.",
+        "The model {name} has neither labels nor a masked-word head, so the effect of "
+        "its heads cannot be measured. Choose another model.",
     )
     raise ModelError(template, name=subject.name)
 

@@ -64,7 +64,7 @@ def minimal_pairs(
     subject.require("masked_words")
     columns = [table.column(first), table.column(second)]
     if columns[0] == columns[1]:
-        raise DataError(marked("engine", "A sentence has to be compared with another. Choose two columns."))
+        raise DataError(marked("engine", "A sentence is compared with another. Choose two columns."))
     cells = [table.frame[name].tolist() for name in columns]
     left_out: dict[int, Sentence] = {}
     rows = []
@@ -91,9 +91,7 @@ def _problem(
             template = marked("engine", "Line {line} has no text in column {column}.")
             return Sentence(template, {"line": line, "column": column})
         if len(encoding.input_ids) > subject.max_length:
-            template = marked(
-                "engine", "Line {line} is too long in column {column}: it cannot be read whole."
-            )
+            template = marked("engine", "Line {line} is too long in column {column} to be read whole.")
             return Sentence(template, {"line": line, "column": column})
     if texts[0] == texts[1]:
         return Sentence(marked("engine", "Line {line} has the same sentence twice."), {"line": line})

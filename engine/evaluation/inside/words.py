@@ -87,7 +87,7 @@ def resting_words(
     yield Progress(stage=marked("engine", "Attributing"), done=len(texts), total=len(texts))
     common = [_share(name, given) for name, given in shares.items() if len(given) >= fewest]
     if not common:
-        template = marked("engine", "No word stands in {fewest} texts or more. Take more texts.")
+        template = marked("engine", "No word occurs in {fewest} texts or more. Use more texts.")
         raise UserError(template, fewest=fewest)
     common.sort(key=lambda one: -one.mean)
     return RestingWordRows(label, tuple(common), len(texts), len(shares), float(np.mean(residuals)))

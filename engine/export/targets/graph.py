@@ -22,12 +22,12 @@ class GraphFolder(ExportTarget):
     flag = TargetFlag(
         "onnx",
         "DIR",
-        "one graph for any batch and length, checked in onnxruntime, and a program that answers by it",
+        "one graph for any batch and length, checked in onnxruntime, and a program that uses it",
     )
     more = (
-        TargetFlag("int8", "", "also in 8-bit numbers, much smaller; what that costs is measured and told"),
-        TargetFlag("keep", "", "and they are kept; else that is asked, where there is somebody to ask"),
-        TargetFlag("data", "FILE", "measured on this labelled file, not on what the run kept for validation"),
+        TargetFlag("int8", "", "also in 8-bit numbers, much smaller; the cost is measured and shown"),
+        TargetFlag("keep", "", "keep the 8-bit numbers without asking"),
+        TargetFlag("data", "FILE", "measured on this labelled file instead of the run's validation rows"),
     )
 
     with_int8: bool = False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class OneFile(ExportTarget):
     """A zip. data: whose texts its graph is tried on."""
 
-    flag = TargetFlag("zip", "FILE", "all of it in one file")
+    flag = TargetFlag("zip", "FILE", "everything in one file")
 
     data: DataConfig | None = field(default=None, compare=False)
 

@@ -24,9 +24,9 @@ class SentenceFolder(ExportTarget):
         TargetFlag(
             "pooling",
             "KIND",
-            "mean, cls or max: how pieces become one vector; else as the model says, or mean",
+            "mean, cls or max: how pieces become one vector; default: as the model says, or mean",
         ),
-        TargetFlag("normalize", "", "each vector is set to length 1"),
+        TargetFlag("normalize", "", "scale each vector to length 1"),
     )
 
     pooling: str = ""

@@ -48,6 +48,7 @@ class Claims(FamilyQuestion["list[Claim]"]):
             return report
         if not found:
             raise UserError(NO_BERT)
+        judge(report)  # which words those of an older report as they are said now
         said = {one.claim for one in found}
         report["claims"] = [
             *(one for one in report["claims"] if one["claim"] not in said),

@@ -19,7 +19,7 @@ Written = Mapping[str, str]
 class GoOn(FamilyQuestion[Written]):
     """The beginning of a text. count: words at most. temperature: 0 for the likeliest word each time."""
 
-    option = Option("go_on", "write on after TEXT, as many words at most", type=int, metavar="WORDS")
+    option = Option("go_on", "continue TEXT by at most this many words", type=int, metavar="WORDS")
     head = ("writes",)
 
     text: str

@@ -34,7 +34,7 @@ class WordSenses(FamilyQuestion[SensesAnswer]):
     bert: the folder of a BERT that answers in the place of the family's.
     """
 
-    option = Option("senses", "a word in several TEXTs: does its vector change?", metavar="WORD")
+    option = Option("senses", "a word in several TEXTs, to see whether its vector changes", metavar="WORD")
     head = ("similarity of its vectors, layer by layer",)
 
     word: str

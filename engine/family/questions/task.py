@@ -100,5 +100,5 @@ def labelled(path: Path, text: str | None, label: str | None) -> tuple[Table, Ro
     guessed = guess_roles(table)
     roles = Roles(text or guessed.text, "", label or guessed.label)
     if not roles.label:
-        raise UserError(marked("engine", "Name the column of the labels by --label."))
+        raise UserError(marked("engine", "Name the column of the labels with --label."))
     return table, roles

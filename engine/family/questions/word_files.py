@@ -95,7 +95,7 @@ class _OneFile(FamilyQuestion[Reached]):
 class Analogies(_OneFile):
     """A file of analogies."""
 
-    option = Option("analogies", "a b c d, a line each", type=Path, metavar="FILE")
+    option = Option("analogies", "a b c d, one per line", type=Path, metavar="FILE")
     head = ("analogies right", "asked", "skipped")
 
     def found(self, family: Family) -> Reached:
@@ -109,7 +109,7 @@ class Analogies(_OneFile):
 class Similarity(_OneFile):
     """A file of pairs of words with the likeness that people gave."""
 
-    option = Option("similarity", "word, word, similarity, a line each", type=Path, metavar="FILE")
+    option = Option("similarity", "word, word, similarity, one per line", type=Path, metavar="FILE")
     head = ("rank correlation with people", "pairs", "skipped")
 
     def found(self, family: Family) -> Reached:

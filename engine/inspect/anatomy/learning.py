@@ -131,7 +131,7 @@ def _target(subject: LoadedModel, answer: str) -> int:
     if len(ids) > 1:
         pieces = " ".join(subject.wordpiece.tokens[number] for number in ids)
         template = marked(
-            "engine", "{word} is {count} pieces ({pieces}), and a [MASK] hides one. Name one piece."
+            "engine", "{word} is {count} pieces ({pieces}), but a [MASK] hides one. Name one piece."
         )
         raise UserError(template, word=answer.strip()[:80], count=len(ids), pieces=pieces)
     return ids[0]
@@ -140,18 +140,18 @@ def _target(subject: LoadedModel, answer: str) -> int:
 def _place(subject: LoadedModel, ids: list[int], place: int) -> int:
     hidden = [number for number, piece in enumerate(ids) if piece == subject.wordpiece.mask_id]
     if not hidden:
-        raise UserError(
-            marked("engine", "Nothing is hidden in this text. Write [MASK] in the place of a word.")
-        )
+        raise UserError(marked("engine", "Nothing is masked in this text. Write [MASK] in place of a word."))
     if place >= 0 and place not in hidden:
-        raise UserError(marked("engine", "Token {place} is no [MASK]."), place=place)
+        raise UserError(marked("engine", "Token {place} is not a [MASK]."), place=place)
     return place if place >= 0 else hidden[0]
 
 
 def _matrix(weights: Weights, name: str, row: int, column: int) -> Tensor:
     matrix = weights.get(name)
     if matrix is None or matrix.ndim != 2 or not _can_learn(name):
-        raise UserError(marked("engine", "{name} is no matrix that can be followed here."), name=name[:120])
+        raise UserError(
+            marked("engine", "{name} is not a matrix that can be followed here."), name=name[:120]
+        )
     if not (0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[1]):
         template = marked("engine", "{name} has rows 0 to {rows} and columns 0 to {columns}.")
         raise UserError(template, name=name, rows=matrix.shape[0] - 1, columns=matrix.shape[1] - 1)

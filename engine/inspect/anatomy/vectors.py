@@ -398,8 +398,9 @@ def check_memory(config: BertConfig, length: int, num_places: int) -> None:
     if free is not None and 4 * floats > _SHARE_OF_FREE * free:
         template = marked(
             "engine",
-            "Every number of {length} WordPieces in this model takes {needed} GB of memory; {free} GB is "
-            "free. Shorten the text, choose a smaller model, or close other programs.",
+            "Every number of {length} WordPieces in this model takes {needed} GB of memory, "
+            "and {free} GB are free. Shorten the text, choose a smaller model, or close "
+            "other programs.",
         )
         raise UserError(
             template, length=length, needed=f"{4 * floats / 2**30:.2f}", free=f"{free / 2**30:.2f}"

@@ -60,7 +60,9 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "entropy",
             marked("engine", "Spread"),
-            marked("engine", "Entropy of where it looks: 0 for one token alone; more, the more evenly."),
+            marked(
+                "engine", "Entropy of where it looks: 0 for one token alone, higher when spread more evenly."
+            ),
             marked("engine", "bits"),
         ),
         Measure(
@@ -72,37 +74,35 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "previous",
             marked("engine", "Previous token"),
-            marked("engine", "The share that goes to the token before."),
+            marked("engine", "The share on the token before."),
         ),
         Measure(
             "next",
             marked("engine", "Next token"),
-            marked("engine", "The share that goes to the token after."),
+            marked("engine", "The share on the token after."),
         ),
-        Measure(
-            "self", marked("engine", "Itself"), marked("engine", "The share that stays on the token itself.")
-        ),
+        Measure("self", marked("engine", "Itself"), marked("engine", "The share on the token itself.")),
         Measure(
             "same",
             marked("engine", "Same word"),
-            marked("engine", "The share that goes to the same word elsewhere in the text."),
+            marked("engine", "The share on the same word elsewhere in the text."),
         ),
-        Measure("cls", "[CLS]", marked("engine", "The share that goes to [CLS].")),
+        Measure("cls", "[CLS]", marked("engine", "The share on [CLS].")),
         Measure(
             "sep",
             "[SEP]",
-            marked("engine", "The share that goes to [SEP], where heads look that find nothing to do."),
+            marked("engine", "The share on [SEP], where heads look that find nothing to do."),
         ),
         Measure(
-            "a_to_b", marked("engine", "A to B"), marked("engine", "Of A's words: the share on B's words.")
+            "a_to_b", marked("engine", "A to B"), marked("engine", "For words of A: the share on words of B.")
         ),
         Measure(
-            "b_to_a", marked("engine", "B to A"), marked("engine", "Of B's words: the share on A's words.")
+            "b_to_a", marked("engine", "B to A"), marked("engine", "For words of B: the share on words of A.")
         ),
         Measure(
             "across",
             marked("engine", "Between A and B"),
-            marked("engine", "Of all words: the share on the words of the other text."),
+            marked("engine", "For all words: the share on words of the other text."),
         ),
     )
 }

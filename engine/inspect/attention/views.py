@@ -131,7 +131,7 @@ class _Plan:
         items = _words(seen) if wanted.unit == "words" else _pieces(seen)
         if "b" in wanted.block and not any(item.segment for item in items):
             raise UserError(
-                marked("engine", "There is no second text, so there is nothing from or to B. Add one.")
+                marked("engine", "There is no second text, so nothing goes from or to B. Add one.")
             )
         kept = np.array([wanted.specials == "show" or not item.is_special for item in items])
         segments = np.array([item.segment for item in items])
@@ -139,7 +139,7 @@ class _Plan:
         rows = np.flatnonzero(kept if from_ is None else kept & (segments == from_))
         columns = np.flatnonzero(kept if to is None else kept & (segments == to))
         if not len(rows) or not len(columns):
-            raise UserError(marked("engine", "Without [CLS] and [SEP] nothing is left to be shown."))
+            raise UserError(marked("engine", "Without [CLS] and [SEP] there is nothing to show."))
         self.rows = [items[number] for number in rows]
         self.columns = [items[number] for number in columns]
         counts = np.array([len(item.places) for item in items])
@@ -392,9 +392,9 @@ def line_up(ours: Sequence[tuple[int, str]], theirs: Sequence[tuple[int, str]]) 
         raise UserError(
             marked(
                 "engine",
-                "The two texts have too little in common to be compared cell by cell: of {count} tokens, "
-                "{common} can be lined up. Compare texts that differ in a few words, or whole words instead "
-                "of pieces.",
+                "The two texts have too little in common for a comparison by cell: of {count} "
+                "tokens, {common} can be aligned. Compare texts that differ in a few words, or "
+                "whole words instead of pieces.",
             ),
             count=longer,
             common=len(pairs[0]),

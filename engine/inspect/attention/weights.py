@@ -148,8 +148,9 @@ def check_memory(config: BertConfig, num_tokens: int, *, copies: int = 1) -> Non
     raise UserError(
         marked(
             "engine",
-            "The attention of {layers} × {heads} heads over {length} WordPieces takes {needed} GB of memory; "
-            "{free} GB is free. Shorten the text, choose a smaller model, or close other programs.",
+            "The attention of {layers} × {heads} heads over {length} WordPieces takes "
+            "{needed} GB of memory, and {free} GB are free. Shorten the text, choose a "
+            "smaller model, or close other programs.",
         ),
         layers=config.num_hidden_layers,
         heads=config.num_attention_heads,

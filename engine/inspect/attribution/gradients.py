@@ -227,7 +227,7 @@ def _check(method: str, baseline: str, measure: str) -> None:
     """Refuse a name that is none. Raises: UserError."""
     for name, choices in ((method, METHODS), (baseline, BASELINES), (measure, MEASURES)):
         if name not in choices:
-            template = marked("engine", "There is no {name!r} here; it can be one of: {choices}.")
+            template = marked("engine", "{name!r} is not known here; it can be one of: {choices}.")
             raise UserError(template, name=name, choices=list(choices))
 
 

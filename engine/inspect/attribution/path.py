@@ -54,7 +54,7 @@ class Path:
         stays = {wordpiece.cls_id, wordpiece.sep_id, wordpiece.pad_id, wordpiece.mask_id}
         varies = torch.tensor([number not in stays for number in asked.input_ids], device=device)  # (T,)
         if not varies.any():
-            raise UserError(marked("engine", "The text holds nothing but special tokens. Add some words."))
+            raise UserError(marked("engine", "The text holds only special tokens. Add some words."))
         self.at_once = _num_at_once(subject, self.num_tokens)
         table = subject.bert.embeddings.word.weight.detach()
         self._text = table[torch.tensor(asked.input_ids, device=device)]  # (T, D)

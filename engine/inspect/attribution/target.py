@@ -83,7 +83,7 @@ class TargetOnText:
         if target.question == NEXT_SENTENCE:
             return Sentence(marked("engine", "{answer}"), values)
         if self.word is not None:
-            return Sentence(marked("engine", "the hidden word “{answer}”"), values)
+            return Sentence(marked("engine", "the masked word “{answer}”"), values)
         return Sentence(marked("engine", "“{answer}” at [MASK]"), values)
 
 
@@ -103,12 +103,12 @@ def settle(subject: LoadedModel, encoding: Encoding, words: Sequence[Word], targ
         for place in places:
             ids[place] = subject.wordpiece.mask_id
     if target.question == NEXT_SENTENCE and 1 not in encoding.token_type_ids:
-        raise UserError(marked("engine", "Whether B follows A needs two texts. Type the second one."))
+        raise UserError(marked("engine", "Whether B follows A takes two texts. Type the second one."))
     asked = TargetOnText(target, tuple(ids), tuple(encoding.token_type_ids), places, (), (), word)
     answers = _numbers(subject, asked, target.answer) or _own(subject, asked, encoding)
     against = _numbers(subject, asked, target.against)
     if answers == against:
-        raise UserError(marked("engine", "An answer cannot be set against itself. Choose another one."))
+        raise UserError(marked("engine", "An answer cannot be compared with itself. Choose another one."))
     named = replace(
         target,
         answer=_name(subject, target, answers),
@@ -175,7 +175,7 @@ def _masked(
     if place is None:
         if mask_id not in encoding.input_ids:
             template = marked(
-                "engine", "The text has no [MASK]. Write [MASK] where a word is to be guessed, or hide one."
+                "engine", "The text has no [MASK]. Write [MASK] in place of a word, or mask one."
             )
             raise UserError(template)
         return (encoding.input_ids.index(mask_id),), None
@@ -184,7 +184,7 @@ def _masked(
     for word in words:
         if place in word.pieces:
             return word.pieces, word
-    raise UserError(marked("engine", "Token {place} is no word of the text. Choose another."), place=place)
+    raise UserError(marked("engine", "Token {place} is not a word of the text. Choose another."), place=place)
 
 
 def _numbers(subject: LoadedModel, asked: TargetOnText, answer: str) -> tuple[int, ...]:
@@ -196,11 +196,11 @@ def _numbers(subject: LoadedModel, asked: TargetOnText, answer: str) -> tuple[in
         return _pieces_of(subject, answer, len(asked.places))
     choices = subject.labels if question == LABELS else (FOLLOWS, RANDOM)
     if answer not in choices:
-        template = marked("engine", "{answer!r} is no answer of this model; it can be one of: {choices}.")
+        template = marked("engine", "{answer!r} is not an answer of this model; it can be one of: {choices}.")
         raise UserError(template, answer=answer[:80], choices=list(choices))
     if len(choices) < 2:
         raise UserError(
-            marked("engine", "The model knows one label only, so nothing supports or opposes it.")
+            marked("engine", "The model knows only one label, so nothing supports or opposes it.")
         )
     return (choices.index(answer),)
 

@@ -102,7 +102,9 @@ def embed_word(
     places = found[:most]
     if not places:
         raise UserError(
-            marked("engine", "No sentence of {count:,} holds the word “{word}”. Type some that do."),
+            marked(
+                "engine", "None of the {count:,} sentences contains the word “{word}”. Type some that do."
+            ),
             count=len(sentences),
             word=word,
         )
@@ -171,7 +173,7 @@ def _find_all(
 def _notes(word: str, found: int, most: int) -> tuple[Sentence, ...]:
     if found <= most:
         return ()
-    note = marked("engine", "“{word}” stands there more often; the first {count:,} places were taken.")
+    note = marked("engine", "“{word}” occurs more often there. The first {count:,} places were taken.")
     return (Sentence(note, {"word": word, "count": most}),)
 
 

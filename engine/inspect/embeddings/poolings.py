@@ -199,7 +199,7 @@ def _take(
     places = np.fromiter(first.values(), np.int64, len(first))
     notes = list[Sentence]()
     if len(places) < num_usable:
-        note = marked("engine", "Repeated texts, which count once: {count:,}.")
+        note = marked("engine", "Repeated texts, counted once: {count:,}.")
         notes.append(Sentence(note, {"count": num_usable - len(places)}))
     if len(places) > most:
         keys = np.random.PCG64(1).random_raw(len(places))
@@ -208,7 +208,7 @@ def _take(
     counts = dict(zip(*np.unique(numbers, return_counts=True), strict=True))
     kept = np.array([counts[number] > 1 for number in numbers], bool)
     if not kept.all():
-        note = marked("engine", "Skipped because alone in their class: {count:,}.")
+        note = marked("engine", "Skipped because they are alone in their class: {count:,}.")
         notes.append(Sentence(note, {"count": int((~kept).sum())}))
     if sum(count > 1 for count in counts.values()) < 2:
         raise UserError(

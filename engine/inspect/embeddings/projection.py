@@ -65,7 +65,7 @@ def project(
     least = 3 if method == "tsne" else 2
     if len(vectors) < least:
         raise UserError(
-            marked("engine", "A map needs {least} texts at least; there are {count}. Add some."),
+            marked("engine", "A map needs at least {least} texts, and there are {count}. Add some."),
             least=least,
             count=len(vectors),
         )

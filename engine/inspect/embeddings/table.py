@@ -102,9 +102,7 @@ def _write(
 
 def _check_out(out: Path, data: Path) -> None:
     if out.suffix.lower() != ".npz":
-        raise DataError(
-            marked("engine", "{name} must end in .npz: vectors are kept that way."), name=out.name
-        )
+        raise DataError(marked("engine", "{name} must end in .npz, the format for vectors."), name=out.name)
     check_writable(out, data)
 
 
@@ -121,8 +119,8 @@ def _shortened(columns: dict[str, list[str]], out: Path) -> Iterator[Noted]:
             note = marked(
                 "engine",
                 "In {file}, {count:,} of {total:,} {name} are truncated to their first {most:,} "
-                "characters: whole, they would take too much room. The vectors do not change by "
-                "that.",
+                "characters, because whole ones would take too much room. The vectors are not "
+                "affected.",
             )
             values = {"file": out.name, "count": count, "total": len(cells), "name": name, "most": most}
             yield Noted(sentence=Sentence(note, values))

@@ -45,16 +45,16 @@ KINDS = {  # how a text's vectors become one, and what that means
         marked("engine", "As sentence-transformers"),
         marked(
             "engine",
-            "The pooling that the model was made for, as its files for sentence-transformers name it.",
+            "The pooling that the model was made for, as its sentence-transformers files name it.",
         ),
     ),
     "mean": (
         marked("engine", "Mean of all pieces"),
-        marked("engine", "The mean of the vectors of all WordPieces, [CLS] and [SEP] among them."),
+        marked("engine", "The mean of the vectors of all WordPieces, including [CLS] and [SEP]."),
     ),
     "cls": (
         marked("engine", "[CLS]"),
-        marked("engine", "The vector of [CLS], the token that stands before every text."),
+        marked("engine", "The vector of [CLS], the token that begins every text."),
     ),
     "max": (
         marked("engine", "Maximum of all pieces"),
@@ -66,7 +66,7 @@ KINDS = {  # how a text's vectors become one, and what that means
     ),
     "pooled": (
         marked("engine", "Pooled output"),
-        marked("engine", "What the model's pooler makes of [CLS]: what a classifier reads."),
+        marked("engine", "What the model's pooler makes of [CLS]. A classifier reads it."),
     ),
     "mix": (
         marked("engine", "Learned mix of layers"),
@@ -89,7 +89,7 @@ class PoolingConfig:
         """Return the same with its layer counted from 0. Raises: ModelError: the model has no such thing."""
         if self.kind not in KINDS:
             raise ModelError(
-                marked("engine", "There is no pooling named {kind}; there are {kinds}."),
+                marked("engine", "There is no pooling named {kind}. Choose one of: {kinds}."),
                 kind=self.kind,
                 kinds=", ".join(KINDS),
             )
@@ -111,7 +111,10 @@ class PoolingConfig:
         layer = self.layer + depth + 1 if self.layer < 0 else self.layer
         if not 0 <= layer <= depth:
             raise ModelError(
-                marked("engine", "{name} has no layer {layer}: 0 is the embeddings, {depth} the last layer."),
+                marked(
+                    "engine",
+                    "{name} has no layer {layer}. Layer 0 is the embeddings, {depth} the last layer.",
+                ),
                 name=about.name,
                 layer=self.layer,
                 depth=depth,
@@ -159,7 +162,7 @@ def layer_mix(about: ModelSummary) -> tuple[float, ...]:
     numbers = isinstance(found, list) and all(isinstance(one, int | float) for one in found)
     if not numbers or len(found) not in (depth, depth + 1) or not all(map(math.isfinite, found)):
         raise ModelError(
-            marked("engine", "layer_mix in cloze.json of {name} must hold {count} numbers, one a layer."),
+            marked("engine", "layer_mix in cloze.json of {name} must hold {count} numbers, one per layer."),
             name=about.name,
             count=depth + 1,
         )
@@ -256,7 +259,7 @@ def _check(subject: LoadedModel, poolings: Sequence[PoolingConfig], *, with_pair
         )
     if with_pair and subject.config.type_vocab_size < 2:
         raise ModelError(
-            marked("engine", "The model {name} knows one segment only, so it cannot read pairs."),
+            marked("engine", "The model {name} knows only one segment, so it cannot read pairs."),
             name=subject.name,
         )
 
@@ -269,7 +272,7 @@ def _room(num_poolings: int, num_texts: int, width: int) -> Floats:
         return np.zeros((num_poolings, num_texts, width), np.float32)
     except MemoryError as error:
         raise UserError(
-            marked("engine", "Memory does not suffice for the vectors of {count:,} texts. Choose fewer."),
+            marked("engine", "There is not enough memory for the vectors of {count:,} texts. Choose fewer."),
             count=num_texts,
         ) from error
 

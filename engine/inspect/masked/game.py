@@ -78,7 +78,7 @@ def deal(about: ModelSummary, texts: Sequence[str], seed: int, count: int = ROUN
         if len(found) == count:
             return tuple(found)
     template = marked(
-        "engine", "Only {count} sentences have a word that {name} has a piece for. Choose another model."
+        "engine", "Only {count} sentences have a word that is one piece for {name}. Choose another model."
     )
     raise UserError(template, count=len(found), name=about.name)
 

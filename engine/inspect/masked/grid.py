@@ -218,8 +218,8 @@ def _check_size(requests: Sequence[TemplateSettings], top_k: int) -> None:
         raise UserError(
             marked(
                 "engine",
-                "These templates ask for up to {count} scores; at most {most} are given at once. "
-                "Remove some alternatives or words.",
+                "These templates ask for up to {count} scores, and at most {most} are given at "
+                "once. Remove some alternatives or words.",
             ),
             count=count,
             most=MOST_SCORES,

@@ -96,7 +96,7 @@ def mask(
         raise UserError(
             marked(
                 "engine",
-                "The text has no [MASK]. Choose a word to mask, or write [MASK] where one is to be guessed.",
+                "The text has no [MASK]. Choose a word to mask, or write [MASK] in its place.",
             )
         )
     for place in (place for gap in gaps for place in gap.places):

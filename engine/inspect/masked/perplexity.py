@@ -70,7 +70,7 @@ def pseudo_perplexity(
     mask_id = subject.wordpiece.mask_id
     assert mask_id is not None
     if mask_id in encoding.input_ids:
-        raise UserError(marked("engine", "A sentence is scored whole. Put a word in the place of [MASK]."))
+        raise UserError(marked("engine", "A sentence is scored as a whole. Replace [MASK] with a word."))
     words = words_of(encoding, text, text_pair)
     whole = InputRow(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
     places = tuple(place for word in words for place in word.pieces)

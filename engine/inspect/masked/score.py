@@ -103,26 +103,28 @@ class WordScore:
             "pieces": " ".join(p.piece for p in self.pieces),
         }
         if not self.is_product and not self.has_own_pass:
-            return Sentence(marked("engine", "One piece: its share among all pieces of the vocabulary."))
+            return Sentence(
+                marked("engine", "One piece. This is its share among all pieces of the vocabulary.")
+            )
         if not self.has_own_pass:
             template = marked(
                 "engine",
-                "{count} pieces ({pieces}): the product of their shares, each guessed while all are masked. "
-                "The rank is that of the worst placed piece.",
+                "{count} pieces ({pieces}). This is the product of their shares, each guessed "
+                "while all are masked. The rank is that of the worst piece.",
             )
             return Sentence(template, values)
         if not self.is_product:
             template = marked(
                 "engine",
-                "One piece, where the masked word has {masks}: asked with one [MASK] instead, so compare it "
-                "with care.",
+                "One piece, where the masked word has {masks}. It was asked with one [MASK] "
+                "instead, so compare it with care.",
             )
             return Sentence(template, values)
         template = marked(
             "engine",
-            "{count} pieces ({pieces}), asked with {count} [MASK]s instead of {masks}, so compare it with "
-            "care: the product of their shares, each guessed while all are masked. The rank is that of the "
-            "worst placed piece.",
+            "{count} pieces ({pieces}), asked with {count} [MASK]s instead of {masks}, so "
+            "compare it with care. This is the product of their shares, each guessed while "
+            "all are masked. The rank is that of the worst piece.",
         )
         return Sentence(template, values)
 
@@ -200,7 +202,7 @@ def must_spell(wordpiece: WordPiece, word: str) -> tuple[int, ...]:
     if ids is None:
         template = marked(
             "engine",
-            "The vocabulary of this model cannot spell {word!r}, so it has no probability. Try another.",
+            "This model's vocabulary cannot spell {word!r}, so the word has no probability. Try another.",
         )
         raise UserError(template, word=word.strip()[:80])
     return ids
@@ -209,7 +211,9 @@ def must_spell(wordpiece: WordPiece, word: str) -> tuple[int, ...]:
 def check_count(count: int) -> None:
     """Refuse a number of guesses below 1, or above what memory is for. Raises: UserError."""
     if count < 1:
-        raise UserError(marked("engine", "{count} guesses are none. Ask for 1 or more."), count=count)
+        raise UserError(
+            marked("engine", "{count} is not a number of guesses. Ask for 1 or more."), count=count
+        )
     if count > MOST_GUESSES:
         template = marked("engine", "{count} guesses are too many. Ask for {most} at most.")
         raise UserError(template, count=count, most=MOST_GUESSES)

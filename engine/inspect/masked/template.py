@@ -44,14 +44,17 @@ class Template:
         parts: list[str | tuple[str, ...]] = []
         for found in _PART.finditer(text):
             if found[3]:
-                _refuse(marked("engine", "The template {text!r} has a brace without its other."), text)
+                _refuse(marked("engine", "The template {text!r} has an unmatched brace."), text)
             if found[1] is None:
                 parts.append(found[2])
             elif found[1].strip():
                 parts.append(tuple(dict.fromkeys(option.strip("\n") for option in found[1].split("|"))))
             else:
                 _refuse(
-                    marked("engine", "The template {text!r} has empty braces. Write {{he|she}}, say."), text
+                    marked(
+                        "engine", "The template {text!r} has empty braces. Write {{he|she}}, for example."
+                    ),
+                    text,
                 )
         template = cls(text, tuple(parts))
         plain = sum(part.count(MASK) for part in parts if isinstance(part, str))
@@ -61,7 +64,7 @@ class Template:
             raise UserError(
                 marked(
                     "engine",
-                    "The template {text!r} makes {count} sentences; at most {most} are asked. "
+                    "The template {text!r} makes {count} sentences, and at most {most} are asked. "
                     "Remove some alternatives.",
                 ),
                 text=text[:80],

@@ -82,8 +82,8 @@ def _open(path: Path) -> Table:
     raise DataError(
         marked(
             "engine",
-            "{path} has no column named template. Give it a header, template or template,targets, and one "
-            "template a line.",
+            "{path} has no column named template. Give it a header, template or "
+            "template,targets, and one template per line.",
         ),
         path=path,
     )

@@ -54,20 +54,20 @@ def read_index(data: bytes) -> tuple[int, dict[str, TensorEntry]]:
             num_shards = _num_shards(_fields(value))
             continue
         if len(entries) >= MOST_TENSORS or len(key) > _MOST_NAME:
-            raise ValueError(marked("engine", "it names too much"))
+            raise ValueError(marked("engine", "it names too many things"))
         name = key.decode("utf-8", "backslashreplace")
         entries[name] = _entry(name, _fields(value))
     if not num_shards:
-        raise ValueError(marked("engine", "it does not say in how many files its tensors lie"))
+        raise ValueError(marked("engine", "it does not say in how many files its tensors are"))
     if any(entry.shard >= num_shards for entry in entries.values()):
-        raise ValueError(marked("engine", "a tensor lies in a file that there is not"))
+        raise ValueError(marked("engine", "a tensor is in a file that does not exist"))
     return num_shards, entries
 
 
 def _num_shards(header: Fields) -> int:
     count = _number(header, 1)
     if _number(header, 2):
-        raise ValueError(marked("engine", "its numbers are written the other way round (big-endian)"))
+        raise ValueError(marked("engine", "its numbers have the wrong byte order (big-endian)"))
     if not 0 < count <= _MOST_SHARDS:
         raise ValueError(marked("engine", "it names too many files"))
     return count
@@ -86,13 +86,13 @@ def _entry(name: str, fields: Fields) -> TensorEntry:
 
 def _dimensions(shape: int | bytes) -> Iterator[int]:
     if not isinstance(shape, bytes):
-        raise ValueError(marked("engine", "a shape in it is none"))
+        raise ValueError(marked("engine", "a shape in it is invalid"))
     sizes = _fields(shape).get(2, [])
     if len(sizes) > _MOST_DIMENSIONS:
         raise ValueError(marked("engine", "a tensor has too many dimensions"))
     for each in sizes:
         if not isinstance(each, bytes):
-            raise ValueError(marked("engine", "a shape in it is none"))
+            raise ValueError(marked("engine", "a shape in it is invalid"))
         size = _number(_fields(each), 1)
         if size >= 2**40:
             raise ValueError(marked("engine", "a tensor is too large"))
@@ -102,7 +102,7 @@ def _dimensions(shape: int | bytes) -> Iterator[int]:
 def _number(fields: Fields, number: int) -> int:
     value = fields.get(number, [0])[-1]
     if not isinstance(value, int):
-        raise ValueError(marked("engine", "a number in it is none"))
+        raise ValueError(marked("engine", "a number in it is invalid"))
     return value
 
 
@@ -131,5 +131,5 @@ def _fields(data: bytes) -> Fields:
 
 def _taken(data: bytes, at: int, count: int) -> bytes:
     if at + count > len(data):
-        raise ValueError(marked("engine", "it is cut short"))
+        raise ValueError(marked("engine", "it is truncated"))
     return data[at : at + count]

@@ -93,10 +93,10 @@ class TensorFlowCheckpoint:
                 template = marked("engine", "{name} is missing next to {index}. Copy or download it as well.")
                 raise ModelError(template, name=shard, index=f"{self.prefix}{INDEX}")
             if max(ends, default=0) > self.files.sizes[shard]:
-                template = marked("engine", "{name} is cut short: {size} bytes, where {wanted} are named.")
+                template = marked("engine", "{name} is truncated: it has {size} bytes instead of {wanted}.")
                 raise ModelError(template, name=shard, size=self.files.sizes[shard], wanted=max(ends))
             if sum(one.size for one in own) > self.files.sizes[shard]:
-                reason = Sentence(marked("engine", "tensors in it lie on one another"))
+                reason = Sentence(marked("engine", "tensors in it overlap"))
                 raise ModelError(_DAMAGED, path=shard, reason=reason)
 
     def config(self) -> dict[str, object]:
@@ -141,7 +141,7 @@ class TensorFlowCheckpoint:
         data = file.read(entry.size)
         if len(data) != entry.size or masked_crc(data) != entry.crc:
             reason = Sentence(
-                marked("engine", "{name} does not have the checksum that it should have"),
+                marked("engine", "{name} does not match its checksum"),
                 {"name": entry.name},
             )
             raise ModelError(_DAMAGED, path=shard, reason=reason)

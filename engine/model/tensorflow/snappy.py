@@ -50,7 +50,7 @@ def _copy(data: bytes, tag: int, at: int) -> tuple[int, int, int]:
 
 def _taken(data: bytes, at: int, count: int) -> bytes:
     if at + count > len(data):
-        raise ValueError(marked("engine", "a packed block of it is cut short"))
+        raise ValueError(marked("engine", "a packed block of it is truncated"))
     return data[at : at + count]
 
 

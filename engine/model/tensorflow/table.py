@@ -23,7 +23,7 @@ _RAW, _SNAPPY = 0, 1
 def entries_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the keys and values of a table, in order. Raises: ValueError: a marked text, what is wrong."""
     if len(data) < _FOOTER or struct.unpack_from("<Q", data, len(data) - 8)[0] != _MAGIC:
-        raise ValueError(marked("engine", "it is no index of a checkpoint"))
+        raise ValueError(marked("engine", "it is not the index of a checkpoint"))
     at = len(data) - _FOOTER
     for _ in range(2):  # the index of meta blocks, which nobody needs
         _, at = varint(data, at)
@@ -55,7 +55,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):
-            raise ValueError(marked("engine", "it is cut short"))
+            raise ValueError(marked("engine", "it is truncated"))
         byte = data[at]
         at += 1
         value |= (byte & 127) << shift
@@ -67,11 +67,11 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 def _block(data: bytes, begin: int, size: int, most: int) -> bytes:
     """Return what is in a block, once its checksum is found right. Args: most: bytes that it may have."""
     if begin + size + 5 > len(data):
-        raise ValueError(marked("engine", "a block of it is not there"))
+        raise ValueError(marked("engine", "a block of it is missing"))
     if size > most:
         raise ValueError(marked("engine", "a block of it is too large"))
     if struct.unpack_from("<I", data, begin + size + 1)[0] != masked_crc(data[begin : begin + size + 1]):
-        raise ValueError(marked("engine", "a block of it does not have the checksum that it should have"))
+        raise ValueError(marked("engine", "a block of it does not match its checksum"))
     kind = data[begin + size]
     if kind == _SNAPPY:
         return unpacked(data[begin : begin + size], most)
@@ -83,18 +83,18 @@ def _block(data: bytes, begin: int, size: int, most: int) -> bytes:
 def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the keys and values of a block."""
     if len(block) < 4:
-        raise ValueError(marked("engine", "a block of it is cut short"))
+        raise ValueError(marked("engine", "a block of it is truncated"))
     num_restarts = struct.unpack_from("<I", block, len(block) - 4)[0]
     end = len(block) - 4 * (num_restarts + 1)
     if end < 0:
-        raise ValueError(marked("engine", "a block of it is cut short"))
+        raise ValueError(marked("engine", "a block of it is truncated"))
     key, at = b"", 0
     while at < end:
         shared, at = varint(block, at)
         own, at = varint(block, at)
         length, at = varint(block, at)
         if shared > len(key) or at + own + length > end:
-            raise ValueError(marked("engine", "a key in it is cut short"))
+            raise ValueError(marked("engine", "a key in it is truncated"))
         key = key[:shared] + block[at : at + own]
         at += own
         yield key, block[at : at + length]

@@ -203,13 +203,13 @@ class Corpus:
 
     def _nothing(self, reading: CorpusState) -> DataError:
         if len(self.files) > 1:
-            template = marked("engine", "None of the {count} files holds any text. Choose others.")
+            template = marked("engine", "None of the {count} files holds text. Choose others.")
             return DataError(template, count=len(self.files))
         if reading.num_empty:
             return DataError(
                 marked("engine", "{path} is empty. Choose a file with text."), path=self.files[0]
             )
-        template = marked("engine", "{path} holds nothing but blanks. Choose a file with text.")
+        template = marked("engine", "{path} holds only blanks. Choose a file with text.")
         return DataError(template, path=self.files[0])
 
     def hashed(self) -> Generator[Event, None, None]:
@@ -245,7 +245,7 @@ def reading_notes(reading: CorpusState) -> list[Sentence]:
     if len(reading.layouts) > 1:
         found = ", ".join(f"{name} ({count})" for name, count in reading.layouts.most_common())
         template = marked(
-            "engine", "The files are laid out in different ways: {found}. Choose one if that is wrong."
+            "engine", "The files have different layouts: {found}. If that is wrong, choose one."
         )
         notes.append(Sentence(template, {"found": found}))
     if reading.num_empty:
@@ -255,11 +255,11 @@ def reading_notes(reading: CorpusState) -> list[Sentence]:
         notes.append(Sentence(template, {"count": reading.num_empty}))
     if reading.num_cut:
         template = marked(
-            "engine", "{count} documents are longer than {most} characters; each continues as another."
+            "engine", "{count} documents are longer than {most} characters. Each continues as another."
         )
         if reading.num_cut == 1:
             template = marked(
-                "engine", "One document is longer than {most} characters; it continues as another."
+                "engine", "One document is longer than {most} characters. It continues as another."
             )
         notes.append(Sentence(template, {"count": reading.num_cut, "most": f"{MAX_DOCUMENT:,}"}))
     return notes
@@ -284,7 +284,7 @@ def _note_form(form: CorpusLayout, reading: CorpusState) -> None:
         )
     if form.wrapped:
         reading.notes["wrapped"] = Sentence(
-            marked("engine", "Lines look broken at a fixed width; they are joined up to the next blank line.")
+            marked("engine", "Lines look broken at a fixed width. They are joined up to the next blank line.")
         )
 
 
@@ -384,19 +384,21 @@ def _notes(
 ) -> tuple[Sentence, ...]:
     notes = reading_notes(reading)
     if counts[0] == 1:
-        template = marked("engine", "There is one document only: blank lines tell where another begins.")
+        template = marked(
+            "engine", "There is only one document. Put blank lines between documents to separate them."
+        )
         notes.append(Sentence(template))
     elif reading.layouts["paragraphs"] and counts[1] == counts[0]:
         template = marked(
             "engine",
-            "Each document is one paragraph. Remove the blank lines if they stand between paragraphs.",
+            "Each document is one paragraph. If blank lines separate paragraphs, not documents, remove them.",
         )
         notes.append(Sentence(template))
     if num_repeated and not corpus.drop_repeated:
         template = marked(
             "engine",
-            "{count} lines ({share:.1%}) repeat an earlier one nearly exactly. Many repeats keep "
-            "the loss from falling; they can be excluded.",
+            "{count} lines ({share:.1%}) repeat an earlier one almost exactly. Many repeats "
+            "keep the loss from falling. They can be excluded.",
         )
         share = num_repeated / reading.num_lines
         notes.append(Sentence(template, {"count": num_repeated, "share": share}))

@@ -141,8 +141,8 @@ def _check_pool(pool: np.ndarray, firsts: np.ndarray, *, pairs: bool = False) ->
         raise DataError(
             marked(
                 "engine",
-                "There is only one document, so no sentence can come from another. Add text, part "
-                "documents by blank lines, or turn next_sentence off.",
+                "There is only one document, so no sentence can come from another. Add text, "
+                "separate documents by blank lines, or turn next_sentence off.",
             )
         )
     if pairs and not (np.diff(firsts)[pool] > 1).any():

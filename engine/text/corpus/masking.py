@@ -129,7 +129,7 @@ class Masker:
             raise DataError(
                 marked(
                     "engine",
-                    "The vocabulary lacks [MASK], which stands for hidden words. Choose another vocabulary.",
+                    "The vocabulary lacks [MASK], so no word can be masked. Choose another vocabulary.",
                 )
             )
         tokens = wordpiece.tokens
@@ -138,7 +138,7 @@ class Masker:
         words = [i for i, t in enumerate(tokens) if kinds[i] != _SPECIAL and not _UNUSED.fullmatch(t)]
         if not words:
             raise DataError(
-                marked("engine", "The vocabulary holds special tokens only. Choose another vocabulary.")
+                marked("engine", "The vocabulary holds only special tokens. Choose another vocabulary.")
             )
         self.masking, self.seed, self.mask_id = masking, seed, wordpiece.mask_id
         self._kinds, self._words = np.array(kinds, np.uint8), np.array(words, np.int64)

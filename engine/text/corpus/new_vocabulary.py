@@ -65,7 +65,7 @@ def train_vocabulary(corpus: Corpus, *, size: int, lowercase: bool) -> Generator
     alone = sorted([*chosen.letters, *chosen.ideographs, *more])
     tokens = [*SPECIAL_TOKENS, *alone, *within, *pieces.tokens[2 * len(within) :]]
     if len(tokens) < size:
-        template = marked("engine", "The text gives {found} pieces, not {size}: no other is there twice.")
+        template = marked("engine", "The text gives {found} pieces, not {size}: nothing else occurs twice.")
         yield Noted(sentence=Sentence(template, {"found": f"{len(tokens):,}", "size": f"{size:,}"}))
     return WordPiece(tuple(tokens), lowercase=lowercase)
 
@@ -177,7 +177,7 @@ def _choose_characters(counts: list[tuple[int, str]], size: int, lowercase: bool
     least = len(SPECIAL_TOKENS) + 2 * len(letters) + len(ideographs)
     if least > size:
         raise ConfigError(
-            marked("engine", "{field} is {value}; the characters of this text alone take {least}."),
+            marked("engine", "{field} is {value}, but the characters of this text alone take {least}."),
             field="vocab_size",
             value=size,
             least=least,

@@ -40,7 +40,7 @@ def hash_of(document: Any) -> str:
 
 def no_text() -> DataError:
     """Return what to raise where there is not one token."""
-    return DataError(marked("engine", "There is no text: no WordPiece came of it. Choose other files."))
+    return DataError(marked("engine", "There is no text: the files gave no WordPieces. Choose other files."))
 
 
 class _Block(NamedTuple):
@@ -70,7 +70,7 @@ def make_store(
             for _ in arrays.take(waiting, 0):
                 yield _progress(reading, total)
         if corpus.fingerprint() != wanted["text"]:
-            raise DataError(marked("engine", "The text was changed while it was read. Start again."))
+            raise DataError(marked("engine", "The text changed while it was read. Start again."))
         header = arrays.finish(wanted, reading_notes(reading))
         yield from _aside(lambda: list(map(sync, beside.iterdir())))
     return header

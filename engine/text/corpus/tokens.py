@@ -176,11 +176,14 @@ def _fresh(
     there = {item.name for item in path.iterdir()} - _NOT_OURS if path.is_dir() else set()
     if not there <= {HEADER, *ARRAYS} or (path.exists() and not path.is_dir()):
         raise UserError(
-            marked("engine", "{path} holds other files than a token store. Choose another folder."), path=path
+            marked(
+                "engine", "{path} holds files that do not belong to a token store. Choose another folder."
+            ),
+            path=path,
         )
     if not there:
         cut_off = marked(
-            "engine", "Splitting this text into WordPieces was interrupted before; it begins anew."
+            "engine", "Splitting this text into WordPieces was interrupted before, so it starts again."
         )
         return None, Sentence(cut_off) if _leftovers(path) else None
     try:
@@ -191,9 +194,11 @@ def _fresh(
 
 def _check_fresh(path: Path, header: dict[str, Any], wanted: dict[str, Any]) -> None:
     said = {
-        "text": marked("engine", "The text has changed since {path} was made from it; it is split anew."),
-        "vocabulary": marked("engine", "{path} was made with another vocabulary; the text is split anew."),
-        "settings": marked("engine", "{path} was made with another segmenter; the text is split anew."),
+        "text": marked("engine", "The text has changed since {path} was made from it, so it is split again."),
+        "vocabulary": marked(
+            "engine", "{path} was made with another vocabulary, so the text is split again."
+        ),
+        "settings": marked("engine", "{path} was made with another segmenter, so the text is split again."),
     }
     for name, template in said.items():
         if name in wanted and header.get(name) != wanted[name]:
@@ -252,13 +257,16 @@ def _mapped(path: Path, header: dict[str, Any]) -> TokenStore:
 
 def _broken(path: Path, name: str, *, size: int = -1, wanted: int = -1) -> DataError:
     if not path.is_dir():
-        return DataError(marked("engine", "There is no token store {path}. Split the text again."), path=path)
+        return DataError(
+            marked("engine", "There is no token store at {path}. Split the text again."), path=path
+        )
     if size >= 0:
         template = marked(
-            "engine", "{name} in {path} has {size} bytes instead of {wanted}; the text has to be split again."
+            "engine",
+            "{name} in {path} has {size} bytes instead of {wanted}, so the text has to be split again.",
         )
         return DataError(template, name=name, path=path, size=size, wanted=wanted)
-    template = marked("engine", "{name} in {path} is missing or damaged; the text has to be split again.")
+    template = marked("engine", "{name} in {path} is missing or damaged, so the text has to be split again.")
     return DataError(template, name=name, path=path)
 
 

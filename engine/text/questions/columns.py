@@ -84,10 +84,10 @@ _NOT_CHOSEN = {
 }
 _STANDS = marked(
     "engine",
-    "{question} asks, {context} is what is asked about, and {answer} stands in it in {percent:.0f} % of the "
-    "rows.",
+    "{question} is the question, {context} the passage. {answer} occurs in it in "
+    "{percent:.0f} % of the rows.",
 )
-_ASKS = marked("engine", "{question} asks, {context} is what is asked about; no column stands in it.")
+_ASKS = marked("engine", "{question} is the question, {context} the passage. No column occurs in it.")
 
 
 def guess_columns(

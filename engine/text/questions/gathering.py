@@ -34,22 +34,22 @@ _NOT_MARKED = marked(
 )
 _CONTRARY = marked("engine", "The question is marked as impossible, yet has the answer {answer} ({where}).")
 _HALVES = marked("engine", "The text holds half a character or a damaged byte ({where}). Fix it.")
-_NOT_FOUND = marked("engine", "The answer {answer} does not stand in its passage ({where}).")
+_NOT_FOUND = marked("engine", "The answer {answer} is not in its passage ({where}).")
 _ONE_NOT_FOUND = marked(
-    "engine", "Of several answers, {answer} does not stand in its passage; the others are used ({where})."
+    "engine", "Of several answers, {answer} is not in its passage. The others are used ({where})."
 )
 _MOVED = marked("engine", "The answer {answer} begins at character {found}, not at {given} ({where}).")
-_SPACED = marked("engine", "The answer {answer} stands at character {found} with other spaces ({where}).")
+_SPACED = marked("engine", "The answer {answer} is at character {found} with other spaces ({where}).")
 _SEARCHED = marked(
     "engine",
-    "Answers without a place in the file: {count:,}. Each is taken where it first stands in its passage.",
+    "Answers without a position in the file: {count:,}. The first occurrence in the passage is used.",
 )
 _AMBIGUOUS = marked(
     "engine",
-    "Answers without a place in the file: {count:,}. Each is taken where it first stands in its passage, "
-    "though {several:,} of them stand there more than once.",
+    "Answers without a position in the file: {count:,}. The first occurrence in the "
+    "passage is used, though {several:,} of them occur there more than once.",
 )
-_SAME_ID = marked("engine", "Questions with an id that stood before: {count:,}. They are called {names}.")
+_SAME_ID = marked("engine", "Questions with an id that occurred before: {count:,}. They are called {names}.")
 _WITHOUT = marked("engine", "Questions that their passage does not answer: {count:,} of {total:,}.")
 
 

@@ -47,7 +47,7 @@ _CMRC = marked("engine", "CMRC 2018")
 _LOOKS_SQUAD = marked("engine", "It looks like a SQuAD file: passages with questions and their answers.")
 _LOOKS_CMRC = marked("engine", "It looks like a CMRC file: passages with questions and their answers.")
 _LOOKS_TABLE = marked(
-    "engine", "It looks like questions: {question} asks about {context}, and {answer} stands in it."
+    "engine", "It looks like questions: {question} asks about {context}, which contains {answer}."
 )
 _NO_COLUMNS = marked(
     "engine",

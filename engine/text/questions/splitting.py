@@ -17,12 +17,12 @@ from engine.text.questions.question import PassageTable
 Places = npt.NDArray[np.int64]
 
 _LEAST = 10  # articles or passages, so that the parts can have near the size that they should
-_BY_ARTICLE = marked("engine", "Whole articles are kept together, so that no passage stands in two parts.")
+_BY_ARTICLE = marked("engine", "Whole articles are kept together, so that no passage is in two parts.")
 _BY_PASSAGE = marked("engine", "All questions about a passage are kept together.")
 _BY_QUESTION = marked(
     "engine",
-    "There are only {count} passages, so the questions about one stand in several parts: what is measured "
-    "flatters the model.",
+    "There are only {count} passages, so questions about the same one are in several "
+    "parts. The scores will look too good.",
 )
 
 

@@ -125,11 +125,11 @@ def _articles(text: str, path: Path) -> Iterator[Any]:
         raise DataError(template, path=path) from None
     except json.JSONDecodeError as error:
         template = marked(
-            "engine", "{path} is not valid JSON in line {line}: {reason}. Fix it, or get it anew."
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Fix it, or get it again."
         )
         raise DataError(template, path=path, line=error.lineno, reason=reason_of(error)) from None
     except ValueError as error:  # a number of thousands of digits
-        template = marked("engine", "{path} holds a number of thousands of digits, which is none to be read.")
+        template = marked("engine", "{path} holds a number with thousands of digits, which cannot be read.")
         raise DataError(template, path=path) from error
 
 

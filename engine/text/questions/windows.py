@@ -144,13 +144,13 @@ def check_room(max_length: int, stride: int, max_question: int) -> None:
     for field, value in (("stride", stride), ("max_question", max_question)):
         if value < 1:
             raise ConfigError(
-                marked("engine", "{field} is {value}; it is at least 1."), field=field, value=value
+                marked("engine", "{field} is {value}; it must be at least 1."), field=field, value=value
             )
     least = max_question + _SPECIALS + _LEAST_ROOM
     if max_length < least:
         template = marked(
             "engine",
-            "{field} is {value}; with questions of up to {question} WordPieces, it is at least {least}.",
+            "{field} is {value}; for questions of up to {question} WordPieces it must be at least {least}.",
         )
         raise ConfigError(template, field="max_length", value=max_length, question=max_question, least=least)
 
@@ -307,14 +307,14 @@ def _notes(made: _Cutter, num_cut: int, max_question: int) -> tuple[Sentence, ..
 
 
 _CUT = marked(
-    "engine", "{count:,} questions are longer than {most} WordPieces; the rest of them is not read."
+    "engine", "{count:,} questions are longer than {most} WordPieces. The rest of them is not read."
 )
 _LOST = marked(
     "engine",
-    "{count:,} answers consist of characters for which there is no WordPiece; they are not learned.",
+    "{count:,} answers consist of characters without a WordPiece. They are not learned.",
 )
 _LONG = marked(
     "engine",
-    "{count:,} answers are longer than what a window shows of the passage; they are not learned. Raise "
-    "max_length.",
+    "{count:,} answers are longer than what a window shows of the passage. They are "
+    "not learned. Raise max_length.",
 )

@@ -212,9 +212,7 @@ def _unescaped(row: list[str]) -> list[str]:
 
 def _line_by_line(lines: Sequence[str], first: int, separator: str, found: Records) -> None:
     """Add what lies from line `first` on: lines without a quote as rows, the others as faults."""
-    template = marked(
-        "engine", "Line {line} has quotes that do not match. Fix it, or read with quoting none."
-    )
+    template = marked("engine", "Line {line} has quotes that do not match. Fix it, or set quoting to none.")
     for number, line in enumerate(lines_since(lines, first), first):
         line = line.rstrip("\r\n")
         if '"' in line:
@@ -227,8 +225,8 @@ def _line_by_line(lines: Sequence[str], first: int, separator: str, found: Recor
 def _escape_fault(line: int) -> Sentence:
     template = marked(
         "engine",
-        "Line {line} opens a quote that is not closed properly. Close it, put a backslash before each quote "
-        "within the cell, or read with another quoting.",
+        "Line {line} opens a quote that is not closed properly. Close it, put a "
+        "backslash before each quote within the cell, or choose another quoting.",
     )
     return Sentence(template, {"line": line})
 
@@ -247,15 +245,15 @@ def _quote_fault(lines: Sequence[str], first: int, stop: int, separator: str) ->
         return Sentence(
             marked(
                 "engine",
-                "The quote that opens in line {line} closes in the middle of a cell, in line {end}. "
-                "Double the quotes within the cell, or read with quoting none.",
+                "The quote that opens in line {line} closes in the middle of a cell, in line "
+                "{end}. Double the quotes within the cell, or set quoting to none.",
             ),
             {"line": opened, "end": opened + closed.group().count("\n")},
         )
     return Sentence(
         marked(
             "engine",
-            "The quote that opens in line {line} is never closed. Close it, or read with quoting none.",
+            "The quote that opens in line {line} is never closed. Close it, or set quoting to none.",
         ),
         {"line": opened},
     )

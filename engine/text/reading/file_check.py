@@ -60,5 +60,5 @@ def unread(path: Path, error: Exception) -> DataError:
 
 
 def _forbidden(path: Path) -> DataError:
-    template = marked("engine", "{path} may not be read by you. Change its permissions, or copy it.")
+    template = marked("engine", "You may not read {path}. Change its permissions, or copy it.")
     return DataError(template, path=path)

@@ -91,13 +91,13 @@ def above_note(lines: Sequence[str], header_line: int, sep_place: int) -> list[S
     ]
     notes = []
     if sep_place >= 0:
-        template = marked("engine", "Line {line} only names the separator ({text}); it is no row.")
+        template = marked("engine", "Line {line} only names the separator ({text}); it is not a row.")
         notes.append(Sentence(template, {"line": sep_place + 1, "text": lines[sep_place].strip()}))
     if filled:
         text = " ".join(" / ".join(filled).split())
         text = text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
         template = marked(
-            "engine", "The header is line {line}; what is above it is not read as rows: “{text}”."
+            "engine", "The header is line {line}. Lines above it are not read as rows: “{text}”."
         )
         notes.append(Sentence(template, {"line": header_line, "text": text}))
     return notes

@@ -46,7 +46,7 @@ def document_records(found: Decoded, path: Path) -> Steps[tuple[Records, list[st
         if not sure:
             return None
         template = marked(
-            "engine", "{path} is not valid JSON in line {line}: {reason}. Fix it, or get it anew."
+            "engine", "{path} is not valid JSON in line {line}: {reason}. Fix it, or get it again."
         )
         raise DataError(template, path=path, line=error.lineno, reason=reason_of(error)) from None
 
@@ -125,7 +125,7 @@ def _one_object(value: dict[str, Any], path: Path) -> DataError:
         if isinstance(inside, list) and inside and all(isinstance(item, dict) for item in inside):
             template = marked(
                 "engine",
-                "{path} is one JSON object. Its {key!r} is a list of {count} objects: save that list alone.",
+                "{path} is one JSON object. Its {key!r} is a list of {count} objects. Save that list alone.",
             )
             return DataError(template, path=path, key=key[:40], count=len(inside))
     columns = list(value.values())

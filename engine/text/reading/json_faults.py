@@ -12,11 +12,11 @@ _SAID = {  # how the messages of Python's reader begin -> in words
     "Expecting ',' delimiter": marked("engine", "a comma or the end is missing"),
     "Expecting ':' delimiter": marked("engine", "a colon is missing"),
     "Expecting property name": marked("engine", "a name in double quotes is missing"),
-    "Extra data": marked("engine", "something stands behind its end"),
-    "Illegal trailing comma": marked("engine", "a comma stands before the end"),
-    "Invalid control character": marked("engine", "a text in it holds a line break or the like"),
-    "Invalid \\escape": marked("engine", "a backslash stands where none may"),
-    "Invalid \\u": marked("engine", "a backslash stands where none may"),
+    "Extra data": marked("engine", "something follows after its end"),
+    "Illegal trailing comma": marked("engine", "a comma comes before the end"),
+    "Invalid control character": marked("engine", "a text in it contains a line break or similar"),
+    "Invalid \\escape": marked("engine", "a backslash is where none is allowed"),
+    "Invalid \\u": marked("engine", "a backslash is where none is allowed"),
 }
 
 

@@ -42,7 +42,7 @@ def join_broken(records: Records, lines: Lines, width: int) -> Steps[list[Senten
                 notes.append(_told(joined))
         elif end == "\r" and len(ended):
             template = marked(
-                "engine", "Lines end in more than one way; each lone carriage return ends a row, too."
+                "engine", "Lines end in more than one way. Each lone carriage return also ends a row."
             )
             notes.append(Sentence(template))
     return notes
@@ -95,11 +95,12 @@ def _join(records: Records, ended: Sequence[int], end: str, width: int) -> Steps
 def _told(joined: Sequence[int]) -> Sentence:
     template = marked(
         "engine",
-        "{count} rows hold a line end that is no end of a row, and are kept whole: lines {lines}.",
+        "{count} rows contain a line break that does not end the row, and are kept whole: lines {lines}.",
     )
     if len(joined) == 1:
         template = marked(
-            "engine", "The row in line {lines} holds a line end that is no end of a row, and is kept whole."
+            "engine",
+            "The row in line {lines} contains a line break that does not end the row, and is kept whole.",
         )
     named = ", ".join(map(str, joined[:5])) + (", ..." if len(joined) > 5 else "")
     return Sentence(template, {"count": len(joined), "lines": named})

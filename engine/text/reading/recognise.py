@@ -190,8 +190,8 @@ def _sentences(lines: Sequence[str]) -> int:
     return sum(now and not before for before, now in zip([False, *filled], filled, strict=False))
 
 
-_UNLESS_TABLE = marked("engine", "If it is a table all the same, choose its separator.")
-_UNLESS_PROSE = marked("engine", "If it is prose all the same, choose its layout.")
+_UNLESS_TABLE = marked("engine", "If it is a table after all, choose its separator.")
+_UNLESS_PROSE = marked("engine", "If it is prose after all, choose its layout.")
 _HTML = marked(
     "engine",
     "{path} is a web page (HTML). Save its table as CSV, or its text as a .txt file.",
@@ -218,13 +218,15 @@ _PICKLE = marked(
 )
 _CONLL = marked(
     "engine",
-    "{path} holds a word and its tag in each line (CoNLL). To learn tags of words, such as names, choose the "
-    "task token-labels. To classify texts, put a text and its label in each line. {unless}",
+    "{path} holds a word and its tag in each line (CoNLL). To learn tags of words, "
+    "such as names, choose the task token-labels. To classify texts, put one text "
+    "and its label in each line. {unless}",
 )
 _SQUAD = marked(
     "engine",
-    "{path} holds passages with questions and answers (SQuAD): data for question answering. Choose the task "
-    "questions for it. To classify texts, put a text and its label in each line.",
+    "{path} holds passages with questions and answers (SQuAD), which is data for "
+    "question answering. Choose the task questions for it. To classify texts, put "
+    "one text and its label in each line.",
 )
 _JSON = marked(
     "engine",

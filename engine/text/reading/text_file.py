@@ -207,5 +207,6 @@ def _unpacking(path: Path) -> Iterator[None]:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise DataError(
-            marked("engine", "{path} is truncated or damaged and cannot be unpacked. Get it anew."), path=path
+            marked("engine", "{path} is truncated or damaged and cannot be unpacked. Get it again."),
+            path=path,
         ) from error

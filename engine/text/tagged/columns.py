@@ -97,8 +97,9 @@ def _cut(lines: Sequence[str], path: Path, chosen: bool) -> tuple[str, list[list
     if width < 2 or (uneven and not chosen):
         template = marked(
             "engine",
-            "{path} has no columns of words and tags: most lines should hold a word and its tag, with a tab "
-            "or a space between. A table with commas needs a header, such as word,tag.",
+            "{path} has no columns of words and tags. Most lines should hold a word and its "
+            "tag, with a tab or a space between them. A table with commas needs a header, "
+            "such as word,tag.",
         )
         raise DataError(template, path=path)
     return separator, [row for row in rows if len(row) == width]
@@ -149,7 +150,7 @@ def _word_column(columns: Sequence[Sequence[str]], tag: int) -> tuple[int, Sente
     for number in others:
         cells = columns[number - 1]
         if len(others) == 1 or sum(_NUMBER.fullmatch(cell) is not None for cell in cells) < 0.9 * len(cells):
-            template = marked("engine", "column {number} is the word: the first that is none of numbers")
+            template = marked("engine", "column {number} is the word: the first that does not hold numbers")
             return number, Sentence(template, {"number": number})
     return others[0], Sentence(marked("engine", "column {number} is the word"), {"number": others[0]})
 

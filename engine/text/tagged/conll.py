@@ -36,15 +36,15 @@ class TagCodes(dict[str, int]):
         if len(tag) > MOST_IN_A_TAG:
             template = marked(
                 "engine",
-                "Column {column} of {path} holds {count:,} characters where a tag should be: it is likely "
-                "not the column of tags. Choose another.",
+                "Column {column} of {path} holds {count:,} characters where a tag should be, so "
+                "it is probably not the column of tags. Choose another.",
             )
             raise DataError(template, column=self._column, path=self._path, count=len(tag))
         if len(self.names) >= MOST_TAGS:
             template = marked(
                 "engine",
-                "Column {column} of {path} holds more than {most} different tags: it is likely not the "
-                "column of tags. Choose another.",
+                "Column {column} of {path} holds more than {most} different tags, so it is "
+                "probably not the column of tags. Choose another.",
             )
             raise DataError(template, column=self._column, path=self._path, most=MOST_TAGS)
         plain = tag.strip() or tag
@@ -145,7 +145,9 @@ class ConllReader:
         """Whether fields are a word with its tag; if not, the line is reported."""
         width, path, report = self._columns.width, self._path, self.reported.add
         if len(text) > _MOST_LINE:
-            template = marked("engine", "Line {line} has {count} characters: that is no word with its tag.")
+            template = marked(
+                "engine", "Line {line} has {count} characters, which cannot be a word with its tag."
+            )
             report(path, number, template, count=len(text))
         elif len(fields) != width:
             template = marked("engine", "Line {line} has {found} columns; most lines have {width}.")
@@ -161,7 +163,7 @@ class ConllReader:
             report(path, number, template, count=len(tag))
         elif self._columns.is_conllu and not fields[0].isdecimal():
             template = marked(
-                "engine", "Line {line} begins with {found!r} where the number of its word belongs."
+                "engine", "Line {line} begins with {found!r} instead of the number of its word."
             )
             report(path, number, template, found=fields[0])
         else:

@@ -160,7 +160,7 @@ def _from_conll(
     for name in chosen:
         if name and (not name.isdecimal() or int(name[:9]) == 0):
             template = marked(
-                "engine", "{path} has no names of columns: give the number of the column, not {name!r}."
+                "engine", "{path} has no column names. Give the number of the column, not {name!r}."
             )
             raise DataError(template, path=path, name=name)
     word, tag = (int(name[:9] or 0) for name in chosen)
@@ -181,8 +181,8 @@ def _from_conll(
     if reader.num_unread:
         template = marked(
             "engine",
-            "{count} lines hold words of several words or empty nodes of CoNLL-U; they are "
-            "skipped, their parts are read.",
+            "{count} lines hold multiword tokens or empty nodes of CoNLL-U. They are "
+            "skipped, and their parts are read.",
         )
         found.notes.append(Sentence(template, {"count": reader.num_unread}))
     return (yield from found.finish(reader.writer, scheme))
@@ -221,7 +221,7 @@ class _Read:
             self.notes.append(Sentence(template, {"count": count, "kind": kind}))
         if len(store) == 1 and len(codes) > _ONE_TEXT:
             template = marked(
-                "engine", "No blank line stands between texts: the file is one text of {count:,} words."
+                "engine", "No blank line separates texts, so the file is one text of {count:,} words."
             )
             self.notes.append(Sentence(template, {"count": len(codes)}))
         return TaggedTable(

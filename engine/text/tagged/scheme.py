@@ -115,8 +115,8 @@ def _plain(names: Sequence[str], counts: Numbers) -> Scheme:
     common = [names[place] for place in np.argsort(-counts, kind="stable")[:3].tolist()]
     template = marked(
         "engine",
-        "The tags have no scheme: they do not begin with B-, I- and the like ({tags}); each word is tagged "
-        "for itself.",
+        "The tags have no scheme, because they do not begin with B-, I- and the like "
+        "({tags}). Each word is tagged on its own.",
     )
     return Scheme("none", "", Sentence(template, {"tags": common}))
 
@@ -152,8 +152,8 @@ def _named(names: Sequence[str], place: str, seen: Numbers) -> Scheme:
         return Scheme("IOB2", place, Sentence(template, values))
     template = marked(
         "engine",
-        "The scheme is IOB1: of {entities:,} entities {with_i:,} begin with I-; B- stands between two of one "
-        "type.",
+        "The scheme is IOB1: of {entities:,} entities {with_i:,} begin with I-, and B- "
+        "separates two of one type.",
     )
     return Scheme("IOB1", place, Sentence(template, {"entities": entities, "with_i": with_i}))
 

@@ -22,7 +22,7 @@ _TYPE = ("label", "labels", "type", "tag", "entity", "entity_group", "category")
 KINDS = {
     "widened": Sentence(marked("engine", "a span within words is widened to them")),
     "moved": Sentence(marked("engine", "a span next to its own text is moved there")),
-    "overlapping": Sentence(marked("engine", "of spans that overlap the longer one stays")),
+    "overlapping": Sentence(marked("engine", "of overlapping spans the longer one is kept")),
 }
 
 
@@ -150,7 +150,9 @@ def _moved(text: str, span: Span, slips: list[Slip]) -> Span:
     if not inside:
         template = marked("engine", "Line {line} has a span {span} outside its text of {count} characters.")
         raise NoSpans(template, span=_bounds(span), count=len(text))
-    template = marked("engine", "Line {line} has a span {span} that says {said!r}, where {found!r} stands.")
+    template = marked(
+        "engine", "Line {line} has a span {span} that says {said!r}, but the text there is {found!r}."
+    )
     raise NoSpans(template, span=_bounds(span), said=span.text, found=text[span.start : span.stop])
 
 

@@ -77,18 +77,18 @@ def find_layout(
         if word or _are_words(head[one]):
             if not sentence:
                 sentence = next((name for name in _named(head, NUMBERS) if name not in (one, other)), "")
-            template = marked("engine", "a word a row: column {word} is the word, column {tag} its tag")
+            template = marked("engine", "one word per row: column {word} is the word, column {tag} its tag")
             return TaggedFormat("tokens", one, other, sentence, _why(template, one, other))
     if {"data", "annotations"} <= head.keys():
         template = marked(
-            "engine", "{path} is Label Studio's full export. Export the same as JSON-MIN, and open that."
+            "engine", "{path} is Label Studio's full export. Export the same data as JSON-MIN, and open that."
         )
         raise DataError(template, path=path)
     raise DataError(
         marked(
             "engine",
-            "{path} has no columns that are plainly words and their tags. Choose them. Its columns are: "
-            "{names}.",
+            "{path} has no columns that are clearly words and their tags. Choose them. Its "
+            "columns are: {names}.",
         ),
         path=path,
         names=list(head)[:20],
@@ -231,7 +231,7 @@ class RowsReader:
         if not words:
             return self._report(line, marked("engine", "Line {line} holds no words."))
         if not all(isinstance(one, str) and one.strip() for one in [*words, *tags]):
-            template = marked("engine", "Line {line} holds words or tags that are no text.")
+            template = marked("engine", "Line {line} holds words or tags that are not text.")
             if all(type(tag) is int for tag in tags):
                 template = marked("engine", "Line {line} holds numbers for tags. Write their names.")
             return self._report(line, template)

@@ -100,7 +100,7 @@ class _Writer:
             self.num_texts += 1
             return
         else:
-            template = marked("engine", "Line {line} has a word that is longer than any word is.")
+            template = marked("engine", "Line {line} has a word that is too long to be one.")
         self.reported.append(BadLine(line, Sentence(template, {"line": line})))
 
     def store(self) -> WordTable:

@@ -41,7 +41,7 @@ def starting_model(
     elif config.start.model.startswith("new:"):
         model = PreTraining(setup.config)
         yield from _start(config, setup, model)
-        notes.append(Sentence(marked("engine", "The model is new: its training begins with this run.")))
+        notes.append(Sentence(marked("engine", "The model is new. Its training begins with this run.")))
     else:
         model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
         notes += report.sentences()

@@ -62,7 +62,7 @@ def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, P
         wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:
         wordpiece = yield from _small_vocabulary(documents, start.vocab_size, start.lowercase != "no")
-        note = marked("engine", "Split with a vocabulary learned from the beginning of the text alone.")
+        note = marked("engine", "Split with a vocabulary made from only the beginning of the text.")
         notes.append(Sentence(note))
     yield Progress(stage=marked("engine", "Masking"), done=0, total=0)
     store = _store(documents, Cutter(wordpiece, config.text.segmenter))
@@ -119,8 +119,8 @@ def _examples(
         if objective.next_sentence:
             note = marked(
                 "engine",
-                "The beginning of the text is one document, so no pairs can be shown: next sentences need a "
-                "second one to draw wrong ones from.",
+                "The beginning of the text is one document, so no pairs can be shown. Next "
+                "sentences need a second document to draw wrong ones from.",
             )
             notes.append(Sentence(note))
     chosen = np.random.default_rng(seed).permutation(len(made))[:count]

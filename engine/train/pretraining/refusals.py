@@ -67,7 +67,7 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
         )
     if objective.next_sentence and shape.type_vocab_size < 2:
         raise ConfigError(
-            marked("engine", "The model knows one segment only, so it cannot read pairs. Turn {field} off."),
+            marked("engine", "The model knows only one segment, so it cannot read pairs. Turn {field} off."),
             field="next_sentence",
         )
 
@@ -96,7 +96,7 @@ def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path)
     if wordpiece.mask_id is None:
         raise DataError(
             marked(
-                "engine", "The vocabulary of {path} lacks {mask}, so no word can be hidden. Choose another."
+                "engine", "The vocabulary of {path} lacks {mask}, so no word can be masked. Choose another."
             ),
             path=path,
             mask=MASK,

@@ -111,7 +111,9 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
         wordpiece = yield from train_vocabulary(corpus, size=start.vocab_size, lowercase=lowercase)
     yield from (Noted(sentence=note, level="fine") for note in wordpiece.notes)
     if start.trim_vocab and start.model.startswith("new:"):
-        note_template = marked("engine", "trim_vocab is for the vocabulary of a model; here it is ignored.")
+        note_template = marked(
+            "engine", "trim_vocab is for the vocabulary of a model, so it is ignored here."
+        )
         yield Noted(sentence=Sentence(note_template))
     store = yield from _stored(corpus, wordpiece, config.text.segmenter)
     yield from (Noted(sentence=note) for note in store.notes)
@@ -177,7 +179,7 @@ def shape_of(start: StartConfig) -> BertConfig:
         raise ConfigError(
             marked(
                 "engine",
-                "{field} is {value}; after new: can stand {names}, or layers x width such as new:6x384.",
+                "{field} is {value}; after new: use one of {names}, or layers x width such as new:6x384.",
             ),
             field="model",
             value=start.model,
@@ -200,7 +202,7 @@ def terms_of(objective: ObjectiveConfig) -> list[str]:
     path = Path(objective.terms)
     if not objective.terms or not path.is_file():
         raise ConfigError(
-            marked("engine", "There is no list of terms at {path}. Give a text file with a term a line."),
+            marked("engine", "There is no list of terms at {path}. Give a text file with one term per line."),
             field="terms",
             path=path if objective.terms else "-",
         )
@@ -271,9 +273,9 @@ def check_pairs(store: TokenColumns, documents: np.ndarray) -> None:
         raise DataError(
             marked(
                 "engine",
-                "Next sentences need a second document to draw wrong ones from, and there is "
-                "{count} besides what is held out to measure on. Put blank lines between "
-                "documents, or turn next_sentence off.",
+                "Next sentences need a second document to draw wrong ones from, but there is "
+                "{count} besides the held-out ones. Put blank lines between documents, or turn "
+                "next_sentence off.",
             ),
             count=len(documents),
         )
@@ -331,13 +333,11 @@ def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
     share = int(counts(store)[wordpiece.unk_id]) / store.num_tokens
     if share == 1.0:
         raise DataError(
-            marked(
-                "engine", "The vocabulary knows nothing of the text. Choose another, or let one be trained."
-            )
+            marked("engine", "The vocabulary knows nothing of the text. Choose another, or have one made.")
         )
     if share > 0.05:
         note = marked(
-            "engine", "{percent:.0f} % of the text is unknown to the vocabulary, and is not learned."
+            "engine", "{percent:.0f} % of the text is unknown to the vocabulary and is not learned."
         )
         yield Noted(sentence=Sentence(note, {"percent": 100 * share}))
 
@@ -350,10 +350,10 @@ def _told_overlap(
     if found.num_documents or found.share >= _TOLD_SHARE:
         note = marked(
             "engine",
-            "{count:,} of the {total:,} held-out documents are word for word in the training text "
-            "too, and so are long sentences that make up {percent:.1f} % of what is held out. The "
-            "held-out figures will look better than they are for new text; drop_repeated excludes "
-            "lines that repeat.",
+            "{count:,} of the {total:,} held-out documents are also in the training text, "
+            "word for word. So are long sentences that make up {percent:.1f} % of the "
+            "held-out text. The held-out figures will look better than they are for new "
+            "text. drop_repeated excludes lines that repeat.",
         )
         values = {"total": len(held_out), "count": found.num_documents, "percent": 100 * found.share}
         yield Noted(sentence=Sentence(note, values))
@@ -367,7 +367,7 @@ def _reopened(
         store = TokenStore.open(path)
         if hash_of(store.header) == about.get(path.name, hash_of(store.header)):
             return store
-        reason = Sentence(marked("engine", "{path} holds those of another run."), {"path": path})
+        reason = Sentence(marked("engine", "{path} belongs to another run."), {"path": path})
     except DataError as error:
         reason = error.sentence
     corpus = corpus_of(config, places)
@@ -376,12 +376,12 @@ def _reopened(
         raise DataError(
             marked(
                 "engine",
-                "The run's tokens in {path} are not whole, and the text has changed since, so the "
-                "run cannot continue as it was. Start a new one.",
+                "The run's tokens in {path} are not complete, and the text has changed since. "
+                "The run cannot continue as it was. Start a new one.",
             ),
             path=path,
         )
-    note = marked("engine", "The run's tokens were not whole and are made again: {reason}")
+    note = marked("engine", "The run's tokens were not complete and are made again: {reason}")
     yield Noted(sentence=Sentence(note, {"reason": reason}))
     store = yield from open_store(path, corpus, wordpiece, segmenter=config.text.segmenter)
     return store

@@ -97,7 +97,8 @@ def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Word
     if own.hidden_size != shape.hidden_size:
         raise ConfigError(
             marked(
-                "engine", "The teacher {path} is {own} wide, the model {width}. Choose one of the same width."
+                "engine",
+                "The teacher {path} is {own} wide, but the model {width}. Choose one of the same width.",
             ),
             field="teacher",
             path=folder,
@@ -109,8 +110,8 @@ def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Word
         raise ConfigError(
             marked(
                 "engine",
-                "The teacher {path} reads {positions} WordPieces and {segments} segments at most, fewer than "
-                "the examples have. Choose another, or lower max_length.",
+                "The teacher {path} reads at most {positions} WordPieces and {segments} "
+                "segments, fewer than the examples have. Choose another, or lower max_length.",
             ),
             field="teacher",
             path=folder,
@@ -121,8 +122,8 @@ def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Word
         raise ConfigError(
             marked(
                 "engine",
-                "A teacher knows its own WordPieces, and none that are learned from the text. Give its "
-                "vocab.txt as {field}, or train a model further that has them.",
+                "A teacher knows its own WordPieces, and none that are made from the text. Give "
+                "its vocab.txt as {field}, or train a model further that has them.",
             ),
             field="vocab",
         )

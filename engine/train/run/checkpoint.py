@@ -58,8 +58,8 @@ class Checkpoint:
             raise RunError(
                 marked(
                     "engine",
-                    "The checkpoint {path} does not fit the run that it lies in, so the run cannot "
-                    "continue. Start a new one.",
+                    "The checkpoint {path} does not fit its run, so the run cannot continue. Start a "
+                    "new one.",
                 ),
                 path=self.path,
             ) from error

@@ -100,8 +100,8 @@ class Run:
         if length < offset:
             template = marked(
                 "engine",
-                "{path} is not whole: the curves of the steps before this one are lost, in part or "
-                "all. The training itself continues as it was.",
+                "{path} is not complete: the curves of earlier steps are lost, in part or all. "
+                "The training itself continues unchanged.",
             )
             lost = Sentence(template, {"path": path})
         told = texts_noted(path)

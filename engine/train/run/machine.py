@@ -45,7 +45,7 @@ def as_before(
     device = open_device(wanted)
     now = recipe_of(device)
     template = marked(
-        "engine", "This run was begun with {name} {before}; here it is {now}, so its last digits may differ."
+        "engine", "This run was begun with {name} {before}. Here it is {now}, so its last digits may differ."
     )
     told = ("device", "precision", "kernels", "cpu_capability", "torch")
     return device, [
@@ -66,7 +66,7 @@ def check_space(run_dir: Path, config: BertConfig, num_kept: int) -> None:
         raise UserError(
             marked(
                 "engine",
-                "The disk has too little room: checkpoints need {needed} in {path}, and {free} are free.",
+                "The disk has too little room. Checkpoints need {needed} in {path}, but {free} are free.",
             ),
             needed=_room(needed),
             free=_room(free),

@@ -254,7 +254,7 @@ def run_info(path: Path) -> RunState:
     }
     if any(wrong.values()):
         template = marked(
-            "engine", "{path} is damaged: {names} cannot be what it says. The rest of the run is shown."
+            "engine", "{path} is damaged: {names} cannot be true. The rest of the run is shown."
         )
         names = ", ".join(name for name, is_wrong in wrong.items() if is_wrong)
         problem = Sentence(template, {"path": path / STATUS, "names": names})

@@ -65,8 +65,8 @@ def read_setup(folder: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
             raise ModelError(
                 marked(
                     "engine",
-                    "{path} is damaged: {name} is missing or cannot be what it says, so the run "
-                    "cannot continue. Start a new one.",
+                    "{path} is damaged: {name} is missing or cannot be true, so the run cannot "
+                    "continue. Start a new one.",
                 ),
                 path=path,
                 name=name,

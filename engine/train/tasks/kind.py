@@ -123,7 +123,7 @@ def text_in(document: Mapping[str, Any], *names: str, required: bool = True) -> 
     if found is None:
         raise DataError(marked("engine", "There is no text named {name}."), name=names[0])
     if not isinstance(found, str):
-        template = marked("engine", "{name} is {value}, which is no text. Put it in quotes.")
+        template = marked("engine", "{name} is {value}, which is not a text. Put it in quotes.")
         raise DataError(template, name=names[0], value=repr(found))
     if not found.strip():
         raise DataError(marked("engine", "The text named {name} is empty."), name=names[0])

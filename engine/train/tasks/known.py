@@ -84,7 +84,7 @@ def guessing_columns(data: DataConfig) -> Steps[DataConfig]:
             taken.update(names)
     if found:
         template = marked(
-            "engine", "Columns detected by their names and cells: {columns}. Name them where that is wrong."
+            "engine", "Columns detected by their names and cells: {columns}. If that is wrong, name them."
         )
         said = [f"{role.replace('_', '-')} = {name}" for role, name in found.items()]
         yield Noted(sentence=Sentence(template, {"columns": said}), level="fine")

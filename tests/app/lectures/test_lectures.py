@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.lectures.bar import SIZES
@@ -176,7 +176,8 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
         qtbot.waitUntil(lambda place=place: player.place == place)  # type: ignore[misc]
         come_to_rest(window.session, qtbot)
     assert page.chosen.picture == "arcs" and window.session.inspector.text == PAIR[0]
-    box = page.texts.box_a  # who types keeps the arrows and the space
+    box = QPlainTextEdit(page)  # who types keeps the arrows and the space
+    box.show()
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Space)
     QTest.keyClick(box, Qt.Key.Key_Left)
@@ -211,7 +212,7 @@ def test_the_text_size_enlarges_all_of_a_page_and_is_taken_back(window: MainWind
     qtbot.waitUntil(lambda: player.percent < 200)
     least = window.pages.minimumSizeHint()
     assert page.width() >= least.width() and player.bar.size_box.currentData() == player.percent
-    assert "no room" in player.bar.size_box.toolTip()
+    assert "does not fit" in player.bar.size_box.toolTip()
     window.resize(1920, 1200)
     qtbot.waitUntil(lambda: player.percent == 200)
     QTest.keyClick(window, Qt.Key.Key_Minus, Qt.KeyboardModifier.ControlModifier)
@@ -324,7 +325,7 @@ def test_a_page_without_a_state_says_which_pages_have_one(
     window = open_window(settings)
     window.show_page("runs")
     kept = [window.titles[page] for page in PAGES if is_kept(page)]
-    said = f"Turn to {', '.join(kept[:-1])} or {kept[-1]}."
+    said = f"Go to {', '.join(kept[:-1])} or {kept[-1]}."
     with pytest.raises(UserError, match=said):
         _ = window.lectures.page_here
 
@@ -370,6 +371,33 @@ def test_an_export_has_every_figure_with_its_caption_while_the_window_goes_on(
     assert f"weights, sha256: {current.lecture.scenes[0].models['model'].fingerprint}" in caption
     assert "lost model" in written and str(tmp_path) not in written
     assert ("&lt;head&gt; &amp; more" in written) == (index == 0)
+    dialog.close()
+    come_to_rest(window.session, qtbot)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("styled")
+def test_an_export_as_one_file_holds_all_figures_and_nothing_lies_beside_it(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    keep(window, "A <head> & more", "Where it *looks*.", qtbot)
+    current, folder = window.lectures.current, tmp_path / "lecture"
+    gone = Scene("Gone", "", "probe", {"model": SceneModel("lost model", "f" * 12)}, SENTENCE)
+    current.take(current.lecture.with_scene(gone))
+    window.lectures.export()
+    dialog: Any = next(
+        one for one in QApplication.topLevelWidgets() if one.objectName() == "lecture_export_dialog"
+    )
+    dialog.path.setText(str(folder))
+    dialog.index.setCurrentIndex(2)
+    assert not dialog.kind.isEnabled()
+    qtbot.mouseClick(dialog.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not dialog.is_exporting)
+    (written,) = folder.iterdir()
+    text = written.read_text(encoding="utf-8")
+    assert written.suffix == ".html" and text.count("<svg") == 1 and "default-src 'none'" in text
+    assert "A &lt;head&gt; &amp; more" in text and "lost model" in text and str(tmp_path) not in text
+    assert current.lecture.scenes[0].models["model"].fingerprint in text and 'class="mark"' in text
     dialog.close()
     come_to_rest(window.session, qtbot)
 

@@ -316,7 +316,7 @@ def test_another_page_leads_to_a_step_layer_head_and_piece(page: AnatomyPage) ->
 def test_a_text_that_cannot_be_read_empties_the_page_and_says_why(page: AnatomyPage, hand: Hand) -> None:
     page.session.inspector.set_text(TOO_LONG)
     assert page.rows.is_empty and "64" in page.rows.empty_text
-    assert not hand.find("anatomy_save").isEnabled()
+    assert not hand.find("copy_anatomy_command").isEnabled()
     press(page, Qt.Key.Key_Right)  # walks nowhere, and harms nothing
 
 

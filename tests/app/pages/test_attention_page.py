@@ -229,13 +229,6 @@ def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
 
 
 @pytest.mark.slow
-def test_typing_in_a_text_box_switches_nothing(looking: AttentionPage, qtbot: QtBot) -> None:
-    qtbot.keyClicks(looking.texts.box_a, "o]")
-    assert looking.texts.box_a.toPlainText() == f"o]{TEXT}"
-    assert looking.chosen.current == (0, 0) and not looking.chosen.off
-
-
-@pytest.mark.slow
 def test_a_locked_token_stays_locked_when_pieces_become_words(looking: AttentionPage, qtbot: QtBot) -> None:
     heatmap = looking.picture.figure("heatmap")
     where = heatmap.cell_rect(3, 1).center().toPoint()
@@ -389,7 +382,7 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
     looking.heads.head_chosen.emit(*first)
     settle(looking, qtbot)
     click(looking, qtbot, "attention_without_over_table")
-    assert told.text().startswith("Hidden words predicted correctly: ") and "points" in told.text()
+    assert told.text().startswith("Masked words predicted correctly: ") and "points" in told.text()
     press(looking, qtbot, "]")  # another head: what was said was said of that one
     assert not told.text()
 
@@ -398,7 +391,7 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
 
 
 def test_without_a_model_the_page_says_so(page: AttentionPage) -> None:
-    assert page.empty.isVisible() and not page.save_button.isEnabled()
+    assert page.empty.isVisible() and not page.copy_button.isEnabled()
 
 
 @pytest.mark.slow
@@ -408,7 +401,7 @@ def test_a_text_that_cannot_be_read_is_refused_in_place(
 ) -> None:
     looking.inspector.set_text(text)
     settle(looking, qtbot)
-    assert looking.picture.figure("heatmap").is_empty and not looking.save_button.isEnabled()
+    assert looking.picture.figure("heatmap").is_empty and not looking.copy_button.isEnabled()
     assert said in looking.picture.figure("heatmap").empty_text
     looking.inspector.set_text("good film")
     settle(looking, qtbot)
@@ -461,7 +454,7 @@ def test_without_a_mask_a_word_can_be_masked_by_a_click(looking: AttentionPage, 
 
 @pytest.mark.slow
 def test_the_command_names_model_and_texts(looking: AttentionPage, qtbot: QtBot) -> None:
-    click(looking, qtbot, "copy_attention_command")
+    looking.copy_button.click()
     command = QApplication.clipboard().text()
     assert (
         command.startswith("python -m engine attention --model")

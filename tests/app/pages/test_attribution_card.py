@@ -104,7 +104,7 @@ def test_a_model_that_guesses_words_is_asked_for_one_whatever_model_was_open_bef
     answered(qtbot, card)
     show(qtbot, session, card, language(tmp_path), TEXT)  # the same text, with no [MASK] in it
     answered(qtbot, card)
-    assert entries(card) == ["“good”, hidden"]
+    assert entries(card) == ["“good”, masked"]
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ def test_a_click_on_a_word_hides_it_and_asks_for_it(qtbot, session, card, tmp_pa
     qtbot.mouseClick(card.picture.canvas(), Qt.MouseButton.LeftButton, pos=QPoint(place))
     assert card.picture.words[4].is_gap
     answered(qtbot, card)
-    assert card.choices.question.currentText() == "“playing”, hidden"
-    assert said(card, "attribution_heading").startswith("The hidden word “playing”: ")
+    assert card.choices.question.currentText() == "“playing”, masked"
+    assert said(card, "attribution_heading").startswith("The masked word “playing”: ")
     assert card.result.tokens.count("[MASK]") == 2 and card.picture.words[4].score is None
 
 
@@ -154,7 +154,7 @@ def test_gradient_x_input_claims_no_sum(qtbot, session, card, tmp_path) -> None:
     box.activated.emit(1)
     assert card.result is None  # the old one is not shown for the new question
     answered(qtbot, card)
-    assert not card.sum.isVisible() and "add up to nothing" in said(card, "attribution_meaning")
+    assert not card.sum.isVisible() and "their sum has no meaning" in said(card, "attribution_meaning")
     assert not card.choices.baseline.isEnabled()
 
 

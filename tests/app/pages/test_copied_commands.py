@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -190,7 +189,7 @@ def copied(page: QWidget, qtbot: QtBot) -> Lines:
     """Press the button; return the words of the line without the program's own."""
     button = page.findChild(CopyCommandButton)
     assert button.isEnabled(), button.toolTip()
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    button.click()
     line = shlex.split(QGuiApplication.clipboard().text())
     assert line[:3] == ["python", "-m", "engine"]
     return line[3:]

@@ -87,7 +87,7 @@ def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     session = open_table(page, tmp_path / "films.csv")
     links(page, "repeat")["Exclude"].click()
     assert session.wait_idle()
-    assert "No text appears twice" in said(page) and "One row excluded (duplicates)" in said(page)
+    assert "No text occurs twice" in said(page) and "One row excluded (duplicates)" in said(page)
     assert "98 of 99 rows can be used" in page.table_card.hint_label.text()
     recipe = Path(session.values()["recipe"])
     session.data.mends.save()
@@ -115,8 +115,8 @@ def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apar
     session = open_table(page, tmp_path / "films.csv")
     session.doctor.set_apart((tmp_path / "other.csv", tmp_path / "apart.csv"))  # the first has other columns
     assert session.wait_idle(60)
-    assert "rows of films.csv also stand in apart.csv" in said(page) and "other.csv" not in said(page)
-    links(page, "also stand in apart.csv")["Exclude"].click()
+    assert "rows of films.csv are also in apart.csv" in said(page) and "other.csv" not in said(page)
+    links(page, "also in apart.csv")["Exclude"].click()
     qtbot.waitUntil(lambda: not any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
     session.data.mends.undo()
     qtbot.waitUntil(lambda: any(one.kind == "leaks" for one in session.doctor.findings), timeout=20_000)
@@ -126,8 +126,10 @@ def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
-    assert set(links(page, "nearly the same")) == {"Show rows", "Keep in one split"}, "none go by one click"
-    links(page, "nearly the same")["Show rows"].click()
+    assert set(links(page, "near-duplicate of a row above")) == {"Show rows", "Keep in one split"}, (
+        "none go by one click"
+    )
+    links(page, "near-duplicate of a row above")["Show rows"].click()
     alike, text, label, line, other, _label = hand.rows("found_view")[0]
     assert (alike, text, label, line, other) == ("100 %", rows[97][0], rows[97][1], "3", rows[1][0])
     assert page.found_card.model.headerData(0, Qt.Orientation.Vertical) == "99"
@@ -174,8 +176,8 @@ def test_a_leak_is_shown_beside_the_row_of_the_other_file(
     session = open_table(page, tmp_path / "films.csv")
     page.advice_card.compare_with(tmp_path / "test.csv")
     assert session.wait_idle()
-    assert "Exclude" in links(page, "stands in test.csv, word") and "Exclude" not in links(page, "nearly the")
-    for words, place in (("also stands in test.csv", 1), ("test.csv in nearly", 2)):
+    assert "Exclude" in links(page, "is also in test.csv, word") and "Exclude" not in links(page, "near-dup")
+    for words, place in (("is also in test.csv", 1), ("near-duplicate in test.csv", 2)):
         links(page, words)["Show rows"].click()
         (shown,) = hand.rows("found_view")
         assert shown[3:5] == [str(place + 2), others[place][0]]
@@ -202,7 +204,7 @@ def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opene
 ) -> None:
     session = open_table(page, tmp_path / "films.csv")
     assert {name for name, _count in page.labels_card.plot.bars} == {"good", "bad", "goood"}
-    links(page, "may be another one")["Merge"].click()
+    links(page, "may mean the same")["Merge"].click()
     assert session.wait_idle()
     assert {name for name, _count in page.labels_card.plot.bars} == {"good", "bad"}
     qtbot.waitUntil(lambda: any(session.runs.recipes_dir().glob("*.json")))
@@ -260,7 +262,9 @@ def test_a_closer_look_has_a_model_taught_and_says_so(
     assert session.wait_idle(60)
     assert session.doctor.suspected is not first and not closer.isVisible()
     how = (
-        "which was taught" if session.doctor.suspected.is_taught else "The closer look changed nothing: tiny"
+        "which was trained on"
+        if session.doctor.suspected.is_taught
+        else "The closer look changed nothing: tiny"
     )
     assert how in hand.said("doctor_told")
 

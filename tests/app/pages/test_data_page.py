@@ -239,7 +239,7 @@ def test_a_recent_file_that_is_gone_is_said_and_forgotten(
     assert entry is not None and entry.text() == "news.csv"
     table_file.unlink()
     page.open_path(table_file)
-    assert "not there any more" in page.banner.text()
+    assert "no longer exists" in page.banner.text()
     assert session.settings.recent_files == []
 
 
@@ -280,7 +280,7 @@ def test_what_is_said_of_rows_is_what_a_script_counts_and_a_click_shows_those_ro
     expected = {
         f"{len(lacking)} rows have no text or no label": sorted(lacking),
         f"{sum(len(found) - 1 for found in copies.values())} rows repeat an earlier text": together(copies),
-        f"{len(torn)} texts carry more than one label": together(torn),
+        f"{len(torn)} texts have more than one label": together(torn),
         f"{len(odd)} rows have a label that is nearly equal": odd,
     }
     back = page.findChild(QPushButton, "show_all_rows")
@@ -305,7 +305,7 @@ def test_one_click_merges_nearly_equal_labels_and_one_takes_it_back(
 ) -> None:
     planted(tmp_path / "planted.csv")
     session = open_file(page, tmp_path / "planted.csv")
-    words = "nearly equal to a commoner one"
+    words = "nearly equal to a more frequent one"
     assert "b‹U+0430›d for bad in line 77" in remark(page, words)
     before = dict(page.labels_card.plot.bars)
     assert len(before) == 8 and session.values()["merge_labels"] is False
@@ -331,7 +331,7 @@ def test_two_labels_that_look_alike_are_told_apart_wherever_one_is_named(
     open_file(page, tmp_path / "alike.csv")
     assert [name for name, _count in page.labels_card.plot.bars] == ["sport", "tech", "sp‹U+043E›rt"]
     assert "“sp‹U+043E›rt” has one row, “sport” 65.2 % of all" in remark(page, "far from balanced")
-    assert "never measured: sp‹U+043E›rt." in remark(page, "appears in one row only")
+    assert "never measured: sp‹U+043E›rt." in remark(page, "occurs in one row only")
 
 
 @pytest.mark.slow
@@ -377,12 +377,12 @@ def test_a_label_that_cannot_be_one_is_said_everywhere_and_training_waits(
         ((55, 45), "Labels are balanced: each has 45.0 % to 55.0 % of the rows.", "fine"),
         (
             (675, 325),
-            "“a” has 67.5 % of the rows, “b” 32.5 %. Always answering “a” would be right as often.",
+            "“a” has 67.5 % of the rows, “b” 32.5 %. Always predicting “a” would be right as often.",
             "note",
         ),
         ((200, 100), "“a” has 66.7 % of the rows, “b” 33.3 %.", "note"),
-        ((99, 9), "far from balanced: “b” has 9 rows, “a” 91.7 % of all. Look at F1", "look"),
-        ((99, 1), "far from balanced: “b” has one row, “a” 99.0 % of all. Look at F1", "look"),
+        ((99, 9), "far from balanced: “b” has 9 rows, “a” 91.7 % of all rows. Look at F1", "look"),
+        ((99, 1), "far from balanced: “b” has one row, “a” 99.0 % of all rows. Look at F1", "look"),
     ],
 )
 def test_labels_are_called_balanced_only_where_they_are(
@@ -410,10 +410,12 @@ def test_one_of_anything_is_said_in_the_singular(page: DataPage, tmp_path: Path)
     assert remark(page, "One row repeats an earlier text.")
     path.write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
     open_file(page, path)
-    assert remark(page, "One row has a label that is nearly equal to a commoner one: A for a in line 13.")
+    assert remark(
+        page, ("One row has a label that is nearly equal to a more frequent one: A for a in line 13.")
+    )
     assert remark(page, "The row in line 12 has no text or no label and is excluded.")
-    assert remark(page, "One text carries more than one label.")
-    assert remark(page, "One label appears in one row only, so it is trained on but never measured: A.")
+    assert remark(page, "One text has more than one label.")
+    assert remark(page, "One label occurs in one row only, so it is trained on but never measured: A.")
     assert not [text for text in page.advice.texts() if text.startswith("1 ")]
 
 
@@ -480,7 +482,7 @@ def test_the_line_of_the_header_can_be_chosen_and_is_shown(page: DataPage, tmp_p
     page.table_card.change_button.click()
     box = page.findChild(QComboBox, "reading_header")
     assert box is not None and box.currentText() == "auto: Line 3"
-    assert "what is above it is not read as rows" in remark(page, "The header is line 3")
+    assert "Lines above it are not read as rows" in remark(page, "The header is line 3")
     box.setCurrentIndex(box.findData("4"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle() and box.currentText() == "Line 4"
@@ -530,10 +532,10 @@ def test_combinations_of_labels_are_refused_until_they_are_taken_as_classes(
     assert session.wait_idle()
     said = "look like several in one"
     assert session.wait_idle() and said in remark(page, said)
-    links(page, said)["Take as classes"].click()
+    links(page, said)["Use as classes"].click()
     assert session.wait_idle() and session.values()["whole_labels"] is True
     assert len(page.labels_card.plot.bars) == 6
-    links(page, "as they stand")["Undo"].click()
+    links(page, "as written")["Undo"].click()
     assert session.wait_idle() and session.values()["whole_labels"] is False
 
 
@@ -611,7 +613,7 @@ def test_rows_are_relabelled_and_left_out_by_hand_and_both_can_be_undone(
         session.data.mends.steps[1] == RecipeStep(DROP, (3, 4, 5)) and session.data.summary.num_examples == 27
     )
     qtbot.mouseClick(page.table_card.rows_button, Qt.MouseButton.LeftButton)
-    choose(shown_menu(page, "rows_menu"), "Take 3 rows as they were")
+    choose(shown_menu(page, "rows_menu"), "Restore 3 rows")
     assert session.wait_idle() and len(session.data.mends.steps) == 1
     page.table_card.view.setFocus()
     for _ in range(3):

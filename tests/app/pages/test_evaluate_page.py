@@ -100,12 +100,12 @@ def test_a_run_opens_with_its_score_and_its_interval(page: EvaluatePage, hand: H
     low, high = wilson_interval(float(each.right.sum()), len(each))
     assert hand.said("evaluate_score") == f"{100 * each.right.mean():.1f} %"
     assert hand.said("evaluate_interval") == f"{100 * low:.1f} to {100 * high:.1f}"
-    assert hand.said("evaluate_part").startswith("Validation part of reviews.csv")
+    assert hand.said("evaluate_part").startswith("reviews.csv · validation rows")
     assert page.texts.rows.rowCount() == len(each) == 16
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert (
-        len(scored_of(page).each) == 11 and "seen by no training" in page.facts.toolTip() + page.facts.text()
+        len(scored_of(page).each) == 11 and "not used in training" in page.facts.toolTip() + page.facts.text()
     )
 
 
@@ -146,13 +146,13 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
         "engine.evaluation.calibration.LEAST_TO_FIT", 14
     )  # of 11 and 16 texts: the test is small
     hand.click("evaluate_by_confidence")
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert "fitted on half of the validation rows" in page.by.mended.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
     assert "It was fitted on half of the validation rows." in page.by.mended.text()
-    assert "seen by no training" in page.facts.toolTip() + page.facts.text()
+    assert "not used in training" in page.facts.toolTip() + page.facts.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
     monkeypatch.setattr("engine.evaluation.calibration.LEAST_TO_FIT", 8)
@@ -163,7 +163,7 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     settle(page)
     page.open_file(path)
     settle(page)
-    assert page.by.keep.text().endswith("of these") or page.by.keep.text().endswith("of these texts")
+    assert page.by.keep.text().endswith("from these") or page.by.keep.text().endswith("from these texts")
     assert "no longer test the model's confidence" in page.by.mended.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
@@ -336,7 +336,7 @@ def test_all_of_it_is_saved_as_a_report(page: EvaluatePage, hand: Hand, tmp_path
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "| TF-IDF with logistic regression |" in text and "## Calibration" in text
     assert f"accuracy {scored_of(page).each.right.mean():.4f} (" in text
-    assert text.startswith("# run-1 · start on Validation part of reviews.csv")
+    assert text.startswith("# run-1 · start on reviews.csv · validation rows")
 
 
 def test_a_file_is_scored_and_its_columns_make_slices(
@@ -368,7 +368,7 @@ def test_texts_that_were_learned_from_get_no_verdict_and_those_new_to_the_model_
     assert said.startswith(f"The model was trained on {seen.sum()} of these 53 texts") and seen.sum() > 20
     right = each.right[~seen]
     low = 100 * wilson_interval(float(right.sum()), len(right))[0]
-    assert f"on the other {len(right)} it reaches {100 * right.mean():.1f} % ({low:.1f} to" in said
+    assert f"On the other {len(right)} it reaches {100 * right.mean():.1f} % ({low:.1f} to" in said
     assert page.score.scale.lines[1].value == right.mean() and mark(page) == "Wrong"
     learned = [row for row, is_seen in zip(reviews(), seen, strict=True) if is_seen]
     page.open_file(write_table(tmp_path / "learned.csv", learned))
@@ -386,7 +386,7 @@ def test_what_cannot_be_scored_is_refused_in_a_sentence(
     page.open_file(write_table(tmp_path / "bare.csv", [("good film",)], "text"))
     settle(page)
     assert "label" in hand.said("evaluate_refusal") and page.opened is None
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert page.opened is not None and hand.said("evaluate_refusal") == ""
 
@@ -476,9 +476,9 @@ def test_a_wrong_label_is_marked_by_a_key_and_taken_back_by_it(
         (int(listed.rows[wrong]),),
         each.names[each.predicted[wrong]],
     )
-    assert "the file stays as it is" in page.said.text()
+    assert "The file stays unchanged" in page.said.text()
     qtbot.keyClick(page.texts.view, Qt.Key.Key_W)
-    assert not page.session.data.mends.steps and "taken back" in page.said.text()
+    assert not page.session.data.mends.steps and "undone" in page.said.text()
     right = next(place for place, one in enumerate(each.right) if one)
     page.texts.toggle_row(page.texts.rows.places.tolist().index(right))
     assert page.texts.detail is not None
@@ -498,25 +498,26 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     settle(page)
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
-    assert "the model was trained on" in said and "seen by no training" not in said
-    assert page.part_box.currentText() == "test.csv, test file"  # and no part of the training file
+    assert "the model was trained on" in said and "not used in training" not in said
+    assert page.part_box.currentText() == "test.csv · test file"  # and no part of the training file
 
 
 def test_what_is_read_stays_when_a_training_ends_and_its_model_is_offered(
     page: EvaluatePage, hand: Hand, made: Path
 ) -> None:
     newest = page.session.runs.root / "run-2" / "model"
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     before, shown = page.opened, page.facts.text()
     page.session.training.last_model = newest
     page.session.training.result_changed.emit()
+    page.session.training.left.emit(newest)
     settle(page)
     assert page.opened is before and page.folder != newest and page.facts.text() == shown
-    assert hand.said("evaluate_newer") == "A newer run is here: show run-2 · start"
-    hand.click("evaluate_newer")
+    assert page.session.inspector.trained == newest
+    page.session.inspector.hold(newest)
     settle(page)
-    assert page.folder == newest and scored_of(page) and page.newer.isHidden()
+    assert page.folder == newest and scored_of(page) and page.session.inspector.trained is None
 
 
 def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advised_works(
@@ -533,7 +534,7 @@ def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advise
     settle(page)
     said = hand.said("evaluate_refusal")
     assert said.startswith(
-        "run-1 · start and same · start-same have not held out the same validation rows. Score both on one"
+        "run-1 · start and same · start-same did not hold out the same validation rows. Score both on one"
     )
     page.compare(page.session.runs.root / "other" / "model")
     settle(page)

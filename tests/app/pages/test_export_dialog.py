@@ -61,7 +61,7 @@ def test_a_model_of_the_list_is_exported_and_the_result_is_told(
     hand.click("export_normed")
     hand.type("export_path", str(tmp_path / "out"))
     hand.click("export_start")
-    wait(hand, "Opened again: the vectors")
+    wait(hand, "Reopened: the vectors")
     assert f"Written to {tmp_path / 'out'}." in hand.said("export_said")
     assert read_sentence_files(tmp_path / "out")[0] == SentenceConfig("cls", True, 41)
     assert hand.shown("export_show_folder", "export_progress") == ["export_show_folder"]
@@ -98,7 +98,7 @@ def test_no_button_moves_and_nothing_behind_is_clicked_while_a_model_is_exported
 def test_what_cannot_be_written_is_said_in_the_dialog(dialog: ExportDialog, hand: Hand, model: Path) -> None:
     hand.type("export_path", str(model / "vocab.txt"))
     hand.click("export_start")
-    wait(hand, "is there already. Choose a new folder.")
+    wait(hand, "already exists. Choose a new folder.")
     hand.click("export_close")
 
 
@@ -113,7 +113,9 @@ def test_eight_bits_are_kept_only_by_a_click_and_leave_nothing_otherwise(
         yield Progress(stage="Exporting", done=0, total=0)
         out.mkdir()
         waiting.write_bytes(b"8")
-        return ExportedTarget(out, (), Small(waiting, out, (Sentence("accuracy 0.9 whole, 0.8 in 8 bits."),)))
+        return ExportedTarget(
+            out, (), Small(waiting, out, (Sentence("accuracy 0.9 at full precision, 0.8 in 8 bits."),))
+        )
 
     monkeypatch.setattr(export_dialog, "export", exported)
     hand.click("export_onnx")
@@ -121,7 +123,7 @@ def test_eight_bits_are_kept_only_by_a_click_and_leave_nothing_otherwise(
     hand.click("export_int8")
     assert hand.shown("export_data", "export_keep") == ["export_data"]
     hand.click("export_start")
-    wait(hand, "accuracy 0.9 whole, 0.8 in 8 bits.")
+    wait(hand, "accuracy 0.9 at full precision, 0.8 in 8 bits.")
     assert waiting.exists() and not (out / "model.int8.onnx").exists()
     if is_kept:
         hand.click("export_keep")

@@ -133,7 +133,7 @@ def test_what_a_member_cannot_is_shown_by_an_example_that_was_asked_of_it(
     page: FamilyPage, qtbot: QtBot
 ) -> None:
     shown = {column.name: column.shown for column in page.columns.columns}
-    assert "Without “eats fish”" in shown["n-gram"] and "just the same" in shown["GPT"]
+    assert "Without “eats fish”" in shown["n-gram"] and "its guess is the same" in shown["GPT"]
     assert "Backwards, “fish eats ____ the”" in shown["GloVe"]
     place = page.columns.rect_of((-1, 2)).center().toPoint()  # the name over the third column
     qtbot.mouseClick(page.columns, Qt.MouseButton.LeftButton, pos=place)

@@ -42,7 +42,7 @@ from tests.engine.tiny_runs import reviews, tiny_config
 from tests.engine.tiny_runs import write_table as write_rows
 from tests.looks.scenes import FIVE, TWO, InventedRun, write_table, write_vocabulary
 
-ACTIONS = ("copy_command", "pause", "go_on", "start", "stop", "try_it", "new_run")
+ACTIONS = ("pause", "go_on", "start", "stop", "try_it", "new_run")
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_a_run_shows_its_own_settings_and_no_form_while_a_model_is_in_training(
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30, hold_at=13))
     assert page.run_card.isVisible() and not page.setup.isVisible()
-    assert hand.shown(*ACTIONS) == ["copy_command", "pause", "stop"]
+    assert hand.shown(*ACTIONS) == ["pause", "stop"]
     assert page.stop_button.property("role") != "primary"
     page.refresh()
     assert page.run_card.progress.where.text() == "Step 13 of 30"
@@ -222,7 +222,7 @@ def test_pause_stands_still_and_resume_goes_on(
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
-    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
+    assert hand.shown(*ACTIONS) == ["go_on", "stop"]
     assert page.run_card.progress.where.text().startswith("Paused · Step 13 of 30")
     run.let_go()
     assert page.session.training.state.step.step <= 14  # type: ignore[union-attr]
@@ -240,7 +240,7 @@ def test_stop_and_keep_ends_the_task_and_offers_what_it_kept(
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.training.is_running)
     assert run.closed
-    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
+    assert hand.shown(*ACTIONS) == ["go_on", "new_run"]
     assert page.charts.watching.onwards.isVisible() and "Stopped" in page.charts.watching.outcome.text()
     assert page.go_on_button.property("role") == "primary"
 
@@ -250,7 +250,7 @@ def test_a_finished_run_offers_its_model_onwards(
     hand: Hand, begin: Callable[[InventedRun], FineTunePage], qtbot: QtBot
 ) -> None:
     page = begin(InventedRun(FIVE, num_steps=30))
-    assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
+    assert hand.shown(*ACTIONS) == ["try_it", "new_run"]
     assert hand.shown("try_it_here", "look_inside", "export_run") == ["look_inside", "export_run"]
     assert "(95 %: " in page.charts.watching.result.text()
     assert "95 times in a hundred" in page.charts.watching.result.toolTip()
@@ -345,7 +345,7 @@ def test_a_rising_validation_loss_is_no_overfitting_while_training_rises_too() -
 def test_a_label_that_is_never_predicted_is_named() -> None:
     advice = FineTuneAdvice()
     advice.hear([evaluation(10, 0.5, [[9, 1, 0], [1, 9, 0], [3, 4, 0]], ("a", "b", "c"))])
-    assert "c is never predicted, though 7 validation rows carry it" in said(advice)
+    assert "c is never predicted, though 7 validation rows have it" in said(advice)
 
 
 def test_one_answer_for_everything_is_said_in_one_remark() -> None:
@@ -383,7 +383,7 @@ def test_a_loss_that_is_no_number_stands_first() -> None:
     advice = FineTuneAdvice()
     advice.before = [on_validation(validation())]
     advice.hear([step(7, float("nan"))])
-    assert said(advice).startswith("wrong: The loss is no longer a number since step 7")
+    assert said(advice).startswith("wrong: The loss has not been a number since step 7")
 
 
 def test_no_validation_rows_is_wrong_and_shared_texts_are_looked_at() -> None:
@@ -407,14 +407,14 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
         each.text for each in on_table(session.data.table, session.data.roles, session.data.summary, 128)
     }
     here = [each.text for each in ready.setup.remarks()]
-    assert "One text carries more than one label." in here and len(here) == 4
+    assert "One text has more than one label." in here and len(here) == 4
     assert {*here[1:]} <= on_data, "the first is of the split, which is this page's"
 
 
 def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
     advice = FineTuneAdvice()
-    advice.before = [AdviceLine("look", "4 texts carry more than one label.")]
-    assert said(advice) == "look: 4 texts carry more than one label."
+    advice.before = [AdviceLine("look", "4 texts have more than one label.")]
+    assert said(advice) == "look: 4 texts have more than one label."
     note = Sentence("{leaks} of {total} rows for validation stand in training.", {"leaks": 3, "total": 20})
     started = InventedRun(("a", "b")).started(Path())
     advice.hear([Noted(sentence=note), started])
@@ -427,7 +427,7 @@ def test_of_a_run_is_said_what_the_run_found_and_not_what_is_open() -> None:
 def test_a_score_that_chance_alone_could_give_is_told_as_that() -> None:
     advice = FineTuneAdvice()
     advice.hear([evaluation(1, 0.5, [[8, 4], [5, 5]])])  # 13 of 22 right; always answering a: 12 of 22
-    assert "look: It may be no better than always answering a (54.5 %): the 95 %" in said(advice)
+    assert "look: It may be no better than always answering a (54.5 %). The 95 %" in said(advice)
     advice.hear([evaluation(2, 0.4, [[800, 400], [300, 700]])])
     assert "no better" not in said(advice)
     advice.hear([replace(evaluation(2, 0.4, [[8, 4], [5, 5]]), split="test")])
@@ -539,7 +539,7 @@ def test_a_failed_run_that_learned_nothing_does_not_say_that_it_was_saved(tmp_pa
     run_dir = tmp_path / "20260101-120000-news"
     (run_dir / "checkpoints" / "step-00000000").mkdir(parents=True)
     assert "saved before" not in outcome_words("failed", run_dir, 0.0)
-    assert outcome_words("stopped", run_dir, 1.0) == "Stopped before it had learned anything."
+    assert outcome_words("stopped", run_dir, 1.0) == "It was stopped before it had learned anything."
     (run_dir / "checkpoints" / "step-00000012").mkdir()
     assert "What was saved before is in news" in outcome_words("failed", run_dir, 0.0)
 

@@ -76,11 +76,11 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     hub.faults[WEIGHTS] = Fault(stall_at=200_000)
     hand.click("models_fetch")
     qtbot.waitUntil(lambda: session.hub.transfer is not None and session.hub.transfer.share > 0.3)
-    assert session.hub.words().startswith("Fetching bert-tiny-tests") and not session.busy.words
+    assert session.hub.words().startswith("Downloading bert-tiny-tests") and not session.busy.words
     bar = StatusBar(session)
     qtbot.addWidget(bar)
     assert (
-        bar.job.text().startswith("Fetching bert-tiny-tests")
+        bar.job.text().startswith("Downloading bert-tiny-tests")
         and 0.3 < bar.bar.value() / bar.bar.maximum() < 1
     )
     hand.click("models_cancel")
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said_beside_what_was_asked_and_what_was_begun_is_offer
     hub.faults["api"] = Fault(status=401)
     qtbot.keyClicks(hand.find("models_name"), "hfl/none")
     qtbot.keyClick(hand.find("models_name"), Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: f"{hub.host} does not show hfl/none" in hand.said("models_look_said"))
+    qtbot.waitUntil(lambda: f"{hub.host} does not show you hfl/none" in hand.said("models_look_said"))
     assert hand.shown("models_fetch") == []
 
     hub.faults = {WEIGHTS: Fault(cut_at=150_000, status=0)}
@@ -163,7 +163,7 @@ def test_a_checkpoint_that_is_opened_or_chosen_becomes_a_model_folder(
     folder.mkdir()
     written(folder, tensors_of())
     page.open_folder(str(folder))
-    qtbot.waitUntil(lambda: "is a checkpoint of TensorFlow" in page.banner.text())
+    qtbot.waitUntil(lambda: "is a TensorFlow checkpoint" in page.banner.text())
     hand.click("models_banner_action_1")
     qtbot.waitUntil(lambda: page.entry is not None and page.entry.path == session.hub.root / "uncased_L-2")
     assert page.banner.text().startswith("Converted:")

@@ -138,7 +138,7 @@ def test_what_ships_what_was_trained_and_what_was_opened_is_listed_and_the_first
     shown = page.list_card.model
     texts = [shown.item(row).text() for row in range(shown.rowCount())]
     assert texts == [
-        "Comes with Cloze", "Starter model", "Trained here", "films · 2 Jan 2025 03:04:05", "Opened lately",
+        "Comes with Cloze", "Starter model", "Trained here", "films · 2 Jan 2025 03:04:05", "Opened recently",
         "mine", "broken",
     ]  # fmt: skip
     assert page.list_card.entries[0].path == tmp_path / "starter"
@@ -334,7 +334,7 @@ def test_another_size_is_typed_and_one_that_cannot_be_is_refused_beside_the_fiel
     page: ModelsPage, qtbot: QtBot
 ) -> None:
     type_into(page, "H", 20, qtbot)  # three heads cannot share it
-    assert "20 cannot be shared out evenly to 3" in page.plan_card.refusal.text()
+    assert "20 cannot be divided evenly among 3" in page.plan_card.refusal.text()
     assert page.entry is not None
     type_into(page, "A", 5, qtbot)
     qtbot.waitUntil(lambda: "the same" in page.parameters.check.words.text())

@@ -565,7 +565,7 @@ def look_at_rows(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> No
 
 def look_at_a_finding(page: DataPage, rest: Callable[[], None], tmp_path: Path) -> None:
     path = open_films(page, rest, tmp_path)
-    remark = next(text for text in page.advice.texts() if "nearly the same" in text)
+    remark = next(text for text in page.advice.texts() if "near-duplicate" in text)
     page.show_state(DataState(remark=remark))
     rest()
     assert page.found_card.isVisible() and page.state == DataState(path, remark=remark)

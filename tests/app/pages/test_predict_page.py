@@ -152,7 +152,12 @@ def test_who_is_led_to_the_page_types_into_the_text_box_and_who_walks_the_rail_s
         led.setFocus()
         pages.setCurrentWidget(asking)
         qtbot.waitUntil(box.hasFocus)
-        asking.model_card.box.setFocus()
+        asking.file_card.findChild(QWidget, "out_path").setFocus()
+    pages.setCurrentWidget(other)
+    led.setFocus()
+    pages.setFocus()  # as the stack of pages takes the focus of a page that goes
+    pages.setCurrentWidget(asking)
+    qtbot.waitUntil(box.hasFocus)
     pages.setCurrentWidget(other)
     rail.setFocus()
     pages.setCurrentWidget(asking)
@@ -287,7 +292,7 @@ def test_nothing_is_overwritten(with_file: PredictPage, qtbot: QtBot, tmp_path: 
     (tmp_path / "mine.csv").write_text("keep me", encoding="utf-8")
     with_file.file_card.out_edit.setText("mine.csv")
     qtbot.mouseClick(with_file.run_button, Qt.MouseButton.LeftButton)
-    assert "already there" in with_file.file_card.refusal.text()
+    assert "already exists" in with_file.file_card.refusal.text()
     assert (tmp_path / "mine.csv").read_text(encoding="utf-8") == "keep me"
 
 
@@ -387,10 +392,10 @@ def test_a_labelled_file_gets_the_score_that_evaluate_gives(
     assert "20 rows answered by" in labelled.answers.hint_label.text()
     assert "15 scored" in labelled.answers.hint_label.text()
     if (wanted.confusion.sum(0) > 0).sum() == 1:
-        assert "to every one of the 15 test rows" in shown.remark.text() and shown.remark.isVisible()
+        assert "for all 15 test rows" in shown.remark.text() and shown.remark.isVisible()
     labelled.answers.view_choice.buttons["rows"].click()
     said = labelled.answers.reported.texts()
-    assert any("the label strange, which is not among those learned" in line for line in said)
+    assert any("the label strange, which the model does not know" in line for line in said)
 
 
 def test_a_file_without_labels_that_the_model_knows_gets_no_score(
@@ -425,7 +430,7 @@ def test_answers_say_which_model_gave_them_and_when_another_is_chosen(
     assert name in page.file_card.status.text()
     page.set_model(trained(tmp_path / "second"))
     said = page.answers.other_model
-    assert f"answers of {name}, not of the model at the left" in said.text()
+    assert f"answers of {name}, not of the model on the left" in said.text()
     assert said.isVisible() and said.property("role") == "look"
     page.resize(830, 560)
     assert said.height() >= said.heightForWidth(said.width())  # whole, in a small window too
@@ -447,7 +452,7 @@ def test_the_next_file_has_a_free_name_and_the_one_written_can_be_opened(
     assert opened == ["films-predicted.csv"] and "films-predicted.csv" in card.links.place.text()
     card.out_edit.setText("films-predicted.csv")
     qtbot.mouseClick(with_file.run_button, Qt.MouseButton.LeftButton)
-    assert "already there" in card.refusal.text() and not card.status.text() and not card.links.isVisible()
+    assert "already exists" in card.refusal.text() and not card.status.text() and not card.links.isVisible()
     qtbot.mouseClick(card.free_button, Qt.MouseButton.LeftButton)
     assert card.out_edit.text() == "films-predicted-2.csv" and not card.refusal.isVisible()
     run_file(with_file, qtbot)

@@ -31,7 +31,7 @@ from tests.looks.language_scenes import InventedReading, invented_forecast, writ
 
 Begin = Callable[[InventedReading], PretrainPage]
 
-ACTIONS = ("copy_command", "pause", "go_on", "start", "stop", "try_it", "new_run")
+ACTIONS = ("pause", "go_on", "start", "stop", "try_it", "new_run")
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_one_document_cannot_start_until_it_does_without_next_sentence(
     page.take([str(text)])
     settle(page)
     assert not page.start_button.isEnabled() and "one document" in page.start_button.toolTip()
-    click_mend(page, qtbot, "Do without next sentence")
+    click_mend(page, qtbot, "Turn next sentence off")
     assert not page.setup.config().objective.next_sentence and page.start_button.isEnabled()
 
 
@@ -226,7 +226,7 @@ def test_a_refused_setting_is_said_beside_its_field_and_measures_nothing(
     ready.setup.form.set_values({"learning_rate": "fast"})
     settle(ready)
     assert ready.findChild(QLabel, "refusal_learning_rate").isVisible()  # type: ignore[union-attr]
-    assert not ready.start_button.isEnabled() and "refused" in text_of(ready, "outlook_note")
+    assert not ready.start_button.isEnabled() and "accepted" in text_of(ready, "outlook_note")
 
 
 @pytest.mark.slow
@@ -286,7 +286,7 @@ def test_the_command_names_text_budget_and_changes(ready: PretrainPage, qtbot: Q
 @pytest.mark.slow
 def test_a_run_shows_its_own_settings_and_no_form_while_it_learns(hand: Hand, begin: Begin) -> None:
     page = begin(InventedReading(hold_at=60))
-    assert hand.shown(*ACTIONS) == ["copy_command", "pause", "stop"]
+    assert hand.shown(*ACTIONS) == ["pause", "stop"]
     assert page.run_card.isVisible() and page.charts.isVisible()
     assert not page.setup.isVisible() and not page.before.isVisible()
     assert page.run_card.facts()["Text"] == "story.txt"
@@ -347,17 +347,17 @@ def test_pause_stands_still_and_stop_keeps(hand: Hand, begin: Begin, qtbot: QtBo
     run = InventedReading(hold_at=60)
     page = begin(run)
     qtbot.mouseClick(page.pause_button, Qt.MouseButton.LeftButton)
-    assert hand.shown(*ACTIONS) == ["copy_command", "go_on", "stop"]
+    assert hand.shown(*ACTIONS) == ["go_on", "stop"]
     qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.session.training.is_running)
-    assert run.closed and hand.shown(*ACTIONS) == ["copy_command", "go_on", "new_run"]
+    assert run.closed and hand.shown(*ACTIONS) == ["go_on", "new_run"]
     assert "Stopped" in page.charts.watching.outcome.text() and page.charts.watching.onwards.isVisible()
 
 
 @pytest.mark.slow
 def test_a_finished_run_leads_to_fine_tuning(hand: Hand, begin: Begin, qtbot: QtBot) -> None:
     page = begin(InventedReading(num_steps=120))
-    assert hand.shown(*ACTIONS) == ["copy_command", "try_it", "new_run"]
+    assert hand.shown(*ACTIONS) == ["try_it", "new_run"]
     assert "perplexity" in page.charts.watching.result.text()
     with qtbot.waitSignal(page.session.page_requested) as asked:
         qtbot.mouseClick(page.try_button, Qt.MouseButton.LeftButton)

@@ -174,13 +174,13 @@ def test_a_stopped_run_with_a_score_says_so_and_that_its_test_part_was_not_score
     table = page.table.runs
     at = table.index(2, table.columns.index(STATE))
     assert at.data() == "stopped at step 12 of 30"
-    assert "its test part was never scored" in at.data(Qt.ItemDataRole.ToolTipRole)
+    assert "the test part was never scored" in at.data(Qt.ItemDataRole.ToolTipRole)
     click(page, qtbot, "as shipped", TICK)
     click(page, qtbot, "half", TICK)
     assert "B: stopped at step 12 of 30." in page.better.remarks.texts()
     page._look(replace(page.state, measure=ScoreColumn("test")))
     said = table.index(lines(page).index("half"), table.columns.index(PICTURE)).data()
-    assert said == "stopped at step 12 of 30 · its test part was never scored"
+    assert said == "stopped at step 12 of 30 · the test part was never scored"
 
 
 def test_of_one_run_each_the_card_speaks_of_these_runs(
@@ -251,7 +251,7 @@ def test_a_run_goes_to_the_bin_only_after_its_size_was_told(
     click(page, qtbot, "plays", NAME)
     qtbot.keyClick(page.table, Qt.Key.Key_Delete)
     asked = dialog(page, qtbot, "bin_dialog")
-    assert "B, its model among it" in asked.findChild(type(page.count), "bin_text").text()
+    assert "B, including its model" in asked.findChild(type(page.count), "bin_text").text()
     qtbot.keyClick(asked, Qt.Key.Key_Escape)
     assert len(lines(page)) == 3
     qtbot.waitUntil(lambda: page.findChild(QDialog, "bin_dialog") is None)
@@ -284,7 +284,7 @@ def test_checkpoints_are_deleted_only_after_what_is_lost_was_told_and_the_model_
     assert (run / "checkpoints").is_dir()
     qtbot.mouseClick(asked.findChild(type(page.actions_button), "slim_go"), Qt.MouseButton.LeftButton)
     settle(page)
-    assert "3.0 MB are free again" in page.banner.text()
+    assert "3.0 MB freed" in page.banner.text()
     assert (
         not (run / "checkpoints").exists() and (run / "model" / "model.safetensors").stat().st_size == 10**6
     )
@@ -336,7 +336,7 @@ def test_a_run_that_another_process_trains_is_followed(page: RunsPage, root: Pat
         settle(page)
         row = next(row for row in page.shown.rows if row.name == "elsewhere")
         assert row.facts.state == "running" and row.facts.step == 3
-        assert page.elsewhere.text().startswith("Also training, begun elsewhere: elsewhere.")
+        assert page.elsewhere.text().startswith("Also training, started elsewhere: elsewhere.")
         made_run(root, "other", number=41, learning_rate=2e-5)
         qtbot.waitUntil(lambda: "other" in lines(page))  # looked at again by itself
     page.refresh()
@@ -374,7 +374,7 @@ def test_both_lines_get_the_seeds_they_lack_by_three_clicks_and_wait_in_the_queu
     click(page, qtbot, "two epochs", TICK)
     hand.click("runs_repeat")
     asked = dialog(page, qtbot, "sweep_dialog")
-    assert asked.said.text().startswith("That makes 4 runs of about 4 min together.")
+    assert asked.said.text().startswith("This gives 4 runs of about 4 min in total.")
     qtbot.mouseClick(asked.go, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(page.session.queue.state.jobs) == 4)
     jobs = page.session.queue.state.jobs
@@ -408,7 +408,7 @@ def test_a_sweep_says_how_many_runs_it_is_and_refuses_what_cannot_be(
     qtbot.keyClicks(asked.values[0], "1e-4, 3e-4")
     typed.choose("sweep_name_1", "Epochs")
     qtbot.keyClicks(asked.values[1], "1,2,3")
-    assert asked.said.text().startswith("That makes 6 runs")
+    assert asked.said.text().startswith("This gives 6 runs")
     asked.values[1].setText("1,many")
     assert asked.said.text() == "Epochs is 'many'; it must be a whole number." and not asked.go.isEnabled()
     asked.values[1].setText("1,2,3")

@@ -61,7 +61,11 @@ def assert_equals_scikit_learn(card: ScoresCard, true: list[str], said: list[str
         [name, *row]
         for name, row in zip(labels, confusion_matrix(true, said, labels=labels).tolist(), strict=True)
     ]
-    names = {**{name: name for name in labels}, "macro mean": "macro avg", "weighted mean": "weighted avg"}
+    names = {
+        **{name: name for name in labels},
+        "macro average": "macro avg",
+        "weighted average": "weighted avg",
+    }
     assert [row[LABEL] for row in cells(card)] == list(names)
     for row in cells(card):
         wanted = report[names[row[LABEL]]]
@@ -142,7 +146,10 @@ def test_a_table_of_labels_is_sorted_by_a_click_and_the_means_stay_below(
     at = header.sectionViewportPosition(RECALL) + header.sectionSize(RECALL) // 2
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at, 8))
     order = [row[LABEL] for row in cells(card)]
-    assert order[3:] == ["macro mean", "weighted mean"] and order[:3] in (["b", "a", "c"], ["c", "a", "b"])
+    assert order[3:] == ["macro average", "weighted average"] and order[:3] in (
+        ["b", "a", "c"],
+        ["c", "a", "b"],
+    )
     card.copy_labels()
     copied = [line.split("\t") for line in QApplication.clipboard().text().split("\n")]
     assert copied[0] == ["Label", "Precision", "Recall", "F1", "Rows", "Predicted"]
@@ -176,8 +183,8 @@ def test_a_run_that_answers_one_label_only_is_told_once_live_and_reopened(
     for charts in (live, reopened):
         qtbot.addWidget(charts)
         charts.end("finished", tmp_path / "run", 1.0, has_model=True)
-        said = [text for text in charts.watching.advice.texts() if "answer" in text]
+        said = [text for text in charts.watching.advice.texts() if "answer" in text or "predicts" in text]
         assert said == [
-            "The model answers good to every one of the 12 validation rows, though they carry 2 labels: it "
-            "does not distinguish them."
+            "The model predicts good for all 12 validation rows, though they carry 2 labels. "
+            "It does not distinguish them."
         ]

@@ -88,7 +88,7 @@ def curve() -> CurvePlot:
 
 
 def learned() -> LearnedPlot:
-    plot = LearnedPlot("While it learned")
+    plot = LearnedPlot("During training")
     plot.set_lines([0, 4, 30], {"bank": [0.0, 0.1, 0.6], "river": [0.0, 0.2, float("nan")]})
     plot.set_cursor(4)
     return plot

@@ -113,7 +113,7 @@ def ways() -> ColumnsFigure:
     return plot
 
 
-ROUND = "The [MASK] flows. Hidden: river. You: lake, wrong. The model: river, right."
+ROUND = "The [MASK] flows. Masked: river. You: lake, wrong. The model: river, right."
 EVERY = {  # what is said of the first row, and what is written of it
     answer_words: ("who: F1 75.0 %, exact match 50.0 %, 8 questions", ["who", 0.5, 0.75, 8]),
     attributed: ("good: +1.250", ["good", 1.25]),
@@ -123,7 +123,7 @@ EVERY = {  # what is said of the first row, and what is written of it
         "sport: precision 50.0 %, recall 25.0 %, F1 37.5 %, 8 texts. F1 25.0 % to 50.0 % in 95 % of cases",
         ["sport", 0.5, 0.25, 0.375, 0.25, 0.5, 8],
     ),
-    guesses: ("bank  50.00 %, rank 1; this stood here", ["bank", 0.5, 1, "original"]),
+    guesses: ("bank  50.00 %, rank 1; the original", ["bank", 0.5, 1, "original"]),
     claims: (
         "Confirmed: It helps: 0.5.",
         ["It helps", "It helps: 0.5.", "accuracy", 0.25, 0.75, 0.5, "Confirmed"],

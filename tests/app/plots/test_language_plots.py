@@ -57,7 +57,7 @@ def test_the_strip_tells_what_was_done_to_each_token(qtbot: QtBot) -> None:
     qtbot.addWidget(plot)
     plot.set_strips([strip()])
     assert plot.counts() == {UNTOUCHED: 5, HIDDEN: 1, SWAPPED: 1, KEPT: 1}
-    assert plot.token_words(strip(), 2) == "cat: hidden, the model reads [MASK]"
+    assert plot.token_words(strip(), 2) == "cat: masked, the model reads [MASK]"
     assert plot.token_words(strip(), 3) == "sat: the model reads a random piece, bridge"
     assert plot.numbers()[3] == [1, "B follows A", 2, 0, "cat", "[MASK]", "hidden"]
 

@@ -60,7 +60,7 @@ def test_the_likeliest_words_have_most_colour_and_both_answers_are_marked(qtbot:
         return abs(seen.red() - accent.red()) + abs(seen.blue() - accent.blue())
 
     assert nearness(answer) < nearness(beside) < nearness(right)
-    assert plot.summary() == "Answer: France.; Right: Normans"
+    assert plot.summary() == "Answer: France.; True: Normans"
     qtbot.keyClick(plot, Qt.Key.Key_End)
     assert plot.words_of(plot.current).startswith("。 · 0")
     assert plot.numbers()[answer + 1] == [answer, "France.", pytest.approx(0.95), 1, 0]

@@ -48,7 +48,7 @@ def test_bars_run_from_0_to_1_and_the_original_has_its_own_colour_and_tick(qtbot
     assert original == pytest.approx(first / 2, abs=3)
     assert bar_length(plot, 1, colors.bar) == 0
     assert plot.value_words(plot.guesses[3]) == "rank 57 · 0.10 %"
-    assert "this stood here" in plot.words_of(1)
+    assert "the original" in plot.words_of(1)
 
 
 def test_every_track_is_as_long_as_1_also_beside_a_longer_value(qtbot) -> None:

@@ -93,7 +93,7 @@ def test_mistakes_in_the_commands_that_go_through_the_layers_are_told_in_a_sente
     code, _, err = engine("word-in-context", "--model", "language", "--word", "film", "--out", "w.npz")
     assert code == 2 and "either sentences or a table" in err and not Path("w.npz").exists()
     code, _, err = engine("word-in-context", "--model", "language", "--word", "x", "a film", "--out", "w.npz")
-    assert code == 2 and "holds the word" in err and not Path("w.npz").exists()
+    assert code == 2 and "contains the word" in err and not Path("w.npz").exists()
 
 
 def test_the_line_that_the_window_copies_is_the_command(place: Path, engine: Engine) -> None:
@@ -188,8 +188,8 @@ MISTAKES = {
         "asked.csv is the data itself",
     ),
     "no label": (["attribute", "--model", "labels", "a", "--target", "great"], ", ".join(LABELS)),
-    "no classifier": (["attribute", "--model", "language", "a", "--target", "good"], "is no classifier"),
-    "no pair": (["attribute", "--model", "language", "a", "--target", "next"], "needs two texts"),
+    "no classifier": (["attribute", "--model", "language", "a", "--target", "good"], "is not a classifier"),
+    "no pair": (["attribute", "--model", "language", "a", "--target", "next"], "takes two texts"),
     "no column": (
         ["embed", "--model", "language", "--data", "texts.csv", "--text", "body", "--out", "e.npz"],
         "body",
@@ -202,7 +202,7 @@ MISTAKES = {
     ),
     "an answer to a label": (
         ["attribute", "--model", "labels", "a", "--target", "odd", "--answer", "good"],
-        "--answer is for --target mask only",
+        "--answer works only with --target mask",
     ),
     "no gap": (["templates", "--model", "language", "--template", "{a|b} c"], "[MASK]"),
 }
@@ -238,7 +238,7 @@ def test_anatomy_writes_every_number_and_tells_what_a_change_does(place: Path, e
     weight = "bert.encoder.layer.0.attention.self.query.weight[1,2]"
     lesson = json.loads(engine(*asked, "--learn", "film", "--weight", weight, "--json")[1])["lesson"]
     assert lesson["after"] == pytest.approx(lesson["before"] - 0.1 * lesson["gradient"], abs=1e-6)
-    wrong = ((("--scale", "1=2"), "LAYER.HEAD"), (("--learn", "film"), "give both"), ((), "--out"))
+    wrong = ((("--scale", "1=2"), "LAYER.HEAD"), (("--learn", "film"), "Give both"), ((), "--out"))
     for flags, words in wrong:
         code, _out, err = engine(*asked, *flags)
         assert code != 0 and words in err

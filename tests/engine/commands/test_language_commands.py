@@ -148,7 +148,7 @@ def test_vocab_writes_the_same_vocabulary_each_time_and_pretrain_takes_it(
 ) -> None:
     for name in ("a.txt", "b.txt"):
         code, out, err = engine("vocab", "--text", "text.txt", "--size", "170", "--out", name)
-        assert (code, out) == (0, "") and "WordPieces learned from" in err and f": {name}\n" in err
+        assert (code, out) == (0, "") and "WordPieces made from" in err and f": {name}\n" in err
     tokens = (place / "a.txt").read_text().split("\n")
     assert (place / "a.txt").read_bytes() == (place / "b.txt").read_bytes()
     assert tokens[:5] == list(SPECIALS) and tokens[-1] == "" and 150 < len(tokens) <= 171
@@ -205,13 +205,13 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
         ["pretrain", *NEW, "--model", "start", "--run", "run"],
         "Give --size for a new model",
     ),
-    "an unknown size": (["pretrain", *NEW, "--size", "huge", "--run", "run"], "after new: can stand tiny"),
+    "an unknown size": (["pretrain", *NEW, "--size", "huge", "--run", "run"], "after new: use one of tiny"),
     "an unknown setting": (["pretrain", *NEW, "--set", "lr=1", "--run", "run"], "no setting named lr"),
     "a setting of fine-tuning": (
         ["pretrain", *NEW, "--set", "label=a", "--run", "run"],
         "no setting named label",
     ),
-    "no value": (["pretrain", *NEW, "--set", "seed", "--run", "run"], "--set takes name=value, not 'seed'"),
+    "no value": (["pretrain", *NEW, "--set", "seed", "--run", "run"], "--set expects name=value, not 'seed'"),
     "no number": (
         ["pretrain", *NEW, "--steps", "many", "--run", "run"],
         "steps is 'many'; it must be a whole",

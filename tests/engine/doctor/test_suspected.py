@@ -89,7 +89,7 @@ def test_of_labels_drawn_by_chance_it_is_said_that_nothing_can_be_told(tmp_path:
     rows = [(text, ("good", "bad")[rng.integers(2)]) for text, _label in reviews()]
     found, finding = suspected(tmp_path, rows)
     assert found.expected is None and not found.count
-    assert not len(finding.rows) and "cannot find the label errors" in str(finding.sentence)
+    assert not len(finding.rows) and "cannot be found with" in str(finding.sentence)
 
 
 @pytest.mark.slow

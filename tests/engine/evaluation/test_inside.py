@@ -123,7 +123,7 @@ def test_a_model_that_guesses_words_is_weighed_by_hidden_ones(language: LoadedMo
 def test_labels_are_needed_to_tell_right_answers(classifier: LoadedModel, table: Table) -> None:
     texts = result_of(finding_texts(classifier, table, Roles("text")))
     assert result_of(importance(classifier, texts)).num_texts == len(ROWS)  # its own answers will do
-    with pytest.raises(UserError, match="which column holds the labels"):
+    with pytest.raises(UserError, match="choose the column of the labels"):
         result_of(heads_off(classifier, texts, np.zeros((2, 3), bool)))
 
 
@@ -169,7 +169,7 @@ def test_a_words_share_is_the_mean_of_its_shares_in_the_texts_that_hold_it(
     film = next(one for one in found.words if one.word == "film")
     assert film.texts == len(shares) == 3 and film.mean == pytest.approx(np.mean(shares), rel=1e-5)
     assert [one.mean for one in found.words] == sorted((one.mean for one in found.words), reverse=True)
-    with pytest.raises(ModelError, match="no classifier"):
+    with pytest.raises(ModelError, match="not a classifier"):
         result_of(resting_words(language, texts, label))
 
 

@@ -82,9 +82,9 @@ def test_a_name_is_a_name_or_the_address_of_a_page() -> None:
     assert parse_name(" bert-base-chinese ") == ("bert-base-chinese", "")
     assert parse_name("https://somewhere.org/hfl/rbt3/tree/main/") == ("hfl/rbt3", "main")
     for text in ("", "a/b/c", "../etc", "a b", "a--b", "-x", "https://somewhere.org/"):
-        with pytest.raises(UserError, match="no name of a published model"):
+        with pytest.raises(UserError, match="not the name of a published model"):
             parse_name(text)
-    with pytest.raises(UserError, match="no revision"):
+    with pytest.raises(UserError, match="not a revision"):
         parse_name("bert-base-chinese", "../x")
     assert spellings("bert-base-chinese") == ["bert-base-chinese", "google-bert/bert-base-chinese"]
     assert spellings("google-bert/bert-base-cased")[1] == "bert-base-cased"
@@ -190,23 +190,27 @@ def _faults(hub: LocalHub) -> dict[str, tuple[str, Fault, str]]:
     far = "localhost:" + hub.host.partition(":")[2]
     return {
         "401": ("api", Fault(status=401), f"{hub.host} does not show"),
-        "403": ("api", Fault(status=403), f"{hub.host} does not give {NAME} to you"),
+        "403": ("api", Fault(status=403), f"{hub.host} does not give you {NAME}"),
         "gated": ("api", Fault(status=403, code="GatedRepo"), "accepted its terms"),
-        "404": ("api", Fault(status=404, code="RepoNotFound"), f"{hub.host} knows no model"),
+        "404": ("api", Fault(status=404, code="RepoNotFound"), f"{hub.host} has no model named"),
         "revision": ("api", Fault(status=404, code="RevisionNotFound"), "has no revision"),
         "429": ("api", Fault(status=429, headers={"Retry-After": "77"}), "for 77 s"),
-        "500": ("api", Fault(status=500), f"{hub.host} has a fault of its own (500)"),
+        "500": ("api", Fault(status=500), f"{hub.host} has an error of its own (500)"),
         "no hub": ("api", Fault(status=200, body=b"<html>"), "does not answer as a model hub"),
         "deep": ("api", Fault(status=200, body=b"[" * 200_000), "does not answer as a model hub"),
         "a list": ("api", Fault(status=200, body=b"[1]"), "does not answer as a model hub"),
         "stall": (WEIGHTS, Fault(stall_at=99_999), f"{far} stops sending {WEIGHTS} after 99,999 of"),
         "lost": (WEIGHTS, Fault(to="http://127.0.0.1:9/x"), "127.0.0.1:9 cannot be reached"),
-        "nowhere": (WEIGHTS, Fault(to="file:///etc/passwd"), "sends to an address that is none"),
+        "nowhere": (
+            WEIGHTS,
+            Fault(to="file:///etc/passwd"),
+            "redirects to an address that does not belong to a model",
+        ),
         "loop": (WEIGHTS, Fault(to=f"{hub.url}/cdn/{NAME.replace('/', '--')}/{WEIGHTS}"), "without end"),
-        "file 503": (WEIGHTS, Fault(status=503), f"{far} has a fault of its own (503)"),
+        "file 503": (WEIGHTS, Fault(status=503), f"{far} has an error of its own (503)"),
         "too long": (WEIGHTS, Fault(body=b"x" * 600_000), f"{far} announced {WEIGHTS}"),
-        "digest": (WEIGHTS, Fault(digest="0" * 64), f"{far} sent as {WEIGHTS} is not"),
-        "small file": ("vocab.txt", Fault(digest="0" * 40), f"{hub.host} sent as vocab.txt is not"),
+        "digest": (WEIGHTS, Fault(digest="0" * 64), f"{WEIGHTS} from {far} does not match"),
+        "small file": ("vocab.txt", Fault(digest="0" * 40), f"vocab.txt from {hub.host} does not match"),
         "no ranges": (WEIGHTS, Fault(cut_at=100_000, no_ranges=True), "stops sending"),
     }
 
@@ -280,7 +284,7 @@ def test_without_a_line_the_cache_of_this_computer_will_do(
     hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert "work offline" in refusal(tmp_path / "out", HubSettings(offline=True))
+    assert "works offline" in refusal(tmp_path / "out", HubSettings(offline=True))
     commit = hub.commit(NAME)
     cache = tmp_path / "hf" / "hub" / f"models--{NAME.replace('/', '--')}"
     snapshot = cache / "snapshots" / commit
@@ -290,7 +294,7 @@ def test_without_a_line_the_cache_of_this_computer_will_do(
     for file, data in hub.models[NAME].items():
         (snapshot / file).write_bytes(data)
     said = fetch(tmp_path / "reached", "bert-tiny-tests")
-    assert "127.0.0.1:9 cannot be reached. What this computer's cache holds is used." in notes(said)
+    assert "127.0.0.1:9 cannot be reached. The cache of this computer is used." in notes(said)
     assert (tmp_path / "reached" / WEIGHTS).read_bytes() == hub.models[NAME][WEIGHTS]
     hub.served.clear()
     fetch(tmp_path / "beside", settings=HubSettings(mirror=hub.url))  # what is there is not fetched again
@@ -312,10 +316,10 @@ def test_what_cloze_cannot_open_is_refused_before_it_is_fetched(hub: LocalHub, t
         "GPT-2": {**config(model_type="gpt2"), "vocab.txt": b"", "tokenizer.json": b""},
         "has the shape": config(vocab_size=38),
         "no weights that Cloze reads, only weights for TensorFlow": {WEIGHTS: b"", "tf_model.h5": b"x"},
-        "can read no text": {"vocab.txt": b"", "tokenizer.json": b""},
-        "names files that it may not": shards("../../x.safetensors"),
+        "cannot read text": {"vocab.txt": b"", "tokenizer.json": b""},
+        "names files that are not allowed": shards("../../x.safetensors"),
         "but does not hold it": shards("x.safetensors"),
-        "cut short": {WEIGHTS: hub.models[NAME][WEIGHTS][:-4]},
+        "is truncated": {WEIGHTS: hub.models[NAME][WEIGHTS][:-4]},
     }
     whole = dict(hub.models[NAME])
     for number, (words, changes) in enumerate(cases.items()):

@@ -260,6 +260,6 @@ def test_the_lesson_of_a_weight_is_what_autograd_says(folder: Path, subject: Loa
         assert lesson.after == pytest.approx(lesson.before - 0.5 * theirs, abs=1e-6)
         if theirs:
             assert lesson.loss_after < lesson.loss
-    for answer, text, words in (("playing", B, "is 2 pieces"), ("film", A, "Nothing is hidden")):
+    for answer, text, words in (("playing", B, "is 2 pieces"), ("film", A, "Nothing is masked")):
         with pytest.raises(UserError, match=words):
             learn(subject, text, None, answer=answer, weight=weight, row=0, column=0)

@@ -175,7 +175,7 @@ def test_running_out_of_memory_is_a_sentence(subject: LoadedModel, monkeypatch: 
         raise MemoryError
 
     monkeypatch.setattr(attention, "embedded", exhausted)
-    with pytest.raises(UserError, match="Memory does not suffice for one text of 11 WordPieces"):
+    with pytest.raises(UserError, match="There is not enough memory for one text of 11 WordPieces"):
         look(subject, A, B)
 
 

@@ -141,7 +141,7 @@ def test_memory_that_runs_out_makes_batches_smaller_and_changes_nothing(subjects
 def test_a_text_that_memory_does_not_suffice_for_is_refused_before_it_is_taken(subjects, monkeypatch) -> None:
     monkeypatch.setattr(attribution_path, "free_bytes", lambda: 10_000)
     monkeypatch.setattr(attribution_path.Path, "_gradient", lambda *_: pytest.fail("memory was taken"))
-    with pytest.raises(UserError, match="Memory does not suffice"):
+    with pytest.raises(UserError, match="There is not enough memory"):
         found(attribute(subjects[LABELS], TEXT, target=TARGETS[0]))
 
 
@@ -216,11 +216,11 @@ def test_the_report_is_json_and_says_what_was_asked(subjects) -> None:
     ("question", "wish", "sentence"),
     [
         (MASKED_WORDS, {}, "no \\[MASK\\]"),
-        (MASKED_WORDS, {"place": 0}, "no word of the text"),
+        (MASKED_WORDS, {"place": 0}, "not a word of the text"),
         (MASKED_WORDS, {"place": 2, "answer": "good film"}, "split into 2 pieces"),
         (MASKED_WORDS, {"place": 2, "answer": "ж"}, "cannot spell"),
-        (MASKED_WORDS, {"place": 2, "answer": "bad", "against": "bad"}, "against itself"),
-        (NEXT_SENTENCE, {}, "needs two texts"),
+        (MASKED_WORDS, {"place": 2, "answer": "bad", "against": "bad"}, "compared with itself"),
+        (NEXT_SENTENCE, {}, "takes two texts"),
         (LABELS, {"answer": "great"}, "one of: bad, good, odd"),
     ],
 )
@@ -230,7 +230,7 @@ def test_what_cannot_be_asked_is_refused_in_words(subjects, question, wish, sent
 
 
 def test_a_model_without_the_head_says_which_and_the_way(subjects) -> None:
-    with pytest.raises(ModelError, match="is no classifier"):
+    with pytest.raises(ModelError, match="is not a classifier"):
         found(attribute(subjects[MASKED_WORDS], TEXT, target=Target(question=LABELS)))
     with pytest.raises(ModelError, match="no trained masked-word head"):
         found(attribute(subjects[LABELS], TEXT, target=Target(question=MASKED_WORDS, place=1)))
@@ -238,7 +238,7 @@ def test_a_model_without_the_head_says_which_and_the_way(subjects) -> None:
 
 def test_a_single_label_and_a_text_of_special_tokens_are_refused(subjects, tmp_path: Path) -> None:
     alone = LoadedModel.open(model_folder(tmp_path / "one", labels=("good",)), "cpu")
-    with pytest.raises(UserError, match="one label only|is no classifier"):
+    with pytest.raises(UserError, match="only one label|is not a classifier"):
         found(attribute(alone, TEXT, target=Target(question=LABELS)))
-    with pytest.raises(UserError, match="nothing but special tokens"):
+    with pytest.raises(UserError, match="only special tokens"):
         found(attribute(subjects[MASKED_WORDS], "[MASK]", target=Target(question=MASKED_WORDS)))

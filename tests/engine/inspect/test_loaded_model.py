@@ -85,7 +85,7 @@ def test_a_head_that_is_not_there_is_refused_with_the_way(encoder: Path) -> None
     for what, words in (
         ("masked_words", "no trained masked-word head"),
         ("next_sentence", "not trained on next sentences"),
-        ("labels", "is no classifier"),
+        ("labels", "is not a classifier"),
     ):
         with pytest.raises(ModelError, match=words) as caught:
             subject.require(what)

@@ -159,7 +159,7 @@ def test_what_cannot_be_masked_is_refused_in_one_sentence(tmp_path: Path, subjec
         probe(subject, " ")
     with pytest.raises(UserError, match="reads at most 41"):
         probe(subject, "a " * 50, words=[0])
-    with pytest.raises(UserError, match="0 guesses are none"):
+    with pytest.raises(UserError, match="0 is not a number of guesses"):
         probe(subject, A, words=[0], top_k=0)
     masked = mask(subject.about, "漢 a", words=[0])
     assert masked.gaps[0].original == () and probe(subject, "漢 a", words=[0]).answers[0].original is None

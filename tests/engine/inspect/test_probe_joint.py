@@ -117,7 +117,7 @@ def test_pseudo_perplexity_is_that_of_masking_each_token_by_hand(
 def test_a_pair_is_scored_whole_and_a_gap_refused(tmp_path: Path, subject: LoadedModel) -> None:
     found = result_of(pseudo_perplexity(subject, "a film", "bad play"))
     assert found.places == (1, 2, 4, 5)
-    with pytest.raises(UserError, match=r"Put a word in the place of \[MASK\]"):
+    with pytest.raises(UserError, match=r"Replace \[MASK\] with a word"):
         result_of(pseudo_perplexity(subject, "a [MASK]"))
     with pytest.raises(ModelError, match="no trained masked-word head"):
         result_of(pseudo_perplexity(LoadedModel.open(model_folder(tmp_path / "classifier")), A))

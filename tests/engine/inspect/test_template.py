@@ -60,10 +60,10 @@ def test_groups_multiply_and_the_last_changes_fastest() -> None:
         ("{he|she} works", r"needs one \[MASK\]"),
         ("[MASK] and [MASK]", r"needs one \[MASK\]"),
         ("{a|[MASK]} b", r"needs one \[MASK\]"),
-        ("{he|she works as a [MASK]", "a brace without its other"),
-        ("{he|{she|it}} is [MASK]", "a brace without its other"),
+        ("{he|she works as a [MASK]", "an unmatched brace"),
+        ("{he|{she|it}} is [MASK]", "an unmatched brace"),
         ("{} is [MASK]", "has empty braces"),
-        ("{a|b|c|d|e|f|g|h|i|j}" * 4 + "[MASK]", "makes 10000 sentences; at most 5000"),
+        ("{a|b|c|d|e|f|g|h|i|j}" * 4 + "[MASK]", "makes 10000 sentences, and at most 5000"),
     ],
 )
 def test_a_template_that_cannot_be_read_is_refused(text: str, said: str) -> None:
@@ -112,7 +112,7 @@ def test_what_is_too_much_or_cannot_be_spelled_is_refused(subject: LoadedModel) 
     with pytest.raises(UserError, match="reads at most 41"):
         grid_of(subject, "{a|b} [MASK]" + " c" * 40, "a")
     many = TemplateSettings(Template.parse("{" + "|".join(map(str, range(2000))) + "} [MASK]"), ("a",) * 26)
-    with pytest.raises(UserError, match="up to 52000 scores; at most 50000"):
+    with pytest.raises(UserError, match="up to 52000 scores, and at most 50000"):
         result_of(score_templates(subject, [many]))
 
 
@@ -161,5 +161,5 @@ def test_a_table_that_cannot_be_read_names_its_line(lines: list[str], said: str,
 
 def test_a_word_that_cannot_be_spelled_names_its_line(subject: LoadedModel, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("template,targets\na [MASK],film\na [MASK],漢\n", encoding="utf-8")
-    with pytest.raises(DataError, match="Line 3: The vocabulary of this model cannot spell '漢'"):
+    with pytest.raises(DataError, match="Line 3: This model's vocabulary cannot spell '漢'"):
         result_of(score_templates(subject, read_templates(tmp_path / "in.csv")))

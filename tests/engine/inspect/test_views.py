@@ -114,7 +114,7 @@ def test_a_block_of_b_needs_a_b() -> None:
 
 
 def test_nothing_but_specials_cannot_be_shown_without_them() -> None:
-    with pytest.raises(UserError, match="nothing is left"):
+    with pytest.raises(UserError, match="there is nothing to show"):
         view(looked(" ", None), View(specials="hide"))
 
 
@@ -201,7 +201,7 @@ def test_a_capital_does_not_keep_words_apart() -> None:
 
 
 def test_texts_that_have_nothing_in_common_are_refused() -> None:
-    with pytest.raises(UserError, match="of 15 tokens, 2 can be lined up"):
+    with pytest.raises(UserError, match="of 15 tokens, 2 can be aligned"):
         difference(looked("good x", None), looked("a b c d e f g h i j k l m", None), View())
 
 

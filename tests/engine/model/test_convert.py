@@ -193,7 +193,7 @@ def test_an_index_that_would_take_hours_or_all_memory_is_refused_at_once(tmp_pat
         (index_of([(b"a", bytes(5 * 2**20))]), 0, "too large"),
         (index_of(whole, times=2), 0, "not in order"),
         (index_of([*whole, *whole]), 0, "not in order"),
-        (index_of(again), len(zeros), "lie on one another"),
+        (index_of(again), len(zeros), "overlap"),
         (index_of([(b"a", endless)]), hole, "take 32768 MB"),
     ):
         index.write_bytes(made)

@@ -346,28 +346,28 @@ HOSTILE = {
     a_thousand_layers: "lacks 16352 of the 163[89]. weights",
     other_width: r"word_embeddings.weight in .* has the shape \(37, 12\); config.json asks for \(37, 15\)",
     many_words: r"word_embeddings.weight in .* has the shape \(37, 12\)",
-    other_kind: "is no BERT .Llama.: it reads from left to right",
-    no_config: "holds no config.json, so it is no model",
-    no_weights: "holds no weights: expected model.safetensors or pytorch_model.bin",
+    other_kind: "not a BERT .Llama.: it reads from left to right",
+    no_config: "holds no config.json, so it is not a model",
+    no_weights: "holds no weights: model.safetensors or pytorch_model.bin was expected",
     a_weight_missing: r"lacks 1 of the 3[79] weights .*\(encoder\.layer\.1\.attention\.self\.key\.bias\)\.",
     integers: "self.key.bias in .* is of a type that Cloze does not read",
-    not_a_number: "self.key.bias in .* holds values that are no numbers",
-    cut: "model.safetensors is cut short",
-    cut_in_header: "model.safetensors is cut short",
-    empty: "model.safetensors is cut short",
+    not_a_number: "self.key.bias in .* holds values that are not numbers",
+    cut: "model.safetensors is truncated",
+    cut_in_header: "model.safetensors is truncated",
+    empty: "model.safetensors is truncated",
     longer: "longer than its header says",
     pointer: "only a Git LFS pointer",
     header_of_90_mb: "its header claims 94371840 bytes",
     empty_and_huge: "what it says of x cannot be",
-    claims_much: "model.safetensors is cut short",
+    claims_much: "model.safetensors is truncated",
     negative: "what it says of x cannot be",
-    overlapping: "claims .* bytes of weights but is only .* bytes long",
+    overlapping: "claims .* bytes of weights, but is only .* bytes long",
     link_out: "model.safetensors in .* is a link to a place outside that folder",
     config_link_out: "config.json in .* is a link to a place outside that folder",
     device: "model.safetensors in .* is a link to a place outside that folder",
-    shard_outside: "sends for '../outside.safetensors', which is not the name",
-    shard_absolute: "sends for '/.*', which is not the name",
-    shard_pickle: "sends for 'weights.bin', which is not the name of a .safetensors file",
+    shard_outside: "refers to '../outside.safetensors', which is not the name",
+    shard_absolute: "refers to '/.*', which is not the name",
+    shard_pickle: "refers to 'weights.bin', which is not the name of a .safetensors file",
     shard_missing: "lists model-00001-of-00001.safetensors, but that file is not there",
     shard_without_its_weight: "word_embeddings.weight is not in part.safetensors",
     gadget: "would run posix.system when opened, so it was not",
@@ -377,8 +377,8 @@ HOSTILE = {
     bomb: "parts are not stored as PyTorch stores them",
     large_table: "table of weights is too large",
     large_bare_table: "table of weights is too large",
-    expanded: "claims 40.* bytes of weights but is only .* bytes long",
-    cut_bin: "pytorch_model.bin is damaged .* cut short or no PyTorch file",
+    expanded: "claims 40.* bytes of weights, but is only .* bytes long",
+    cut_bin: "pytorch_model.bin is damaged .* truncated or not a PyTorch file",
     no_table: "holds no plain table of weights",
 }
 
@@ -451,7 +451,7 @@ def test_loading_takes_the_memory_of_the_model_once(tmp_path: Path) -> None:
 
 
 def test_a_file_or_nothing_in_the_place_of_a_folder_is_refused(folder: Path) -> None:
-    with pytest.raises(ModelError, match="vocab.txt is a file; a model is a folder"):
+    with pytest.raises(ModelError, match="vocab.txt is a file. A model is a folder"):
         read_config(folder / "vocab.txt")
     with pytest.raises(ModelError, match="There is no folder .*nowhere"):
         load_encoder(folder / "nowhere")

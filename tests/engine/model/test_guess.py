@@ -80,7 +80,7 @@ def test_words_beyond_the_vocabulary_are_never_guessed() -> None:
 
 @pytest.mark.parametrize("sentence", ["no gap", "[two] of [them]", "empty [ ] gap", ""])
 def test_a_sentence_without_one_gap_is_refused(sentence: str) -> None:
-    with pytest.raises(UserError, match="needs one mask: put the right word in square brackets"):
+    with pytest.raises(UserError, match="needs one mask. Put the right word in square brackets"):
         Pins([sentence], tiny_wordpiece())
 
 

@@ -89,7 +89,7 @@ def test_what_cannot_be_used_is_told_and_left_out_of_the_sum(language: Path, tmp
     head = 12 * 12 + 3 * 12 + 37
     assert left == {
         "masked-word head": head,
-        "word weights of its own": 37 * 12,
+        "its own word weights": 37 * 12,
         "question answering": 24,
         "strange": 5,
     }

@@ -96,7 +96,7 @@ def test_what_is_not_done_is_said(folder: Path) -> None:
 
     assert "sentence" not in kinds_of(LoadedModel.open(folder, "cpu").about) and "sentence-tr" not in notes()
     described(folder, {"pooling_mode_mean_tokens": True}, "Dense")
-    assert "by Dense after the pooling; Cloze does not" in notes()
+    assert "by Dense after the pooling. Cloze does not" in notes()
     assert kinds_of(LoadedModel.open(folder, "cpu").about)[0] == "sentence" == next(iter(KINDS))
     described(folder, {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True})
     assert "join several poolings (cls, mean)" in notes()

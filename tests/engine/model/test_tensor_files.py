@@ -28,7 +28,7 @@ def test_tensors_of_all_types_and_shapes_come_back_bit_for_bit(tmp_path: Path) -
     for name, value in tensors.items():
         assert loaded[name].dtype == value.dtype and torch.equal(loaded[name], value)
     (tmp_path / "cut").write_bytes((tmp_path / "state.safetensors").read_bytes()[:-1])
-    with pytest.raises(ModelError, match="cut is cut short"):
+    with pytest.raises(ModelError, match="cut is truncated"):
         load_tensors(tmp_path / "cut")
 
 

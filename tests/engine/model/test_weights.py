@@ -241,7 +241,9 @@ def test_unknown_weights_are_left_out_and_named(tmp_path: Path, folder: Path) ->
     stored = {**stored_tensors(folder), "adapter.0.down": torch.zeros(3)}
     _, report = load_classifier(foreign_folder(tmp_path / "more", stored))
     assert report.unexpected == ("adapter.0.down",)
-    assert said(report)[-1] == "Ignored, for config.json does not ask for them: adapter.0.down (1 tensors)."
+    assert (
+        said(report)[-1] == "Ignored because config.json does not ask for them: adapter.0.down (1 tensors)."
+    )
 
 
 # heads, new and old
@@ -265,8 +267,8 @@ def test_a_new_classifier_is_reported_and_repeats_with_its_seed(tmp_path: Path, 
         "classifier.bias",
     )
     assert said(report)[1:] == [
-        "The pooler is new: it starts from random weights.",
-        "The classifier is new: it starts from random weights.",
+        "The pooler is new and starts from random weights.",
+        "The classifier is new and starts from random weights.",
     ]
 
 
@@ -290,8 +292,8 @@ def test_a_head_for_other_labels_is_refused_by_name_with_its_reason(folder: Path
     assert [name for name, _ in report.refused] == ["classifier.weight", "classifier.bias"]
     listed = ", ".join(labels)
     assert said(report)[1:] == [
-        f"The model's own classifier was not used: its labels are bad, good, odd, not {listed}.",
-        "The classifier is new: it starts from random weights.",
+        f"The model's own classifier was not used, because its labels are bad, good, odd, not {listed}.",
+        "The classifier is new and starts from random weights.",
     ]
     assert model.config.id2label == tuple(labels)
 
@@ -303,7 +305,7 @@ def test_a_head_that_contradicts_its_config_is_never_used(tmp_path: Path, folder
         load_classifier(wrong)
     _, report = load_classifier(wrong, LABELS)
     assert [name for name, _ in report.refused] == ["classifier.weight", "classifier.bias"]
-    assert "The classifier is new: it starts from random weights." in said(report)
+    assert "The classifier is new and starts from random weights." in said(report)
 
 
 def test_a_classifier_without_named_labels_gets_numbered_ones(tmp_path: Path) -> None:

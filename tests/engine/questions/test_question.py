@@ -36,6 +36,7 @@ from engine.questions.perplexity import SurpriseQuestion
 from engine.questions.predict import PredictionQuestion
 from engine.questions.prevalence import PrevalenceQuestion
 from engine.questions.question import Question
+from engine.questions.report import ReportQuestion
 from engine.questions.rests_on import RestingWordsQuestion
 from engine.questions.templates import TemplatesQuestion
 from engine.questions.tokenize import TokenizeQuestion
@@ -73,6 +74,7 @@ QUESTIONS: list[Question[Any]] = [
         MODEL, data="a file.csv", label="kind", how=HOW, near=True, temperature="keep", out=OUT
     ),
     ComparisonQuestion(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
+    ReportQuestion(MODEL, data="a file.csv", how=HOW, html=Path("a page.html"), with_texts=True),
     PredictionQuestion(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
     TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
     PrevalenceQuestion(MODEL, data=DATA, text="words", seed=3, how=HOW),
@@ -105,7 +107,7 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
 
 
 def test_every_question_is_tried() -> None:
-    others = EvaluationQuestion, ComparisonQuestion, PredictionQuestion, TokenizeQuestion
+    others = EvaluationQuestion, ComparisonQuestion, ReportQuestion, PredictionQuestion, TokenizeQuestion
     shares = PrevalenceQuestion, LabellingQuestion
     assert {*LOOKING_INSIDE, *others, *shares} == {type(question) for question in QUESTIONS}
 

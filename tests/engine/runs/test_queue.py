@@ -156,7 +156,7 @@ def test_a_waiting_job_is_cancelled_at_once_and_one_under_way_is_stopped_and_kep
     assert states(tmp_path) == [CANCELLED, CANCELLED, CANCELLED]
     (run,) = result_of(index_of(tmp_path))
     assert run.state == "stopped"
-    with pytest.raises(RunError, match="no job 2"):
+    with pytest.raises(RunError, match="No job 2"):
         subject.cancel(tmp_path, 2)
 
 
@@ -191,7 +191,7 @@ def test_a_job_that_kills_its_worker_each_time_is_given_up(tmp_path: Path) -> No
             write(path.parent, 0, "running", 50)  # it never came any further
     result_of(subject.work(tmp_path, trainer(tmp_path)))
     assert states(tmp_path) == [FAILED, DONE]
-    assert "without telling why" in subject.jobs_in(tmp_path)[0].why
+    assert "without giving a reason" in subject.jobs_in(tmp_path)[0].why
 
 
 def test_halving_lets_the_best_third_go_on_and_says_why_the_others_ended(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_lines_and_documents_without_end_are_cut_and_nothing_is_lost(
     ("data", "settings", "sentence"),
     [
         (b"", {}, "{path} is empty. Choose a file with text."),
-        (b" \n\t\n  \n", {}, "{path} holds nothing but blanks. Choose a file with text."),
+        (b" \n\t\n  \n", {}, "{path} holds only blanks. Choose a file with text."),
         (b"fine\nalso \xe9 fine, and more of it\n", {"encoding": "utf-8"}, "Line 2 of {path} is not utf-8."),
         ("好".encode() * 9 + b"\n" * 9 + b"\xff\n", {}, "Line 10 of {path} is not utf-8."),
         (b"\x89PNG\r\n\x1a\n" + bytes(99), {}, "{path} is a PNG picture, not plain text."),
@@ -318,7 +318,7 @@ def test_lines_that_differ_in_case_space_and_digits_alone_are_repeats(tmp_path: 
     found = report(Corpus((path,), "lines"))
     assert (found.num_lines, found.num_repeated, found.repeated_share) == (8, 3, 3 / 8)
     assert found.most_repeated == ((lines[0], 3), (lines[6], 2))
-    assert "3 lines (37.5%) repeat an earlier one nearly exactly." in str(found.notes[-1])
+    assert "3 lines (37.5%) repeat an earlier one almost exactly." in str(found.notes[-1])
     kept = [document[0][0] for document in read(path, layout="lines", drop_repeated=True)]
     assert kept == [lines[number] for number in (0, 1, 3, 4, 6)]
     assert report(Corpus((path,), "lines", drop_repeated=True)).num_documents == 5
@@ -347,7 +347,7 @@ def test_a_look_counts_what_is_there(tmp_path: Path) -> None:
 
 def test_a_look_notes_what_will_hurt_pretraining(tmp_path: Path) -> None:
     one = report(Corpus((put(tmp_path, "First line here.\nSecond line here.\n"),)))
-    assert "There is one document only" in str(one.notes[0])
+    assert "There is only one document" in str(one.notes[0])
     split = report(Corpus((put(tmp_path, "One. Two.\n\nThree. Four.\n\nFive. Six.\n"),)))
     assert "Each document is one paragraph." in str(split.notes[0])
 

@@ -146,7 +146,7 @@ def test_a_label_that_the_model_does_not_know_is_reported_not_dropped() -> None:
     )
     assert found.labels == ("pos", "neg")
     assert [example.label for example in found.examples] == [0]
-    assert str(found.reported[0].sentence) == "Line 3 has the label meh, which is not among those learned."
+    assert str(found.reported[0].sentence) == "Line 3 has the label meh, which the model does not know."
 
 
 def test_without_a_label_column_every_label_is_none() -> None:
@@ -159,7 +159,7 @@ def test_a_label_that_appears_once_is_kept_and_noted() -> None:
     found = examples_from(table("text|label", "a|x", "b|x", "c|y"), Roles("text", "", "label"))
     assert len(found.examples) == 3
     assert str(found.notes[0]) == (
-        "One label appears in one row only, so it is trained on but never measured: y."
+        "One label occurs in one row only, so it is trained on but never measured: y."
     )
 
 
@@ -409,8 +409,8 @@ def test_nearly_equal_labels_are_told_with_their_lines_and_left_as_they_are() ->
         ("sp\u043ert", "sport", [4]),
     ], "a row that cannot be used does not count"
     assert str(spelling_note(read, found.spellings, is_merged=False)).startswith(
-        "Some labels of reviews.csv are nearly equal, and are learned as different ones: Sport for sport in "
-        "lines 3, 9; sp‹U+043E›rt for sport in line 6."
+        "Some labels of reviews.csv are nearly equal, but are learned as different ones: "
+        "Sport for sport in lines 3, 9; sp‹U+043E›rt for sport in line 6."
     )
 
 
@@ -428,11 +428,11 @@ def test_another_file_is_read_with_the_same_merge_or_says_which_label_may_be_mea
     merged = examples_from(read, Roles("text", "", "label"), LabelSettings(("sport", "tech"), merge=True))
     assert [example.label for example in merged.examples] == [0, 1]
     assert [str(bad.sentence) for bad in merged.reported] == [
-        "Line 4 has the label golf, which is not among those learned."
+        "Line 4 has the label golf, which the model does not know."
     ]
     strict = examples_from(read, Roles("text", "", "label"), LabelSettings(("sport", "tech")))
     assert str(strict.reported[0].sentence) == (
-        "Line 2 has the label SPORT, which is not among those learned; it is nearly equal to sport."
+        "Line 2 has the label SPORT, which the model does not know. It is nearly equal to sport."
     )
     assert not strict.spellings
 

@@ -28,9 +28,9 @@ PROSE = "Note: a film\nIt is 12:30 and/or later, see http://example.org/x\nRatio
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TREC, r"label, such as DESC:manner, .* Write a tab"),
-        (FASTTEXT, r"label, such as __label__good, .* Write a tab"),
-        (TAGGED, r"carry tags, such as The_DT\. Write one word in each line, a tab, and its tag"),
+        (TREC, "label, such as DESC:manner, .* with a tab"),
+        (FASTTEXT, "label, such as __label__good, .* with a tab"),
+        (TAGGED, r"carry tags, such as The_DT\. Write one word per line, a tab, and its tag"),
         (BROWN, r"carry tags, such as The/at\."),
         (PROSE, r"No column was chosen for label"),
     ],

@@ -86,19 +86,19 @@ def test_a_cell_that_is_neither_0_nor_1_or_no_list_is_reported_by_line(tmp_path:
     found = table(tmp_path, ["one\t1\t0", "two\t2\t0", "three\t0\t1", "four\t\t1"], "text\ta\tb")
     about = result_of(finding_sets(found, Roles("text", "", "a,b")))
     assert [(bad.line, str(bad.sentence)) for bad in about.reported] == [
-        (3, "Line 3 has 2 in column a; a column for a label holds 1 or 0."),
+        (3, "Line 3 has 2 in column a. A column for a label holds 1 or 0."),
         (5, "Line 5 has no label in column a."),
     ]
     listed, about = sets(tmp_path, ['["a"]', '["a", "b"]', "b", '[["a"]]', '{"a": 1}', "[1, true]"])
     assert len(listed) == 3 and [bad.line for bad in about.reported] == [4, 5, 6]
-    assert "no list of labels" in str(about.reported[0].sentence)
+    assert "not a list of labels" in str(about.reported[0].sentence)
 
 
 def test_known_labels_choose_the_mark_and_others_are_reported(tmp_path: Path) -> None:
     found, about = sets(tmp_path, ["a;b", "x;a", "b", "Sci|Tech;a"], ["Sci|Tech", "a", "b"])
     assert found == [{"a", "b"}, {"b"}, {"Sci|Tech", "a"}]
     assert [str(bad.sentence) for bad in about.reported] == [
-        "Line 3 has the label x, which is not among those learned."
+        "Line 3 has the label x, which the model does not know."
     ]
     with pytest.raises(DataError, match="no column for some of the model's labels: c"):
         several = table(tmp_path, ["one\t1\t0"], "text\ta\tb")

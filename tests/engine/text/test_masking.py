@@ -373,7 +373,7 @@ def test_a_setting_out_of_its_limits_is_refused_by_name(field: str, settings: di
 def test_a_vocabulary_without_mask_or_words_is_refused() -> None:
     for tokens, what in (
         (("[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"), "[MASK]"),
-        (SPECIAL, "special tokens only"),
+        (SPECIAL, "only special tokens"),
     ):
         with pytest.raises(DataError, match=what.replace("[", r"\[")):
             Masker(Masking(), WordPiece(tokens, lowercase=True), 0)

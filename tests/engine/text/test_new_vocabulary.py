@@ -145,7 +145,7 @@ def test_where_room_is_short_the_commonest_ideographs_and_pieces_come_first(
 
 def test_a_size_that_cannot_hold_the_characters_is_refused_beside_its_field(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match="vocab_size is 100; the characters of this text alone take 1"
+        ConfigError, match="vocab_size is 100, but the characters of this text alone take 1"
     ) as refused:
         train(some_text(tmp_path), 100)
     assert refused.value.field == "vocab_size"
@@ -159,9 +159,9 @@ def test_a_text_too_small_for_the_size_is_noted_and_an_empty_one_refused(tmp_pat
     assert {"small"} <= set(wordpiece.tokens)
     assert "text" not in wordpiece.tokens  # there once only
     notes = [str(event.sentence) for event in events if isinstance(event, Noted)]
-    assert notes == [f"The text gives {wordpiece.vocab_size} pieces, not 1,000: no other is there twice."]
+    assert notes == [f"The text gives {wordpiece.vocab_size} pieces, not 1,000: nothing else occurs twice."]
     path.write_text("\n", encoding="utf-8")
-    with pytest.raises(DataError, match="holds nothing but blanks"):
+    with pytest.raises(DataError, match="holds only blanks"):
         train(path, 1000)
 
 

@@ -41,11 +41,11 @@ def test_rows_without_a_number_are_reported_by_line(tmp_path: Path) -> None:
     found = numbers(tmp_path, ["1", "nan", "2,5", "", "four", "-1e3"])
     assert found.targets(found.examples).tolist() == [1.0, 2.5, -1000.0]
     assert [(bad.line, str(bad.sentence)) for bad in found.reported] == [
-        (3, "Line 3 has nan in column score, which is no number between -1e15 and 1e15."),
+        (3, "Line 3 has nan in column score, which is not a number between -1e15 and 1e15."),
         (5, "Line 5 has no label in column score."),
-        (6, "Line 6 has four in column score, which is no number between -1e15 and 1e15."),
+        (6, "Line 6 has four in column score, which is not a number between -1e15 and 1e15."),
     ]
-    assert "a comma as the decimal mark: -1000 to 2.5" in str(found.form)
+    assert "a decimal comma: -1000 to 2.5" in str(found.form)
 
 
 def test_numbers_that_are_all_the_same_teach_nothing(tmp_path: Path) -> None:

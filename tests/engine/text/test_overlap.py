@@ -91,8 +91,8 @@ def test_pretraining_tells_of_texts_that_stand_in_both_parts_and_only_then(tmp_p
     plain = [document() for _ in range(30)]
     assert "held-out documents" not in told(plain, "plain.txt")
     said = told(plain * 2, "twice.txt", validation_share=0.2)
-    assert "held-out documents are word for word" in said and "\n0 of the" not in said
+    assert "held-out documents are also in the training text" in said and "\n0 of the" not in said
     apart = tmp_path / "apart.txt"
     apart.write_text(f"{document()}\n\n{plain[3]}\n", encoding="utf-8")
     said = told(plain, "own.txt", validation_text=str(apart))
-    assert "1 of the 2 held-out documents are word for word" in said and "50.0 %" in said
+    assert "1 of the 2 held-out documents are also in the training text" in said and "50.0 %" in said

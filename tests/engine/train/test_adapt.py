@@ -97,7 +97,7 @@ def test_new_layers_start_from_the_seed_and_are_told(tmp_path: Path) -> None:
         config = tiny_config(tmp_path, new_layers=1, seed=seed, kept_weights=2, num_epochs=1)
         events = list(fine_tune(config, tmp_path / name))
         told = [str(event.sentence) for event in events if isinstance(event, Noted)]
-        assert "The pooler and the last layers start from random weights: 1 of 2." in told
+        assert "The pooler and the last 1 of 2 layers start from random weights." in told
     losses = {
         name: [event.loss for event in fine_tune(tiny_config(tmp_path, new_layers=1, seed=seed, num_epochs=1),
                                                  tmp_path / f"{name} again") if isinstance(event, Step)]
@@ -133,9 +133,9 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_weights(tmp_path: Path, setti
     [
         ({"frozen_layers": 3}, "frozen_layers is 3, but the model has 2 layers"),
         ({"new_layers": 3}, "new_layers is 3, but the model has 2 layers"),
-        ({"encoder": "frozen", "new_layers": 1}, "new_layers is 1, but 2 of the 2 layers stay as they are"),
-        ({"frozen_layers": 1, "new_layers": 2}, "new_layers is 2, but 1 of the 2 layers stay as they are"),
-        ({"encoder": "frozen", "model": "new:tiny"}, "encoder: a model from random weights knows nothing"),
+        ({"encoder": "frozen", "new_layers": 1}, "new_layers is 1, but 2 of the 2 layers stay frozen"),
+        ({"frozen_layers": 1, "new_layers": 2}, "new_layers is 2, but 1 of the 2 layers stay frozen"),
+        ({"encoder": "frozen", "model": "new:tiny"}, "encoder: a model with random weights knows nothing"),
         ({"rare_labels": "loud"}, "rare_labels is 'loud'; it can be one of: 'weighted', 'repeated'"),
     ],
 )
@@ -322,7 +322,7 @@ def test_a_mix_is_saved_and_loaded_and_a_model_without_one_gets_an_even_one(tmp_
     shape = replace(read_config(tmp_path / "plain"), layer_mix=True)
     new, report = load_classifier(tmp_path / "plain", ("a", "b", "c"), config=shape)
     assert mix_shares(new) == pytest.approx([1 / 3] * 3)
-    assert "The mix of layers is new: it starts from equal weights." in list(map(str, report.notes))
+    assert "The mix of layers is new and starts from equal weights." in list(map(str, report.notes))
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def test_each_way_learns_from_the_same_rows_with_each_seed_and_is_reported(
     assert (
         looks[1] == 1
         and looks[0] < looks[2]
-        and f"up to {looks[2]} with a frozen encoder, of {looks[0]}" in lines[-1]
+        and f"the best of up to {looks[2]}, training all weights the best of {looks[0]}" in lines[-1]
     )
 
 

@@ -142,14 +142,14 @@ def test_texts_in_both_parts_and_unusable_lines_are_told(tmp_path: Path) -> None
     rows = [*reviews(20), ("", "bad"), ("good film", ""), *[("good play", "good")] * 9]
     write_table(tmp_path / "reviews.csv", rows)
     events = list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run"))
-    assert "validation texts also stand in the training data" in notes(events)
+    assert "validation texts are also in the training data" in notes(events)
     assert "2 lines of reviews.csv cannot be used: 22, 23. The first: Line 22 has no text" in notes(events)
 
 
 def test_labels_that_appear_once_are_told_and_trained_on(tmp_path: Path) -> None:
     write_table(tmp_path / "reviews.csv", [*reviews(20), ("odd one", "odd"), ("rare one", "rare")])
     events = list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run"))
-    assert "2 labels appear in one row only, so they are trained on but never measured: odd, rare" in notes(
+    assert "2 labels occur in one row only, so they are trained on but never measured: odd, rare" in notes(
         events
     )
     assert next(event.labels for event in events if isinstance(event, Started)) == (
@@ -254,11 +254,11 @@ BAD_VALUES = [
     ({"model": ""}, ConfigError, "No model was chosen"),
     ({"model": "nowhere"}, ModelError, "There is no folder nowhere"),
     ({"model": "new:tiny"}, ConfigError, "needs a vocabulary"),
-    ({"model": "new:huge", "vocab": "v.txt"}, ConfigError, "after new: can stand tiny, mini"),
+    ({"model": "new:huge", "vocab": "v.txt"}, ConfigError, "after new: use one of tiny, mini"),
     ({"model": "new:tiny", "vocab": "nowhere.txt"}, UserError, "nowhere.txt"),
     ({"max_length": 42}, ConfigError, "max_length is 42, but the model has positions for 41"),
     ({"text_pair": "text", "max_length": 4}, ConfigError, "must be at least 5"),
-    ({"validation_share": 0.6, "test_share": 0.5}, ConfigError, "leave some to train on"),
+    ({"validation_share": 0.6, "test_share": 0.5}, ConfigError, "Leave some to train on"),
     ({"device": "cpu", "precision": "bfloat16"}, ConfigError, "precision is bfloat16"),
 ]
 
@@ -279,7 +279,7 @@ BAD_TABLES = {
     "only empty texts": ([(" ", "good"), ("", "bad")], "None of the 2 rows can be used"),
     "every label once": (
         [(f"film {n}", f"label {n}") for n in range(9)],
-        "it looks like free text or a number",
+        "It looks like free text or a number",
     ),
     "no rows": ([], "has a header and no rows"),
 }
@@ -303,7 +303,7 @@ def spoil(folder: Path, kind: str) -> str:
     match kind:
         case "no weights":
             (folder / "model.safetensors").unlink()
-            return "holds no weights: expected model.safetensors"
+            return "holds no weights: model.safetensors"
         case "wrong shapes":
             foreign_folder(folder, {**weights, word: weights[word][:, :7].contiguous()})
             return f"{word} in"
@@ -316,7 +316,7 @@ def spoil(folder: Path, kind: str) -> str:
         case "a cut file":
             data = (folder / "model.safetensors").read_bytes()
             (folder / "model.safetensors").write_bytes(data[:-100])
-            return "is cut short"
+            return "is truncated"
         case "a gadget":
             (folder / "model.safetensors").unlink()
             gadget = b"\x80\x02cposix\nsystem\nX\x0c\x00\x00\x00touch canary\x85R."
@@ -375,7 +375,7 @@ def test_a_disk_that_is_too_small_is_refused_before_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000})())
-    with pytest.raises(UserError, match=r"too little room: .* need [1-9][\d.]* kB .* 1\.0 kB are free"):
+    with pytest.raises(UserError, match=r"too little room. .* need [1-9][\d.]* kB .* 1\.0 kB are free"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
@@ -442,7 +442,7 @@ def test_merged_labels_are_recorded_with_the_run_and_hold_for_every_file_beside_
     events = list(fine_tune(merging, tmp_path / "merged"))
     started = next(event for event in events if isinstance(event, Started))
     assert started.labels == ("bad", "good") and started.num_test == 2
-    assert "are made one: Good for good in lines 9, 23" in notes(events)
+    assert "are merged: Good for good in lines 9, 23" in notes(events)
     assert "merge_labels = true" in (tmp_path / "merged" / "config.toml").read_text()
     changes = [
         {"file": "reviews.csv", "from": "Good", "to": "good", "rows": 2},
@@ -471,8 +471,8 @@ def test_a_run_whose_model_answers_one_label_only_says_so_at_its_end(
     said = [str(event.sentence) for event in events if isinstance(event, Noted) and event.level == "wrong"]
     split = "test" if test_share else "validation"
     assert said == [
-        f"The model answers good to every one of the 12 {split} rows, though they carry 2 labels: it does "
-        "not distinguish them."
+        f"The model predicts good for all 12 {split} rows, though they carry 2 labels. It does not "
+        "distinguish them."
     ]
     noted = next(i for i, event in enumerate(events) if isinstance(event, Noted) and event.level == "wrong")
     assert noted < len(events) - 1 and isinstance(events[-1], Finished)

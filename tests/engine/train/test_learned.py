@@ -25,7 +25,7 @@ from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
 
 NUM_ROWS, NUM_APART = 100, 20
-KEPT_APART = "20 validation rows; no text is shared with training."
+KEPT_APART = "20 validation rows. No text is shared with training."
 
 
 def unlike_reviews() -> list[tuple[str, str]]:
@@ -143,7 +143,7 @@ def test_a_model_that_kept_no_texts_is_known_by_its_file_unless_it_is_split_as_b
     (note,) = result_of(known_before(config_of(tmp_path, model=str(model), split_seed=7)))
     assert note.level == "wrong" and "on this very file (reviews.csv, 100 rows)" in str(note.sentence)
     scored, said = measured(model, config_of(tmp_path), tmp_path / "reviews.csv")
-    assert scored.num_seen == NUM_ROWS and any("which of its rows" in one for one in said)
+    assert scored.num_seen == NUM_ROWS and any("Which of its rows" in one for one in said)
 
 
 def test_a_run_that_was_stopped_knows_its_texts_when_it_has_gone_on(tmp_path: Path) -> None:

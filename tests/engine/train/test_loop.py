@@ -223,10 +223,10 @@ def test_a_text_that_memory_cannot_hold_alone_stops_with_a_sentence(
         raise MEMORY_ERRORS[0]
 
     monkeypatch.setattr(Classification, "forward", cramped)
-    with pytest.raises(UserError, match=r"Memory does not suffice for one text of \d+ WordPieces"):
+    with pytest.raises(UserError, match=r"There is not enough memory for one text of \d+ WordPieces"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert read_status(tmp_path / "run")["state"] == "failed"
-    assert "Memory does not suffice" in read_status(tmp_path / "run")["reason"]
+    assert "There is not enough memory" in read_status(tmp_path / "run")["reason"]
 
 
 def test_memory_that_ends_outside_a_forward_pass_is_a_sentence_too(
@@ -236,7 +236,7 @@ def test_memory_that_ends_outside_a_forward_pass_is_a_sentence_too(
         raise MEMORY_ERRORS[1]
 
     monkeypatch.setattr("engine.train.optimizer.Optimizer.step", cramped)
-    with pytest.raises(UserError, match="Memory does not suffice for this model"):
+    with pytest.raises(UserError, match="There is not enough memory for this model"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
 
 
@@ -302,7 +302,7 @@ def test_a_step_that_is_no_number_moves_no_weights_is_told_and_training_goes_on(
     events = list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert isinstance(events[-1], Finished) and read_status(tmp_path / "run")["state"] == "finished"
     told = [str(event.sentence) for event in events if isinstance(event, Noted)]
-    lost = [sentence for sentence in told if "moved no weights" in sentence]
+    lost = [sentence for sentence in told if "did not change the weights" in sentence]
     assert [re.findall(r"at step (\d+)", sentence) for sentence in lost] == [["6"], ["9"], ["10"], ["12"]]
     steps = [event.step for event in events if isinstance(event, Step)]
     assert steps == [number for number in range(1, 19) if number not in (6, 9, 10, 12)]
@@ -332,7 +332,7 @@ def test_the_memory_of_the_optimizer_is_taken_before_the_first_activations(
         raise MEMORY_ERRORS[0]
 
     monkeypatch.setattr(Optimizer, "reserve", cramped)
-    with pytest.raises(UserError, match="Memory does not suffice for this model"):
+    with pytest.raises(UserError, match="There is not enough memory for this model"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "other"))
 
 

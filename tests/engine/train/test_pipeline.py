@@ -163,7 +163,7 @@ def test_a_trimmed_vocabulary_is_said_and_the_base_keeps_its_own(done: tuple[Pat
     report = figures(done[0] / "pipe")
     assert [stage["vocab_size"] for stage in report["stages"]] == [63, 60, 60]
     assert read_config(done[0] / "pipe" / "finetune-base-seed42" / "model").vocab_size == 63
-    assert "own vocabulary of 63 pieces, the later ones 60" in report["notes"][-1]
+    assert "own vocabulary of 63 pieces, later stages 60" in report["notes"][-1]
 
 
 def test_a_model_tells_all_its_stages_in_order(done: tuple[Path, list[Event]]) -> None:
@@ -188,7 +188,7 @@ def test_the_report_says_how_far_its_figures_can_be_trusted(done: tuple[Path, li
     assert (low, high) == wilson_interval(mean * 11, 11)
     said = "\n".join(table(report))
     assert f"95 % interval of the base's accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
-    assert "without a masked-word head, so the loss before domain text" in said
+    assert "without a masked-word head. The loss before domain text" in said
     assert "11 validation rows" in said and "also used to pick each run's checkpoint" in said
     assert "Number of seeds: 2. From 3 seeds on" in said
     assert [line.split()[0] for line in table(report)[:4]] == ["stage", *STAGES]
@@ -351,11 +351,11 @@ def test_next_sentences_are_asked_for_where_documents_have_several(tmp_path: Pat
     ("settings", "said"),
     [
         ({"model": "new:mini"}, "begins with a trained model, not with new:mini"),
-        ({"domain_steps": 0}, "domain text: give domain_minutes or domain_steps, one of the two"),
-        ({"task_minutes": 1.0}, "task text: give task_minutes or task_steps, one of the two"),
+        ({"domain_steps": 0}, "domain text. Give either domain_minutes or domain_steps"),
+        ({"task_minutes": 1.0}, "task text. Give either task_minutes or task_steps"),
         ({"domain_text": ""}, "no text. Give domain_text"),
         ({"domain_text": "", "domain_steps": 0, "task_steps": 0}, "no stage to compare with"),
-        ({"validation_share": 0.0}, "validation_share is 0, so nobody could say what a stage gains"),
+        ({"validation_share": 0.0}, "validation_share is 0, so the gain of a stage cannot be measured"),
         ({"batch_tokens": 4096}, "one step takes 4,096"),
         ({"domain_text": "absent.txt"}, r"There is no file or folder .*absent\.txt"),
         ({"max_length": 50}, "positions for 41 WordPieces"),

@@ -33,9 +33,9 @@ def test_so_many_steps_are_planned_as_fit_with_each_look_at_the_validation_rows(
 @pytest.mark.parametrize(
     ("step_s", "steps", "says"),
     [
-        (1.0, 47, "376 of 800 rows, each once: as many as fit into 1 min here, as measured."),
-        (0.3, 170, "Each of 800 rows 1.7 times: as often as fits into 1 min here, as measured."),
-        (0.1, 200, "fits into 1 min here, as measured: each of 800 rows 2 times."),
+        (1.0, 47, "376 of 800 rows, each once: as many as fit into 1 min here, by measurement."),
+        (0.3, 170, "Each of 800 rows 1.7 times: as often as fits into 1 min here, by measurement."),
+        (0.1, 200, "fits into 1 min here, by measurement: each of 800 rows 2 times."),
     ],
 )
 def test_a_slower_machine_gets_fewer_rows_and_is_told_why(step_s: float, steps: int, says: str) -> None:
@@ -119,7 +119,7 @@ def test_the_speed_is_measured_on_a_model_that_is_thrown_away(tmp_path: Path) ->
     assert losses(found)[0] == losses(plain)[0]  # the weights are the first ones
     assert len(losses(found)) == len(losses(plain)) == 18
     said = [str(event.sentence) for event in found if isinstance(event, Noted)]
-    assert any("fits into 600 min here, as measured: each of 42 rows 2 times." in one for one in said)
+    assert any("fits into 600 min here, by measurement: each of 42 rows 2 times." in one for one in said)
 
 
 def test_the_forecast_before_a_run_knows_the_time_too(tmp_path: Path) -> None:
@@ -144,7 +144,10 @@ def test_a_run_that_the_clock_ends_says_so_and_is_measured_there(
     made, end = steps(events), events[-1]
     assert 0 < len(made) < 90_000 and made[-1].progress > 0.5  # a busy machine may use up the rest at once
     said = [str(event.sentence) for event in events if isinstance(event, Noted)]
-    assert any(one.startswith(f"It was slower than when it was measured: {len(made):,} of") for one in said)
+    assert any(
+        one.startswith(f"Training was slower than when it was measured. In the time, {len(made):,} of")
+        for one in said
+    )
     assert isinstance(end, Finished) and not end.stopped_early
     assert any(isinstance(event, Evaluated) and event.step == len(made) for event in events)
 

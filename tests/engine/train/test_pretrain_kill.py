@@ -181,7 +181,7 @@ def test_a_store_that_is_cut_or_of_something_else_is_made_again_and_the_end_is_t
     begun.close()  # type: ignore[attr-defined]
     spoil(tmp_path / "run" / "setup" / "tokens", kind, tmp_path)
     events = list(resume(tmp_path / "run"))
-    assert "tokens were not whole and are made again" in notes(events)
+    assert "tokens were not complete and are made again" in notes(events)
     assert promised(tmp_path / "run") == promised(tmp_path / "whole")
     again = list(pretrain(config, tmp_path / "third"))  # what they share on the disk is mended too
     assert promised(tmp_path / "third") == promised(tmp_path / "whole")

@@ -53,8 +53,8 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"text": ""}, "text", "No text was chosen"),
     ({"text": " \n "}, "text", "No text was chosen"),
     ({"model": ""}, "model", "No model was chosen"),
-    ({"model": "new:huge"}, "model", "after new: can stand tiny, mini"),
-    ({"model": "new:0x12"}, "model", "after new: can stand tiny, mini"),
+    ({"model": "new:huge"}, "model", "after new: use one of tiny, mini"),
+    ({"model": "new:0x12"}, "model", "after new: use one of tiny, mini"),
     ({"steps": 3, "tokens": 5}, "tokens", "give one of minutes, steps and tokens (given: steps, tokens)"),
     ({"steps": 3, "minutes": 5.0}, "steps", "(given: minutes, steps)"),
     ({"steps": 0}, "minutes", "give one of minutes, steps and tokens (given: -)"),
@@ -90,7 +90,7 @@ def test_a_list_of_terms_in_another_encoding_is_refused(tmp_path: Path) -> None:
     ("name", "content", "kind", "says"),
     [
         ("text.txt", b"", DataError, "text.txt is empty"),
-        ("text.txt", b" \n\n \t\n", DataError, "holds nothing but blanks"),
+        ("text.txt", b" \n\n \t\n", DataError, "holds only blanks"),
         ("text.txt", b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 40, DataError, "text.txt"),
         ("text.csv", b"text,label\ngood,1\n", UserError, "is a table. Name the column"),
         ("text.txt.gz", b"\x1f\x8b\x08\x00cut short", DataError, "text.txt.gz"),
@@ -129,7 +129,7 @@ def test_one_document_is_refused_with_next_sentences_and_taken_without(tmp_path:
 
 def test_two_documents_of_which_one_is_kept_apart_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(SENTENCES * 100 + "\n" + SENTENCES)
-    refused(tmp_path, DataError, "and there is 1 besides what is held out")
+    refused(tmp_path, DataError, "but there is 1 besides the held-out ones")
     list(pretrain(text_config(tmp_path, validation_share=0.0, steps=1), tmp_path / "run"))
 
 
@@ -184,7 +184,7 @@ def test_a_step_in_which_nothing_can_be_masked_is_survived(tmp_path: Path) -> No
 
 def test_a_vocabulary_without_mask_is_refused(tmp_path: Path) -> None:
     path = word_vocabulary(tmp_path / "vocab.txt", specials=SPECIALS[:4])
-    refused(tmp_path, DataError, "lacks [MASK], so no word can be hidden", vocab=str(path))
+    refused(tmp_path, DataError, "lacks [MASK], so no word can be masked", vocab=str(path))
 
 
 def test_a_vocabulary_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_a_cut_store_whose_text_has_changed_is_refused_and_the_run_is_kept(tmp_p
 
 def test_a_finished_run_is_not_resumed_and_a_missing_one_is_none(tmp_path: Path) -> None:
     list(pretrain(text_config(tmp_path, steps=1), tmp_path / "run"))
-    with pytest.raises(RunError, match="is finished; its model lies in"):
+    with pytest.raises(RunError, match="is finished. Its model is in"):
         list(resume(tmp_path / "run"))
     with pytest.raises(RunError, match="is not a run folder"):
         list(resume(tmp_path / "nowhere"))

@@ -38,8 +38,8 @@ transformers = pytest.importorskip("transformers")
 IDS = torch.tensor([[2, 7, 11, 36, 3], [2, 30, 9, 5, 3]])
 KEPT = ["The model's own masked-word head was loaded.", "The model's own next-sentence head was loaded."]
 ENCODER = "All 37 tensors of the encoder were loaded."
-NEW_WORDS = "The masked-word head is new: it starts from random weights."
-NEW_NEXT = "The next-sentence head is new: it starts from random weights."
+NEW_WORDS = "The masked-word head is new and starts from random weights."
+NEW_NEXT = "The next-sentence head is new and starts from random weights."
 
 
 def said(report: LoadReport) -> list[str]:
@@ -121,7 +121,7 @@ def test_a_masked_word_model_gets_a_new_pooler_and_next_sentence_head(tmp_path: 
     assert near(model.logits(model(IDS).hidden).view(2, 5, 37), theirs(IDS).logits)
     assert said(report) == [
         ENCODER,
-        "The pooler is new: it starts from random weights.",
+        "The pooler is new and starts from random weights.",
         NEW_NEXT,
         "The model's own masked-word head was loaded.",
     ]
@@ -180,8 +180,8 @@ def test_a_head_with_word_weights_of_its_own_is_refused_with_its_reason(tmp_path
     assert "cls.predictions.decoder.weight" in stored_tensors(tmp_path / "untied")
     model, report = load_pretraining(tmp_path / "untied")
     reason = (
-        "The model's own masked-word head was not used: it has word weights or biases of its own, where BERT "
-        "uses the token embeddings."
+        "The model's own masked-word head was not used. It has its own word weights or "
+        "biases, where BERT uses the token embeddings."
     )
     assert said(report) == [ENCODER, reason, NEW_WORDS, KEPT[1]]
     assert len(report.refused) == 7 and not report.unexpected and model.norm.weight.eq(1).all()
@@ -196,9 +196,9 @@ def test_an_incomplete_head_is_replaced_and_named(folder: Path, tmp_path: Path) 
     model, report = load_pretraining(foreign_folder(tmp_path / "part", stored))
     assert said(report) == [
         ENCODER,
-        "The model's own masked-word head was not used: its file lacks "
+        "The model's own masked-word head was not used, because its file lacks "
         "cls.predictions.transform.LayerNorm.bias.",
-        "The model's own next-sentence head was not used: its file lacks cls.seq_relationship.bias.",
+        "The model's own next-sentence head was not used, because its file lacks cls.seq_relationship.bias.",
         NEW_WORDS,
         NEW_NEXT,
     ]
@@ -209,7 +209,7 @@ def test_an_incomplete_head_is_replaced_and_named(folder: Path, tmp_path: Path) 
     ("name", "value", "words"),
     [
         ("cls.predictions.bias", torch.zeros(38), r"shape \(38,\); config.json asks for \(37,\)"),
-        ("cls.predictions.bias", torch.full((37,), torch.nan), "values that are no numbers"),
+        ("cls.predictions.bias", torch.full((37,), torch.nan), "values that are not numbers"),
         ("cls.predictions.bias", torch.zeros(37, dtype=torch.int64), "of a type that Cloze does not read"),
         (
             "cls.seq_relationship.weight",
@@ -237,5 +237,5 @@ def test_a_head_that_claims_more_than_its_file_holds_is_refused(folder: Path) ->
     stored["cls.predictions.bias"] = torch.zeros(1).expand(9_000_000)
     stored["cls.predictions.decoder.weight"] = torch.zeros(1, 1).expand(9_000_000, 12)
     torch.save(stored, folder / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="claims .* bytes of weights but is only"):
+    with pytest.raises(ModelError, match="claims .* bytes of weights, but is only"):
         load_pretraining(folder)

@@ -242,7 +242,7 @@ def test_the_others_wait_while_the_first_prepares_and_measures_for_longer_than_a
 ENDS = {
     "that fails": (
         "raise UserError('This disk is broken.')",
-        "Process 1 of 2 failed, so all of them ended; the last checkpoint is kept. It said: This disk",
+        "Process 1 of 2 failed, so all of them ended. The last checkpoint is kept. Its message: This disk",
     ),
     "that is killed": ("os.kill(os.getpid(), 9)", "Another of the 2 processes of this run was killed"),
 }
@@ -382,7 +382,7 @@ def test_what_is_not_shared_is_refused_where_several_processes_were_started(
     with pytest.raises(ConfigError, match="batch_size is 1; 2 processes that share each step"):
         check_ranks(tiny_config(tmp_path, batch_size=1), Two())
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(RunError, match="2 processes were started, but only a pretraining or a fine-tuning"):
+    with pytest.raises(RunError, match="2 processes were started, but only pretraining and fine-tuning"):
         next(pipeline(PipelineConfig(), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 

@@ -77,17 +77,17 @@ def test_every_pair_of_parts_is_checked_for_shared_texts(tmp_path: Path) -> None
     config = tiny_config(tmp_path, num_epochs=1, **planted(tmp_path))
     told = noted(CLASSIFICATION.prepare(config))
     for one, other, words in (
-        ("train", "validation", "validation texts also stand in the training data"),
-        ("train", "test", "test texts also stand in the training data"),
-        ("validation", "test", "test texts also stand in the validation data"),
+        ("train", "validation", "validation texts are also in the training data"),
+        ("train", "test", "test texts are also in the training data"),
+        ("validation", "test", "test texts are also in the validation data"),
     ):
         wanted = shared(tmp_path, one, other)
         assert wanted
         assert one_of(told, words).startswith(f"{wanted} of {len(texts(tmp_path / f'{other}.csv'))} ")
     train = tmp_path / "train.csv"
     repeats = len(texts(train)) - len(set(texts(train)))
-    assert f"{repeats} rows of train.csv repeat a text that stands above them." in told
-    assert f"{contradicting(train)} texts of train.csv carry more than one label." in told
+    assert f"{repeats} rows of train.csv repeat a text of an earlier row." in told
+    assert f"{contradicting(train)} texts of train.csv have more than one label." in told
 
 
 def test_a_pair_with_its_sides_swapped_is_shared_too(tmp_path: Path) -> None:
@@ -99,18 +99,18 @@ def test_a_pair_with_its_sides_swapped_is_shared_too(tmp_path: Path) -> None:
     told = noted(
         CLASSIFICATION.prepare(tiny_config(tmp_path, text_pair="other", validation_share=0.0, **names))
     )
-    sentence = one_of(told, "test texts also stand in the training data")
-    assert sentence.startswith("3 of 5 ") and "sides swapped" in sentence
+    sentence = one_of(told, "test texts are also in the training data")
+    assert sentence.startswith("3 of 5 ") and "swapped sides" in sentence
 
 
 def test_parts_that_share_nothing_are_said_to_be_apart_because_it_was_counted(tmp_path: Path) -> None:
     write_table(tmp_path / "reviews.csv", [(f"good {n} film", ("bad", "good")[n % 2]) for n in range(40)])
     told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, test_share=0.2)))
-    assert "8 validation rows; no text is shared with training." in told
-    assert "8 test rows; no text is shared with training." in told
-    assert "No text of the 8 test rows stands in the validation data." in told
+    assert "8 validation rows. No text is shared with training." in told
+    assert "8 test rows. No text is shared with training." in told
+    assert "No text of the 8 test rows is in the validation data." in told
     told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, validation_share=0.025)))
-    assert "One validation row; no text is shared with training." in told
+    assert "One validation row. No text is shared with training." in told
 
 
 def test_without_validation_a_test_is_not_said_to_tell_nobody_how_good_the_result_is(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_without_validation_a_test_is_not_said_to_tell_nobody_how_good_the_resul
     for share, is_told in ((0.0, True), (0.2, False)):
         told = noted(CLASSIFICATION.prepare(tiny_config(tmp_path, validation_share=0.0, test_share=share)))
         sentence = one_of(told, "No rows are held out for validation")
-        assert ("nobody can say" in sentence) == is_told
+        assert ("quality of the result is unknown" in sentence) == is_told
         assert ("the last weights are the result" in sentence) != is_told
 
 
@@ -181,7 +181,7 @@ def test_a_resumed_run_still_has_its_notes_each_once(tmp_path: Path, lost: bool)
 
 def test_what_an_earlier_part_of_a_run_noted_is_not_written_again(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
-    note = Noted(sentence=Sentence("{path} is not whole.", {"path": tmp_path}))
+    note = Noted(sentence=Sentence("{path} is not complete.", {"path": tmp_path}))
     with Run.create(tmp_path / "run", config) as run:
         run.open_metrics(0)
         run.note(note)

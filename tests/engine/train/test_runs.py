@@ -274,7 +274,7 @@ def test_a_finished_run_or_one_in_use_is_not_resumed(tmp_path: Path) -> None:
         if isinstance(event, Started):
             with pytest.raises(RunError, match=rf"Another process \(id {os.getpid()}\) is working"):
                 next(iter(resume(tmp_path / "run")))
-    with pytest.raises(RunError, match="is finished; its model lies in"):
+    with pytest.raises(RunError, match="is finished. Its model is in"):
         list(resume(tmp_path / "run"))
 
 

@@ -159,15 +159,15 @@ def test_a_teacher_that_does_not_fit_is_refused_before_the_text_is_read(tmp_path
     model_folder(tmp_path / "strange")
     for changes, kind, says, field in (
         ({"teacher": str(tmp_path / "nowhere")}, ModelError, "There is no folder", ""),
-        ({"teacher": str(tmp_path / "wide")}, ConfigError, "is 15 wide, the model 12", "teacher"),
-        ({"teacher": str(tmp_path / "short")}, ConfigError, "reads 20 WordPieces", "teacher"),
+        ({"teacher": str(tmp_path / "wide")}, ConfigError, "is 15 wide, but the model 12", "teacher"),
+        ({"teacher": str(tmp_path / "short")}, ConfigError, "reads at most 20 WordPieces", "teacher"),
         (
             {"teacher": str(tmp_path / "strange")},
             ConfigError,
             "of the model's WordPieces, such as",
             "teacher",
         ),
-        ({"model": "new:2x12x3"}, ConfigError, "none that are learned from the text", "vocab"),
+        ({"model": "new:2x12x3"}, ConfigError, "none that are made from the text", "vocab"),
     ):
         with pytest.raises(kind, match=says) as caught:
             list(pretrain(settings(tmp_path, **changes), tmp_path / "run"))
@@ -182,7 +182,7 @@ def test_a_run_whose_teacher_has_changed_does_not_go_on(tmp_path: Path) -> None:
     encoder, _ = load_encoder(tmp_path / "teacher")
     scramble(encoder, seed=2)
     save_model(tmp_path / "teacher", encoder, WordPiece.from_folder(tmp_path / "teacher"))
-    with pytest.raises(ModelError, match="is not what it was when the run was begun"):
+    with pytest.raises(ModelError, match="has changed since the run began"):
         list(resume(tmp_path / "run"))
 
 

@@ -45,7 +45,7 @@ class QueryKey(HeadPicture):
 
     @property
     def tip(self) -> str:
-        return self.tr("How one token's row comes about in one head")
+        return self.tr("How one token's row arises in one head")
 
     @property
     def link(self) -> QWidget:

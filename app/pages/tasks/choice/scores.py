@@ -26,9 +26,9 @@ class PositionScores(LabelScores):
             self.figure(
                 self.tr("Accuracy"),
                 "recall",
-                self.tr("Of the rows whose right ending stands here, the share where it was chosen."),
+                self.tr("Of the rows with the right ending here, the share where it was chosen."),
             ),
-            self.figure(self.tr("Rows"), "support", self.tr("Rows whose right ending stands here.")),
+            self.figure(self.tr("Rows"), "support", self.tr("Rows with the right ending here.")),
             self.figure(self.tr("Chosen"), "predicted", self.tr("Rows where the ending here was chosen.")),
         )
 
@@ -56,7 +56,11 @@ class EndingScores(ConfusionScores):
                     self.tr("Endings"),
                     self.tr("Confusion matrix: true endings against predicted ones"),
                 ),
-                ("labels", self.tr("By position"), self.tr("How often it is right, by where that stands")),
+                (
+                    "labels",
+                    self.tr("By position"),
+                    self.tr("How often it is right, by the place of the right ending"),
+                ),
             ),
         )
         self.accuracy, self.loss = ScoreTile("score_accuracy"), ScoreTile("score_loss")
@@ -84,13 +88,13 @@ class EndingScores(ConfusionScores):
         self.chance.put(
             self.tr("By chance"),
             words.score(1 / len(shown.labels)),
-            self.tr("The accuracy of choosing one of the endings by lot."),
+            self.tr("The accuracy of choosing an ending at random."),
         )
         self.baseline.put(
             self.tr("Always “{name}”").format(name=words.shorten(shown.labels[most], 24)),
             words.score(majority),
             self.tr(
-                "The accuracy of always choosing the column where the right ending stands most often: what "
-                "any model must beat."
+                "The accuracy of always choosing the column that most often has the right "
+                "ending. Any model must beat it."
             ),
         )

@@ -51,10 +51,10 @@ class ChoiceViews(RowViews):
         return list(zip(summary.labels, map(int, summary.counts), strict=True))
 
     def bars_title(self) -> str:
-        return self.tr("Where the right ending stands")
+        return self.tr("Place of the right ending")
 
     def second_words(self) -> str:
-        return self.tr("And its endings, 2 to 9, each on a line of its own.")
+        return self.tr("And its endings, 2 to 9, each on a separate line.")
 
     def second_title(self) -> str:
         return self.tr("A text and its endings")

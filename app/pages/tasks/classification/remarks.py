@@ -36,12 +36,12 @@ def on_predictions(event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
             "scores", "It always answers {name}. It has not learned to distinguish the labels yet."
         )
         if is_over:
-            text = translate("scores", "It always answers {name}: it does not distinguish the labels.")
+            text = translate("scores", "It always answers {name}, so it does not distinguish the labels.")
         only = event.labels[int(predicted.argmax())]
         yield AdviceLine("look", text.format(name=shorten(only, 30)))
         return
     if len(never) == 1:
-        text = translate("scores", "{name} is never predicted, though {rows} validation rows carry it.")
+        text = translate("scores", "{name} is never predicted, though {rows} validation rows have it.")
         rows = int(true[event.labels.index(never[0])])
         yield AdviceLine("look", text.format(name=shorten(never[0], 30), rows=number(rows)))
     elif never:
@@ -74,14 +74,14 @@ def on_chance(event: Evaluated) -> Iterator[AdviceLine]:
     else:
         text = translate(
             "scores",
-            "It may be no better than always answering {name} ({share}): the 95 % interval of its accuracy "
-            "reaches down to {low}.",
+            "It may be no better than always answering {name} ({share}). The 95 % interval "
+            "of its accuracy reaches down to {low}.",
         )
         if is_test:
             text = translate(
                 "scores",
-                "On the test rows it may be no better than always answering {name} ({share}): the 95 % "
-                "interval of its accuracy reaches down to {low}.",
+                "On the test rows it may be no better than always answering {name} ({share}). "
+                "The 95 % interval of its accuracy reaches down to {low}.",
             )
     most = shorten(event.labels[int(true.argmax())], 30)
     yield AdviceLine("look", text.format(name=most, share=share(chance), low=share(low)))

@@ -73,29 +73,27 @@ class LabelScores(RowsModel):
             TableColumn(
                 self.tr("Label"),
                 of("name"),
-                help=tip(self.tr("Click a heading to sort; Ctrl+C copies what is chosen.")),
+                help=tip(self.tr("Click a heading to sort. Ctrl+C copies the selection.")),
                 longest=120,
                 told=self._told,
             ),
             self.figure(
                 self.tr("Precision"),
                 "precision",
-                self.tr("Of the rows that got this label, the share that carries it."),
+                self.tr("Of the rows predicted as this label, the share that has it."),
             ),
             self.figure(
                 self.tr("Recall"),
                 "recall",
-                self.tr("Of the rows that carry this label, the share that got it."),
+                self.tr("Of the rows with this label, the share predicted as it."),
             ),
             self.figure(
                 self.tr("F1"),
                 "f1",
-                self.tr("The harmonic mean of precision and recall: high only where both are."),
+                self.tr("The harmonic mean of precision and recall. It is high only where both are."),
             ),
-            self.figure(self.tr("Rows"), "support", self.tr("Rows that carry this label (support).")),
-            self.figure(
-                self.tr("Predicted"), "predicted", self.tr("Rows that got this label from the model.")
-            ),
+            self.figure(self.tr("Rows"), "support", self.tr("Rows with this label (support).")),
+            self.figure(self.tr("Predicted"), "predicted", self.tr("Rows predicted as this label.")),
         )
 
     def figure(self, head: str, name: str, said: str) -> TableColumn:
@@ -117,7 +115,10 @@ class LabelScores(RowsModel):
         if scores is not None:
             self._labels = [self.row_of(names[place], place, scores) for place in range(len(names))]
             summary = scores.summary()
-            for kind, name in (("macro", self.tr("macro mean")), ("weighted", self.tr("weighted mean"))):
+            for kind, name in (
+                ("macro", self.tr("macro average")),
+                ("weighted", self.tr("weighted average")),
+            ):
                 precision, recall, f1 = (
                     summary[f"{kind}_{figure}"] for figure in ("precision", "recall", "f1")
                 )
@@ -171,10 +172,10 @@ class LabelScores(RowsModel):
                 return self.tr("Every label that occurs or is predicted counts equally, however rare it is.")
             return self.tr("A label counts as often as it occurs.")
         if row.is_lost:
-            text = self.tr("{name} is never predicted: its precision counts as 0, as in scikit-learn.")
+            text = self.tr("{name} is never predicted, so its precision counts as 0, as in scikit-learn.")
             return text.format(name=words.shorten(row.name, 200))
         if not row.support:
-            text = self.tr("No row carries {name}: its recall counts as 0, as in scikit-learn.")
+            text = self.tr("No row has {name}, so its recall counts as 0, as in scikit-learn.")
             return text.format(name=words.shorten(row.name, 200))
         return words.shorten(row.name, 2000)
 
@@ -364,8 +365,8 @@ class ScoresCard(ConfusionScores):
             self.tr("Always “{name}”").format(name=name),
             words.score(chance),
             self.tr(
-                "The accuracy of always answering “{name}”, the commonest label of these rows: what any "
-                "model must beat."
+                "The accuracy of always answering “{name}”, the most frequent label of these "
+                "rows. Any model must beat it."
             ).format(name=name),
         )
         self.baseline.keep_whole(MOST_BASELINE)

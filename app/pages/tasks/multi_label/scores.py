@@ -31,7 +31,7 @@ class MultiLabelScores(LabelledScores):
             self.curve,
             (
                 ("labels", self.tr("By label"), self.tr("Precision, recall, F1 and threshold of each label")),
-                ("curve", self.tr("Curve"), self.tr("What each threshold of a label would give")),
+                ("curve", self.tr("Curve"), self.tr("The effect of each threshold of a label")),
             ),
         )
         self.micro, self.macro = ScoreTile("score_micro_f1"), ScoreTile("score_macro_f1")
@@ -68,7 +68,7 @@ class MultiLabelScores(LabelledScores):
         self.subset.put(
             self.tr("All labels right"),
             words.score(shown.metrics.get("subset_accuracy")),
-            self.tr("The share of rows whose labels are all right and none too many: {value}").format(
+            self.tr("The share of rows with exactly the true labels: {value}").format(
                 value=words.with_interval(shown.metrics.get("subset_accuracy"), rows)
             ),
         )
@@ -123,8 +123,10 @@ class MultiLabelScores(LabelledScores):
             values = {"chosen": words.score(chosen.micro_f1), "usual": words.score(chosen.micro_f1_at_half)}
             return text.format(**values, end=kept if chosen.helps else not_kept)
         if "micro_f1_at_half" in shown.metrics:
-            text = self.tr("With the thresholds of validation; at 0.5 micro F1 {usual}.")
+            text = self.tr("With the thresholds from validation. At 0.5, micro F1 is {usual}.")
             if is_validation:
-                text = self.tr("With the thresholds that half of these rows chose; at 0.5 micro F1 {usual}.")
+                text = self.tr(
+                    "With the thresholds chosen on half of these rows. At 0.5, micro F1 is {usual}."
+                )
             return text.format(usual=words.score(shown.metrics["micro_f1_at_half"]))
         return ""

@@ -74,7 +74,7 @@ class QuestionAskCard(AskCard):
             room=ROOM,
         )
         self.picture = named(PassagePlot(self.tr("The passage with its answer")), "answered_passage")
-        self.others = named(BarsPlot(self.tr("Answers it thought of")), "other_answers")
+        self.others = named(BarsPlot(self.tr("Candidate answers")), "other_answers")
         yield_to_layout(self.others, 70)
         self.others.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
         self.others.setFixedWidth(LIST_WIDTH)
@@ -113,7 +113,7 @@ class QuestionAskCard(AskCard):
         """Show no answer."""
         self._reply = None
         self.answer.setText("")
-        self.show_note(self.tr("The answer appears here, and where in the passage it stands."))
+        self.show_note(self.tr("The answer appears here, and where it is in the passage."))
         for part in self._of_answer():
             part.hide()
 
@@ -126,10 +126,10 @@ class QuestionAskCard(AskCard):
         self.answer.setText(said)
         self.answer.setToolTip(tip(words.shorten(said, 1000)))
         if reply.text:
-            text = self.tr("{share} sure · character {place}")
+            text = self.tr("{share} confident · character {place}")
             place = words.number(found.candidates[0].start + 1)
         else:
-            text, place = self.tr("{share} sure"), ""
+            text, place = self.tr("{share} confident"), ""
         self.sure.setText(text.format(share=words.share(sure), place=place))
         self.show_note("")
         bars = [(" ".join(one.text.split()), one.probability) for one in found.candidates[:MOST_CANDIDATES]]
@@ -197,7 +197,7 @@ class FileQuestionsCard(FileAnswersCard):
         self.setObjectName("file_answers")
         self.set_title(self.tr("Answers"))
         self.empty = EmptyState(
-            self.tr("Choose a file of questions at the left: each gets an answer from its passage.")
+            self.tr("Choose a file of questions on the left. Each gets an answer from its passage.")
         )
         self.list = QuestionList("file_questions", self.tr("Questions of the file"), most_lines=3)
         self.stack = stacked(self.empty, self.list)
@@ -219,7 +219,7 @@ class FileQuestionsCard(FileAnswersCard):
         one, many = self.tr("1 question, no answer yet"), self.tr("{count} questions, no answers yet")
         self.set_hint(words.counted(len(questions.questions), one, many))
         self.scores.hide()
-        names = (self.tr("Question"), self.tr("Answer"), self.tr("Sure"))
+        names = (self.tr("Question"), self.tr("Answer"), self.tr("Confidence"))
         cell = partial(_cell, questions, self._answers)
         self.list.set_rows(names, len(questions.questions), cell, wide=(0, 1), is_first_chosen=False)
         self.stack.setCurrentIndex(1)

@@ -89,7 +89,7 @@ class QuestionScores(TaskScores):
             self._say_links(shown)
         self._mistakes = [] if shown is None else mistakes_in(shown.details)
         listed = [self._cells(one) for one in self._mistakes]
-        names = (self.tr("Question"), self.tr("Answered"), self.tr("Right"), self.tr("Sure"))
+        names = (self.tr("Question"), self.tr("Answered"), self.tr("Right"), self.tr("Confidence"))
         self.mistakes.set_rows(names, len(listed), partial(_cell_of, listed), wide=(0, 1, 2))
 
     def show_view(self, key: str) -> None:

@@ -32,7 +32,7 @@ class QuestionViews(FileViews):
         return self.tr("Questions")
 
     def words(self, summary: Summary) -> str:
-        return self.tr("Where answers stand")
+        return self.tr("Where answers are")
 
     def metrics(self) -> dict[str, str]:
         return {
@@ -46,13 +46,13 @@ class QuestionViews(FileViews):
 
     def remarks(self, event: Evaluated, *, is_over: bool) -> Iterator[AdviceLine]:
         if count_of(event.details, "num_examples") and not count_of(event.details, "answered"):
-            text = self.tr("It answers no question: of each it says that there is no answer.")
+            text = self.tr("It answers no question. It finds that no passage holds an answer.")
             yield AdviceLine("look", text)
         threshold = threshold_in(event.details)
         if is_over and threshold and threshold["value"]:
             text = self.tr(
-                "Left without an answer above a difference of {value}: chosen on {chosen} questions, F1 {f1} "
-                "on the other {others}; at 0 it would be {zero}."
+                "No answer is given above a difference of {value}. It was chosen on {chosen} "
+                "questions, with F1 {f1} on the other {others}. At 0 it would be {zero}."
             )
             said = text.format(
                 value=words.decimal(threshold["value"], 2),

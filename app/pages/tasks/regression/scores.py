@@ -26,15 +26,19 @@ class RegressionScores(TaskScores):
         self.add_choices(
             self.plane,
             (
-                ("points", self.tr("Predicted"), self.tr("What was predicted for each true number")),
-                ("errors", self.tr("Errors"), self.tr("How far each prediction is off, and to which side")),
+                ("points", self.tr("Predicted"), self.tr("The prediction for each true number")),
+                (
+                    "errors",
+                    self.tr("Errors"),
+                    self.tr("How far each prediction is off, and in which direction"),
+                ),
             ),
         )
         self.pearson, self.spearman = ScoreTile("score_pearson"), ScoreTile("score_spearman")
         self.r2, self.error = ScoreTile("score_r2"), ScoreTile("score_mae")
         self.add_tiles(self.pearson, self.spearman, self.r2, self.error, gap=10)
-        self.half = button(self.tr("The half between"), "link", name="score_half")
-        self.tenth = button(self.tr("The tenth outside"), "link", name="score_tenth")
+        self.half = button(self.tr("Middle half"), "link", name="score_half")
+        self.tenth = button(self.tr("Outer tenth"), "link", name="score_tenth")
         self.half.clicked.connect(lambda: self._want_off(INSIDE, 2, 4))
         self.tenth.clicked.connect(lambda: self._want_off(OUTSIDE, 1, 5))
         self.add_links(self.half, self.tenth)
@@ -77,26 +81,26 @@ class RegressionScores(TaskScores):
     def _show_tiles(self, shown: Evaluated) -> None:
         measured = self.measured_words(number_details(shown.details).num_examples)
         caption = self.with_moment(self.tr("Pearson"), self.tr("Pearson, {moment}"))
-        meaning = self.tr("How nearly predictions lie on a straight line over the true numbers, -1 to 1.")
+        meaning = self.tr("How closely predictions follow a straight line over the true numbers, -1 to 1.")
         about = f"{meaning} {measured} {words.interval_help()}"
         self.pearson.put(caption, correlation_words(shown, "pearson", is_short=True), about)
         self.spearman.put(
             self.tr("Spearman"),
             correlation_words(shown, "spearman", is_short=True),
-            self.tr("The same of their ranks: whether what is larger is predicted to be larger."),
+            self.tr("The same for their ranks: whether larger numbers get larger predictions."),
         )
         self.r2.put(
             self.tr("R²"),
             words.decimal(shown.metrics.get("r2")),
             self.tr(
-                "How much of the variance of the true numbers is predicted: 1 is all of it, 0 what always "
-                "answering their mean reaches, and below 0 is worse than that."
+                "How much of the variance of the true numbers is predicted. 1 is all of it, 0 "
+                "what always answering their mean reaches, and below 0 is worse than that."
             ),
         )
         self.error.put(
             self.tr("Mean error"),
             words.quantity(shown.metrics.get("mae"), _spread(shown)),
-            self.tr("How far predictions are off, on average, whatever the side."),
+            self.tr("How far predictions are off on average, in either direction."),
         )
 
     def _said(self, points: np.ndarray) -> list[str]:
@@ -122,7 +126,7 @@ class RegressionScores(TaskScores):
         (left, right), most = _range(points[:, 0]), float(np.abs(errors[:, 1]).max(initial=0.0)) * 1.05 or 1.0
         said = self._said(points)
         self.plane.set_title(self.tr("Errors"))
-        names = (self.tr("True"), self.tr("Predicted less true"))
+        names = (self.tr("True"), self.tr("Predicted minus true"))
         ranges = ((left, right), (-most, most))
         self.plane.set_points(errors, said, names, ranges, line=((left, 0.0), (right, 0.0)))
 

@@ -70,7 +70,7 @@ class RegressionViews(RowViews):
         return ""
 
     def answer_empty_words(self) -> str:
-        return self.tr("The number that is predicted appears here.")
+        return self.tr("The predicted number appears here.")
 
     def predictions(self, event: Predicted) -> list[str]:
         numbers = event.probabilities[:, 0].astype(float)

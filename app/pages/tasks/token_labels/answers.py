@@ -39,7 +39,7 @@ class TagAskCard(AskCard):
         self.set_title(self.tr("One text"))
         self.text = named(
             TextEdit(
-                placeholderText=self.tr("Type or paste a text; what the model finds in it appears below."),
+                placeholderText=self.tr("Type or paste a text. What the model finds in it appears below."),
                 tabChangesFocus=True,
             ),
             "text_to_tag",
@@ -47,10 +47,10 @@ class TagAskCard(AskCard):
         )
         self.text.setMinimumHeight(56)
         self.picture = named(
-            TaggedWordsPlot(self.tr("The text with what is found in it"), most_lines=MOST_LINES),
+            TaggedWordsPlot(self.tr("The text with the entities found"), most_lines=MOST_LINES),
             "tagged_text",
         )
-        self.found = CellTable("found_entities", self.tr("What is found"))
+        self.found = CellTable("found_entities", self.tr("Entities found"))
         self.found.setMinimumHeight(84)
         self._result = holder(column(self.picture, (self.found, 1)))
         self._save = save_icon(self.picture)
@@ -103,7 +103,7 @@ class TagAskCard(AskCard):
             parts = (answer.text[one.start : one.stop], one.type, words.share(sure), first)
             return parts[place]
 
-        names = (self.tr("Text"), self.tr("Type"), self.tr("Sure"), self.tr("From character"))
+        names = (self.tr("Text"), self.tr("Type"), self.tr("Confidence"), self.tr("From character"))
         self.found.set_rows(names, len(found), cell, numbers=(2, 3))
         one, many = self.tr("1 word"), self.tr("{count} words")
         counted = words.counted(len(answer.tags), one, many)
@@ -135,9 +135,9 @@ class FileTagsCard(FileAnswersCard):
 
     def score_words(self, event: Evaluated) -> str:
         found = event.metrics
-        text = self.tr("Against the file's own tags: entity F1 {f1}, right words {accuracy}.")
+        text = self.tr("Compared with the file's own tags: entity F1 {f1}, right words {accuracy}.")
         if "entity_f1" not in found:
-            text = self.tr("Against the file's own tags: right words {accuracy}.")
+            text = self.tr("Compared with the file's own tags: right words {accuracy}.")
         f1, accuracy = words.share(found.get("entity_f1")), words.share(found.get("token_accuracy"))
         return text.format(f1=f1, accuracy=accuracy)
 

@@ -35,9 +35,9 @@ class TokenPreview(TaskPreview):
         self.word_box = self._box("word_column", self.tr("Word column"))
         self.tag_box = self._box("tag_column", self.tr("Tag column"))
         self.scheme_box = self._box("tag_scheme", self.tr("Scheme of the tags"))
-        self.scheme_box.addItem(self.tr("Scheme: as found"), "")
+        self.scheme_box.addItem(self.tr("Scheme: detected"), "")
         for scheme in SCHEMES:
-            none = self.tr("Scheme: none, each tag for itself")
+            none = self.tr("Scheme: none, each tag on its own")
             text = self.tr("Scheme: {name}").format(name=scheme)
             self.scheme_box.addItem(none if scheme == "none" else text, scheme)
         boxes = row((self.word_box, 1), (self.tag_box, 1), (self.scheme_box, 1))

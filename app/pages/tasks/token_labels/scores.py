@@ -80,9 +80,9 @@ class TokenScores(TaskScores):
         self.add_choices(
             self.confusion,
             (
-                ("texts", self.tr("Texts"), self.tr("Texts with what is wrong in them")),
+                ("texts", self.tr("Texts"), self.tr("Texts with their errors")),
                 ("types", self.tr("By type"), self.tr("Precision, recall and F1 of each type")),
-                ("errors", self.tr("Errors"), self.tr("How often what went wrong")),
+                ("errors", self.tr("Errors"), self.tr("How often each error occurs")),
                 (
                     "confusion",
                     self.tr("Confusion"),
@@ -92,7 +92,7 @@ class TokenScores(TaskScores):
         )
         self.figures = label("", wrap=True, name="token_figures")
         rule = self.tr(
-            "F1 as conlleval.pl counts it, which papers report; strictly, an entity has to begin with B-."
+            "F1 as conlleval.pl counts it, and as papers report it. Strictly, an entity has to begin with B-."
         )
         self.figures.setToolTip(tip(rule))
         self.counts = label("", "muted", name="token_counts")
@@ -114,14 +114,14 @@ class TokenScores(TaskScores):
 
     def _wrong_texts(self) -> QWidget:
         """Return what shows the texts that are wrong, and chooses among them."""
-        self.kind_box = named(ComboBox(), "error_kind", self.tr("Which errors"))
+        self.kind_box = named(ComboBox(), "error_kind", self.tr("Kind of error"))
         self.lane_choice = FoldingButtons(
             "token_lanes",
             self.tr("Show"),
             (
-                ("both", self.tr("Both"), self.tr("Above the words what is true, below what was predicted")),
-                (TRUE, self.tr("True"), self.tr("What is true alone")),
-                (PREDICTED, self.tr("Predicted"), self.tr("What was predicted alone")),
+                ("both", self.tr("Both"), self.tr("True tags above the words, predicted ones below")),
+                (TRUE, self.tr("True"), self.tr("Only true")),
+                (PREDICTED, self.tr("Predicted"), self.tr("Only predicted")),
             ),
             room=ROOM,
         )

@@ -52,12 +52,12 @@ class TokenViews(FileViews):
         if not never or "entity_f1" not in event.metrics:
             return
         if never == occur:
-            text = self.tr("No entity is found yet: most words are none, and that is learned first.")
+            text = self.tr("No entity is found yet. Most words are none, and the model learns that first.")
             if is_over:
                 text = self.tr("No entity is found. Train longer, or at a higher rate.")
             yield AdviceLine("wrong" if is_over else "look", text)
             return
-        text = self.tr("Types that occur and of which none is found: {types}.")
+        text = self.tr("Types that occur but are never found: {types}.")
         shown = [words.shorten(kind, 40) for kind in never[:5]] + ["…"] * bool(never[5:])
         yield AdviceLine("look", text.format(types=", ".join(shown)))
 

@@ -40,7 +40,7 @@ class Choosing(OfRows):
         named = data.choices or (() if data.text_pair else choice_columns(table))
         if not named or (data.label and data.label in named):
             return None
-        template = marked("engine", "Columns {columns} hold endings: the task is multiple choice.")
+        template = marked("engine", "Columns {columns} hold endings, so the task is multiple choice.")
         columns = [data.choices] if data.choices else list(choice_columns(table))
         return Sentence(template, {"columns": columns})
 

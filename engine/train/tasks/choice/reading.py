@@ -23,8 +23,8 @@ from engine.train.tasks.choice.task import Choice
 from engine.train.tasks.rows.reading import RowReading, RowTask
 
 UNLIKE_ENDINGS = (
-    marked("engine", "{count:,} texts of {name} stand there with the same endings, and another one right."),
-    marked("engine", "One text of {name} stands there with the same endings, and another one right."),
+    marked("engine", "{count:,} texts of {name} occur again with the same endings, but another right one."),
+    marked("engine", "One text of {name} occurs again with the same endings, but another right one."),
 )
 
 

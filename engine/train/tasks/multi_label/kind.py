@@ -67,8 +67,8 @@ class MultiLabelling(OfRows):
             return None
         template = marked(
             "engine",
-            "This looks like several labels a row, such as {example} in column {column}: the task is "
-            "multi-label.",
+            "Each row seems to have several labels, such as {example} in column {column}, so "
+            "the task is multi-label.",
         )
         return Sentence(template, {"example": example[:40], "column": columns[0]})
 
@@ -100,8 +100,8 @@ class MultiLabelling(OfRows):
         rare, common = int(counts.argmin()), int(counts.argmax())
         template = marked(
             "engine",
-            "Labels count by how rare they are: for {rare} an example that has it counts {high:.2g}, for "
-            "{common} {low:.2g}.",
+            "Labels are weighted by rarity: an example that has {rare} counts {high:.2g} for "
+            "it, one that has {common} {low:.2g}.",
         )
         values = {"rare": setup.labels[rare][:80], "common": setup.labels[common][:80]}
         return Sentence(template, {**values, "high": weights[rare], "low": weights[common]})
@@ -143,7 +143,7 @@ def _of_columns(columns: tuple[str, ...], least: int) -> Sentence | None:
         return None
     template = marked(
         "engine",
-        "This looks like several labels a row, a column of 0 and 1 for each ({names}): the task is "
-        "multi-label.",
+        "Each row seems to have several labels, a column of 0 and 1 for each ({names}), "
+        "so the task is multi-label.",
     )
     return Sentence(template, {"names": ", ".join(columns[:3]) + (", ..." if columns[3:] else "")})

@@ -34,13 +34,14 @@ MOST_TOGETHER = 24  # labels whose co-occurrence is kept
 LEAST_ROWS = 40  # of a validation that thresholds are chosen on; half of them tell what they are worth
 NO_ANSWER = marked(
     "engine",
-    "The model gives none of the {rows} {split} rows a label, though {count} have one: train longer, or look "
-    "at the probabilities.",
+    "The model gives none of the {rows} {split} rows a label, though {count} have "
+    "one. Train longer, or look at the probabilities.",
 )
 _NONE_AT_HALF = marked(
     "engine",
-    "No label of any of the {rows} {split} rows reaches a probability of 0.5. The thresholds that were "
-    "chosen are lower, and with them the model answers; more training would help.",
+    "No label of any of the {rows} {split} rows reaches a probability of 0.5. The "
+    "chosen thresholds are lower, and with them the model answers. More training "
+    "would help.",
 )
 _CHOSEN = marked(
     "engine",
@@ -49,8 +50,8 @@ _CHOSEN = marked(
 )
 _NOT_CHOSEN = marked(
     "engine",
-    "Every label keeps the threshold 0.5: thresholds chosen on half of the validation rows gave micro F1 "
-    "{chosen:.3f} on the other half, 0.5 gave {usual:.3f}.",
+    "Every label keeps the threshold 0.5. On the other half of the validation rows, "
+    "chosen thresholds gave micro F1 {chosen:.3f}, and 0.5 gave {usual:.3f}.",
 )
 _LINES = """    shares = (1 / (1 + np.exp(-scores["logits"][0]))).tolist()
     chosen = [label for label, share, least in zip(LABELS, shares, THRESHOLDS) if share >= least]

@@ -19,8 +19,7 @@ Placed = tuple[str, int, int]  # an answer's text, and where it stands in its pa
 
 NEVER_ANSWERS = marked(
     "engine",
-    "The model answers none of the {count} {split} questions: of each it says that the passage holds no "
-    "answer.",
+    "The model answers none of the {count} {split} questions. It finds that no passage holds the answer.",
 )
 _NUMBERS = ("value", "reported", "at_zero", "num_chosen", "num_reported")
 

@@ -113,8 +113,8 @@ class QuestionModel(HeadedModel[QuestionAnswering]):
         if unread or len(questions.questions) < len(read.questions):
             template = marked(
                 "engine",
-                "Questions that are measured: {used:,}. Without a known answer: {unknown:,}. Rows that are "
-                "no question and do not count: {unread:,}.",
+                "Measured questions: {used:,}. Without a known answer: {unknown:,}. Rows that "
+                "are not questions and do not count: {unread:,}.",
             )
             values = {"used": len(questions.questions), "unread": unread}
             values["unknown"] = len(read.questions) - values["used"]

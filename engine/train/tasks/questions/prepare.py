@@ -36,13 +36,13 @@ _UNUSED = ("truncation", "merge_labels", "whole_labels", "max_labels")
 _NO_LABELS = marked("engine", "questions have no labels, and no passage is truncated")
 _LEAKS = marked(
     "engine",
-    "{leaks:,} of {total:,} passages of the {part} data also stand in the training data, so the {part} score "
-    "will look too good.",
+    "{leaks:,} of {total:,} passages of the {part} data are also in the training "
+    "data, so the {part} score will look too good.",
 )
 _APART = marked(
     "engine",
-    "The {part} data are held out: {questions:,} questions about {total:,} passages, none of them "
-    "in the training data.",
+    "The {part} data is held out: {questions:,} questions about {total:,} passages, "
+    "none of them in the training data.",
 )
 
 

@@ -25,10 +25,10 @@ MOST_TOLD = 100  # remarks on rows that are told one by one
 _MOST_PLACES = 20  # named in one sentence
 
 _REPORTED = marked(
-    "engine", "{count:,} of {total:,} rows of {name} cannot be learned from: {places}. The first: {first}"
+    "engine", "{count:,} of {total:,} rows of {name} cannot be used: {places}. The first: {first}"
 )
 _REPAIRED = marked("engine", "{count:,} answers of {name} were fixed: {places}. The first: {first}")
-_MORE = marked("engine", "Of {count:,} more rows the same could be said: {places}.")
+_MORE = marked("engine", "The same applies to {count:,} more rows: {places}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,9 @@ MOST_STEP = 0.02  # of a standard deviation, between numbers of 32 bits: larger 
 _UNIT = "unit"  # its name in setup.json and cloze.json
 _COARSE = marked(
     "engine",
-    "The numbers lie far from 0 and close together (standard deviation {sd} around {mean}), so the model "
-    "answers in steps of {step:.2g}. Subtract {mean} from all of them to have finer answers.",
+    "The numbers lie far from 0 and close together (standard deviation {sd} around "
+    "{mean}), so the model answers in steps of {step:.2g}. Subtract {mean} from all "
+    "of them for finer answers.",
 )
 
 
@@ -65,7 +66,8 @@ class Regressing(OfRows):
             return None
         template = marked(
             "engine",
-            "Column {column} holds numbers that are no classes, such as {example}: the task is regression.",
+            "Column {column} holds numbers that are not classes, such as {example}, so the "
+            "task is regression.",
         )
         example = next(cell for cell in table.frame[column].tolist() if cell.strip())
         return Sentence(template, {"column": column, "example": example[:40]})
@@ -125,8 +127,8 @@ class Regressing(OfRows):
         model.take_unit(before)
         template = marked(
             "engine",
-            "The starting model has learned numbers of another kind (mean {before}); it continues "
-            "with those of this table (mean {mean}).",
+            "The starting model was trained on numbers of another kind (mean {before}). It "
+            "continues with those of this table (mean {mean}).",
         )
         values = {"before": figure(before.mean, before.sd), "mean": figure(unit.mean, unit.sd)}
         return [Sentence(template, values)]
@@ -155,8 +157,8 @@ def _unit_of(numbers: np.ndarray) -> Unit:
     if numbers.min() == numbers.max():
         template = marked(
             "engine",
-            "All {count} training rows have the same number, {number:g}; there is nothing to learn. Choose "
-            "another split seed, or other data.",
+            "All {count} training rows have the same number, {number:g}, so there is nothing "
+            "to learn. Choose another split seed, or other data.",
         )
         raise DataError(template, count=len(numbers), number=float(numbers[0]))
     return Unit(mean, sd)
@@ -165,7 +167,8 @@ def _unit_of(numbers: np.ndarray) -> Unit:
 def _on_unit(unit: Unit) -> Sentence:
     template = marked(
         "engine",
-        "Numbers are learned in standard deviations ({sd}) from their mean ({mean}), both of the training "
-        "rows; predictions and scores are in the unit of the table, the loss is not.",
+        "Numbers are learned in standard deviations ({sd}) from their mean ({mean}), "
+        "both of the training rows. Predictions and scores use the unit of the table, "
+        "the loss does not.",
     )
     return Sentence(template, {"sd": figure(unit.sd, unit.sd), "mean": figure(unit.mean, unit.sd)})

@@ -24,19 +24,19 @@ from engine.train.tasks.rows.reading import PREDICTION
 LABEL = "LABEL_0"  # as published models call their one output
 NO_SPREAD = marked(
     "engine",
-    "There is no spread: the model predicts {number} for every one of the {rows} {split} rows, so "
-    "it does not distinguish them, and a correlation cannot be computed.",
+    "The predictions do not vary: the model predicts {number} for all {rows} {split} "
+    "rows. It does not distinguish them, and no correlation can be computed.",
 )
 LITTLE = 0.1  # of the spread of the true numbers: predictions that hardly differ
 _LITTLE_SPREAD = marked(
     "engine",
-    "The predictions hardly differ: on the {rows} {split} rows their standard deviation is {predicted}, that "
-    "of the true numbers {true}. Train longer, or with a higher learning rate.",
+    "The predictions hardly differ. On the {rows} {split} rows their standard "
+    "deviation is {predicted}, that of the true numbers {true}. Train longer, or "
+    "with a higher learning rate.",
 )
 _NO_TRUE_SPREAD = marked(
     "engine",
-    "There is no spread: all {rows} {split} rows have the number {number}, so a correlation cannot be "
-    "computed.",
+    "The true numbers do not vary: all {rows} {split} rows have {number}, so no correlation can be computed.",
 )
 _LINES = """    return {"prediction": float(scores["logits"][0, 0])}"""
 

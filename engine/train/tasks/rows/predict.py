@@ -166,7 +166,7 @@ class RowModel(HeadedModel[SequenceClassifier]):
         lost = len(table.reported) + len(found.reported)
         if lost:
             template = marked(
-                "engine", "Rows that are measured: {used}. Rows that cannot be used and do not count: {lost}."
+                "engine", "Measured rows: {used}. Rows that cannot be used and do not count: {lost}."
             )
             yield Noted(sentence=Sentence(template, {"used": len(found.examples), "lost": lost}))
         seen = yield from _telling_seen(predictor, table, found)
@@ -196,7 +196,7 @@ def _columns(predictor: RowModel, table: Table, data: DataConfig) -> Generator[E
     text = data.text
     guessed = guess_roles(table).text
     if not text and predictor.trained.text not in table.columns and guessed not in ("", label):
-        template = marked("engine", "The texts are read from {text}, which looks most like texts.")
+        template = marked("engine", "The texts are read from {text}, the column that looks most like texts.")
         yield Noted(sentence=Sentence(template, {"text": guessed}), level="note")
         text = guessed
     return text, label
@@ -332,8 +332,8 @@ def _about_pair(predictor: RowModel, roles: Roles) -> Iterator[Event]:
     if roles.text_pair and "roles" in predictor.info and not predictor.wants_pair:
         template = marked(
             "engine",
-            "The model was trained on single texts; the second text, column {column}, is read with "
-            "the first, which it has not learned. Omit it to use the model as it was trained.",
+            "The model was trained on single texts, but column {column} gives it pairs here. "
+            "Omit that column to use the model as it was trained.",
         )
         yield Noted(sentence=Sentence(template, {"column": roles.text_pair}))
 
@@ -343,8 +343,8 @@ def _about_one_answer(predictions: Sequence[str]) -> Iterator[Event]:
     if len(predictions) >= ENOUGH_TO_WONDER and len(set(predictions)) == 1:
         template = marked(
             "engine",
-            "All {count} rows got the same answer, {label}. If they should differ, measure the model on rows "
-            "whose labels are known: it may know one answer only.",
+            "All {count} rows got the same answer, {label}. If they should differ, measure "
+            "the model on rows with known labels: it may know only one answer.",
         )
         values = {"count": len(predictions), "label": predictions[0][:80]}
         yield Noted(sentence=Sentence(template, values))

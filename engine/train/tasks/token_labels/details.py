@@ -31,8 +31,8 @@ MOST_PAIRS = 50  # of tags that are taken for each other
 _BEFORE = 20  # words shown before the first error of a long text
 NONE_FOUND = marked(
     "engine",
-    "The model finds no entity in the {split} texts, which hold {count:,}: it has learned that most words "
-    "are none. Train longer, or at a higher rate.",
+    "The model finds no entity in the {split} texts, which hold {count:,}. It has "
+    "learned that most words are none. Train longer, or at a higher rate.",
 )
 
 

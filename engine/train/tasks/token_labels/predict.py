@@ -206,10 +206,10 @@ def _on_answers(predictor: TokenModel, unseen: int, num_words: int, num_entities
     if unseen:
         template = marked(
             "engine",
-            "Words that have no piece, so that the model does not see them: {count:,}. They get {tag}.",
+            "Words without a piece, which the model does not see: {count:,}. They get {tag}.",
         )
         yield Noted(sentence=Sentence(template, {"count": unseen, "tag": predictor.task.unasked}))
     if not predictor.is_plain:
-        template = marked("engine", "Entities that are found: {entities:,} in {words:,} words.")
+        template = marked("engine", "Entities found: {entities:,} in {words:,} words.")
         values = {"entities": num_entities, "words": num_words}
         yield Noted(sentence=Sentence(template, values), level="fine")

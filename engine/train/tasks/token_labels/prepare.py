@@ -31,7 +31,7 @@ _TEXTS_AT_ONCE = 4096
 _UNUSED = (
     "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
 )  # fmt: skip
-_READ_OTHERWISE = marked("engine", "words with tags are read in their own way, and none is truncated")
+_READ_OTHERWISE = marked("engine", "tagged words are read in their own way, and none is truncated")
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Part:
         if unseen := found.num_words - int(found.answer_bounds[-1]):
             template = marked(
                 "engine",
-                "Words of {name} that have no piece, such as marks of byte order: {count:,}. The model does "
-                "not see them; they count as words without a decision.",
+                "Words of {name} without a piece, such as byte order marks: {count:,}. The model "
+                "does not see them, and they count as undecided.",
             )
             yield Noted(sentence=Sentence(template, {"name": self.texts.path.name, "count": unseen}))
         return found
@@ -155,7 +155,7 @@ def prepare(config: FineTuneConfig) -> Steps[TaggedSetup]:
         )
         if not len(sets[name]):
             template = marked(
-                "engine", "The model sees no piece of any word of {name}. Choose another vocabulary."
+                "engine", "No word of {name} has a piece that the model sees. Choose another vocabulary."
             )
             raise DataError(template, name=part.texts.path.name)
         yield from _on_windows(sets[name], name, data.max_length)
@@ -205,8 +205,8 @@ def _check(config: FineTuneConfig) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "{field} is {value}: a text holds words of many tags, so repeating it repeats the common "
-                "ones too. Choose weighted.",
+                "{field} is {value}, but a text holds words of many tags, so repeating it "
+                "repeats the common ones too. Choose weighted.",
             ),
             field="rare_labels",
             value=REPEATED,
@@ -231,7 +231,7 @@ def _on_parts(parts: Mapping[str, Part], labels: Sequence[str], known: Collectio
 def on_unknown(name: str, tags: Sequence[str]) -> Sentence:
     """Return what to say of tags that the head does not know."""
     template = marked(
-        "engine", "{name} holds tags that the model does not know, which count as mistakes: {tags} ({count})."
+        "engine", "{name} holds tags that the model does not know, which count as errors: {tags} ({count})."
     )
     shown = some_of([tag[:40] for tag in tags], 10)
     return Sentence(template, {"name": name, "tags": shown, "count": len(tags)})
@@ -243,8 +243,8 @@ def _on_windows(found: EncodedRows, name: str, max_length: int) -> Iterator[Even
     if several := int((counts > 1).sum()):
         template = marked(
             "engine",
-            "{count:,} of {total:,} {part} texts are longer than {length} WordPieces: they are read in "
-            "windows that overlap, each word decided once.",
+            "{count:,} of {total:,} {part} texts are longer than {length} WordPieces. They "
+            "are read in overlapping windows, and each word is decided once.",
         )
         values = {"count": several, "total": len(rows), "part": name, "length": max_length}
         yield Noted(sentence=Sentence(template, values), level="fine")

@@ -18,7 +18,7 @@ from engine.text.tagged.texts import TaggedTable
 from engine.train import data_notes
 
 MOST_REPAIRS = 10_000  # of a file that are told by line; all are counted by kind
-_REPAIRED = marked("engine", "Read differently too: lines {lines}. Such as: {first}")
+_REPAIRED = marked("engine", "More lines read differently: {lines}. For example: {first}")
 _HOW = marked("engine", "{name}: {reason}")
 
 

@@ -33,7 +33,7 @@ BETWEEN = "; "  # entities of a text, as a person reads them
 NO_TAG = "_"  # where tags are plain, the answer to a word that the model does not see
 MOST_CONFUSED = 100  # tags whose confusion is counted
 _OF_ENTITY = re.compile(r"O|[BIESLUMW]-.+", re.S)
-_NEVER = marked("engine", "Types that occur and of which none is found: {types} ({count} of {total}).")
+_NEVER = marked("engine", "Types that occur but are never found: {types} ({count} of {total}).")
 
 
 def are_plain(labels: Sequence[str]) -> bool:

@@ -23,8 +23,8 @@ def check_ending(out: Path) -> None:
         raise DataError(
             marked(
                 "engine",
-                "{name} does not say how tags are to be written. Call it .conll, .txt or .tsv for a word a "
-                "line, .jsonl for a text a line with offsets.",
+                "{name} does not say how tags are written. Name it .conll, .txt or .tsv for one "
+                "word per line, .jsonl for one text per line with offsets.",
             ),
             name=out.name,
         )

@@ -76,18 +76,18 @@ TAKEN: dict[str, tuple[str, str, int, int, int, str]] = {
         "a.json", squad(qa(at("thé", 12)), context="Café créé, du thé noir"),
         1, 1, 0, "begins at character 14"),
     "spaces within an answer": (
-        "a.json", squad(qa(at("10th  century", 36))), 1, 1, 0, "stands at character 36 with other spaces"),
+        "a.json", squad(qa(at("10th  century", 36))), 1, 1, 0, "is at character 36 with other spaces"),
     "a line end in the passage": (
         "a.json", squad(qa(at("in the", 5)), context="came in\n the year"), 1, 1, 0, "with other spaces"),
     "spaces around an answer": ("a.json", squad(qa(at(" France ", 21))), 1, 0, 0, ""),
     # answers
     "an answer that stands nowhere": (
         "a.json", squad(GOOD, qa(at("Spain", 3))),
-        1, 0, 1, "Spain does not stand in its passage (article 1, "),
+        1, 0, 1, "Spain is not in its passage (article 1, "),
     "an answer of another case": (
-        "a.json", squad(GOOD, qa(at("france", 22))), 1, 0, 1, "does not stand"),
+        "a.json", squad(GOOD, qa(at("france", 22))), 1, 0, 1, "is not in its passage"),
     "one of two answers stands nowhere": (
-        "a.json", squad(qa([*at("France", 22), *at("Spain", 3)])), 1, 1, 0, "the others are used"),
+        "a.json", squad(qa([*at("France", 22), *at("Spain", 3)])), 1, 1, 0, "The others are used"),
     "an empty answer": ("a.json", squad(GOOD, qa(at("", 0))), 1, 0, 1, "The answer is empty"),
     "an answer without a text": (
         "a.json", squad(GOOD, qa([{"answer_start": 3}])), 1, 0, 1, "The answer is empty"),

@@ -75,9 +75,7 @@ def test_columns_are_found_by_what_stands_in_them_and_the_reason_is_told(tmp_pat
     found = read_questions(written(tmp_path, table))
     assert [question.text for question in found.questions] == ["Where from?", "When?"]
     assert [one.start for question in found.questions for one in question.answers or ()] == [22, 36]
-    assert str(found.notes[-1]) == (
-        "c asks, a is what is asked about, and d stands in it in 100 % of the rows."
-    )
+    assert str(found.notes[-1]) == ("c is the question, a the passage. d occurs in it in 100 % of the rows.")
 
 
 def test_columns_that_are_named_are_taken_and_a_missing_one_is_refused(tmp_path: Path) -> None:
@@ -112,7 +110,7 @@ def test_an_id_that_stood_before_gets_a_number(tmp_path: Path) -> None:
 def test_answers_without_places_are_told_and_those_that_stand_twice_counted(tmp_path: Path) -> None:
     table = f"question,context,answer\nWho?,{PASSAGE},Normans\nWhat?,{PASSAGE},the\n"
     twice = table.replace("The Normans", "In the past the Normans")
-    assert "1 of them stand there more than once" in str(read_questions(written(tmp_path, twice)).notes[-1])
+    assert "1 of them occur there more than once" in str(read_questions(written(tmp_path, twice)).notes[-1])
 
 
 def test_other_encodings_are_read_as_tables_are(tmp_path: Path) -> None:
@@ -152,7 +150,7 @@ def test_files_of_questions_look_like_questions_and_are_read_as_such(
 
 def test_the_reason_names_the_columns(tmp_path: Path) -> None:
     reason = looks_like_questions(written(tmp_path, json.dumps(ROW) + "\n", "a.jsonl"))
-    assert str(reason) == "It looks like questions: question asks about context, and answers stands in it."
+    assert str(reason) == "It looks like questions: question asks about context, which contains answers."
 
 
 @pytest.mark.parametrize("content", ["", "text,label\ngood,pos\n", "word\n", '{"a": 1}', "\x89PNG", '["a"'])

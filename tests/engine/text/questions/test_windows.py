@@ -112,8 +112,8 @@ def test_no_answer_is_cls_and_an_unknown_or_too_long_one_is_not_taught(tmp_path:
     assert (windows.targets[list(windows.of(1))] == UNKNOWN).all()
     assert (windows.targets[list(windows.of(2))] >= 0).all()
     assert [str(note) for note in notes] == [
-        "1 answers are longer than what a window shows of the passage; they are not learned. Raise "
-        "max_length."
+        "1 answers are longer than what a window shows of the passage. They are not "
+        "learned. Raise max_length."
     ]
 
 

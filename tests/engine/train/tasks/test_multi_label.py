@@ -168,7 +168,7 @@ def test_a_table_becomes_a_model_that_knows_all_labels_of_a_row(tmp_path: Path) 
     end = events[-1]
     assert isinstance(end, Finished) and end.best_metric is not None and end.best_metric > 0.9
     said = notes(events)
-    assert "the task is multi-label" in said and '"|" stands between those in column label' in said
+    assert "the task is multi-label" in said and '"|" separates those in column label' in said
     started = next(event for event in events if isinstance(event, Started))
     assert started.task == "multi-label" and started.labels == ("bad", "good", "play")
     folder = tmp_path / "run" / "model"

@@ -120,7 +120,7 @@ def test_a_model_without_cloze_json_is_used_at_its_full_length(model: Path) -> N
 def test_a_vocabulary_of_another_model_is_refused(model: Path) -> None:
     (model / "tokenizer.json").unlink()
     (model / "vocab.txt").write_text((model / "vocab.txt").read_text() + "zebra\n")
-    with pytest.raises(ModelError, match="they do not belong together"):
+    with pytest.raises(ModelError, match="They do not belong together"):
         CLASSIFICATION.predictor(model)
 
 
@@ -209,7 +209,7 @@ def test_a_label_that_is_a_number_stays_one_and_a_formula_does_not(tmp_path: Pat
 @pytest.mark.parametrize("name", ["prediction", "probability: odd"])
 def test_a_column_is_never_written_over(tmp_path: Path, model: Path, name: str) -> None:
     write_table(tmp_path / "data.csv", [("good", "mine")] * 3, header=f"text,{name}")
-    with pytest.raises(DataError, match=f"has a column named {name} already"):
+    with pytest.raises(DataError, match=f"already has a column named {name}"):
         predict(model, tmp_path / "data.csv", text="text")
     assert not (tmp_path / "answers.csv").exists()
 
@@ -258,7 +258,7 @@ def test_an_evaluation_counts_what_predictions_say(tmp_path: Path, model: Path) 
         wanted[LABELS.index(row["label"]), LABELS.index(row["prediction"])] += 1
     assert measured.confusion is not None and measured.confusion.tolist() == wanted.tolist()
     assert measured.metrics["accuracy"] == pytest.approx(np.trace(wanted) / 31)
-    assert any("the label strange, which is not among those learned" in note for note in notes(events))
+    assert any("the label strange, which the model does not know" in note for note in notes(events))
 
 
 def test_memory_that_ends_while_answering_costs_time_and_no_answer(
@@ -277,7 +277,7 @@ def test_memory_that_ends_while_answering_costs_time_and_no_answer(
     found, _ = predict(model, data, text="text")
     assert [row["prediction"] for row in found] == [row["prediction"] for row in wanted]
     monkeypatch.setattr(Classification, "forward", lambda *_: (_ for _ in ()).throw(MemoryError()))
-    with pytest.raises(UserError, match="Memory does not suffice for one text of"):
+    with pytest.raises(UserError, match="There is not enough memory for one text of"):
         predict(model, data, text="text")
 
 
@@ -327,8 +327,8 @@ def test_a_model_that_answers_one_label_only_is_told_by_evaluate_and_by_predict(
     constant = constant_model(tmp_path / "model")
     _, said = measured_on(constant, data)
     assert said == [
-        "The model answers good to every one of the 31 test rows, though they carry 2 labels: it does not "
-        "distinguish them."
+        "The model predicts good for all 31 test rows, though they carry 2 labels. It "
+        "does not distinguish them."
     ]
     _, events = predict(constant, data)
     assert any("All 31 rows got the same answer, good" in note for note in notes(events))
@@ -350,9 +350,9 @@ def test_the_score_of_a_predicted_file_is_the_one_that_evaluate_gives(tmp_path: 
     assert event.metrics == wanted.metrics and event.per_label == wanted.per_label
     assert event.loss == pytest.approx(wanted.loss, rel=1e-5)
     told = notes(events)
-    assert "Line 33 has the label strange, which is not among those learned." in told
+    assert "Line 33 has the label strange, which the model does not know." in told
     assert "Line 35 has no label in column label." in told and len(told) == len(set(told))
-    assert "Rows that are measured: 32. Rows that cannot be used and do not count: 3." in said
+    assert "Measured rows: 32. Rows that cannot be used and do not count: 3." in said
     assert [bool(row["prediction"]) for row in found[31:]] == [True, False, True, True]
 
 
@@ -368,7 +368,7 @@ def test_labels_that_the_model_does_not_know_leave_the_answers_without_a_score(
 def test_a_second_text_for_a_model_of_single_texts_is_told(tmp_path: Path) -> None:
     data = write_table(tmp_path / "data.csv", [("good", "bad")] * 3, header="text,other")
     _, events = predict(constant_model(tmp_path / "model"), data, text_pair="other")
-    assert any("was trained on single texts; the second text, column other" in note for note in notes(events))
+    assert any("was trained on single texts, but column other" in note for note in notes(events))
 
 
 def test_texts_that_are_not_read_to_their_end_are_counted(tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ def test_every_line_that_is_not_used_is_named_however_many_there_are(tmp_path: P
     said = notes(events)
     assert sum(note.startswith("Line ") for note in said) == 100
     assert any(
-        note.startswith("Not used either: lines 103-152, 154-183. Such as: Line 103 ") for note in said
+        note.startswith("More lines are not used: 103-152, 154-183. For example: Line 103 ") for note in said
     )
 
 

@@ -113,7 +113,7 @@ def test_no_spread_is_said_and_never_nan(truth: list[float], found: list[float],
     assert measures.metrics["pearson"] == measures.metrics["spearman"] == 0.0
     assert measures.details["no_spread"] == which and not measures.details["intervals"]
     note, level = Regression().remarks(measures, "validation")[0]
-    assert "There is no spread" in str(note) and level == ("wrong" if which == "predicted" else "look")
+    assert "do not vary" in str(note) and level == ("wrong" if which == "predicted" else "look")
 
 
 def test_few_rows_and_none_have_figures_that_are_numbers() -> None:
@@ -201,7 +201,7 @@ def test_all_ways_to_adapt_a_model_work(how: dict[str, Any], tmp_path: Path) -> 
 
 def test_a_column_of_numbers_is_guessed_and_classification_still_refuses_it(tmp_path: Path) -> None:
     kind, reason = guess_task(ratings_config(tmp_path).data)
-    assert kind.name == "regression" and "numbers that are no classes" in str(reason)
+    assert kind.name == "regression" and "numbers that are not classes" in str(reason)
     with pytest.raises(DataError, match="free text or a number"):
         list(fine_tune(ratings_config(tmp_path, task="classification"), tmp_path / "run"))
 

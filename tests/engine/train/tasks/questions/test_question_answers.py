@@ -101,7 +101,7 @@ def test_a_table_is_copied_with_its_answers_and_rows_without_one_stay_empty(tmp_
     assert copied[0]["prediction"] in PASSAGE and copied[2]["read"] == "'=a b bad c"
     told = [str(event.sentence) for event in events if isinstance(event, Noted)]
     assert any("The question is empty (line 3)" in one for one in told)
-    with pytest.raises(DataError, match="has a column named prediction already"):
+    with pytest.raises(DataError, match="already has a column named prediction"):
         predicted(model, tmp_path / "out.csv", tmp_path / "again.csv")
     predicted(model, table, tmp_path / "named.json", text="ask", text_pair="read")
     assert list(json.loads((tmp_path / "named.json").read_text())) == ["2", "4"]

@@ -36,7 +36,7 @@ def test_a_squad_file_is_known_for_what_it_is_and_becomes_a_model(tmp_path: Path
     config = question_config(tmp_path, num_epochs=2, test_share=0.2)
     events = list(fine_tune(config, tmp_path / "run"))
     assert "It looks like a SQuAD file" in notes(events)
-    assert "Whole articles are kept together" in notes(events) and "SQuAD 1.1's rule" in notes(events)
+    assert "Whole articles are kept together" in notes(events) and "the rule of SQuAD 1.1" in notes(events)
     started = next(event for event in events if isinstance(event, Started))
     assert (started.task, started.labels, started.metric) == ("questions", (), "f1")
     assert started.num_train + started.num_validation + started.num_test == 48
@@ -149,7 +149,7 @@ BAD_VALUES: list[tuple[dict[str, Any], type[UserError], str]] = [
     ({"rare_labels": "weighted"}, ConfigError, "rare_labels is weighted, but the task questions has no"),
     ({"label_smoothing": 0.1}, ConfigError, "label_smoothing is 0.1, but the task questions has no labels"),
     ({"max_length": 42}, ConfigError, "max_length is 42, but the model has positions for 41"),
-    ({"max_question": 64}, ConfigError, "with questions of up to 64 WordPieces, it is at least 75"),
+    ({"max_question": 64}, ConfigError, "for questions of up to 64 WordPieces it must be at least 75"),
     ({"validation_data": "nowhere.json"}, ConfigError, "validation_data: There is no file nowhere.json"),
     ({"data": ""}, ConfigError, "No data was chosen"),
     ({"data": "unknown.csv"}, DataError, "unknown.csv holds no answers"),
@@ -199,7 +199,7 @@ def test_every_row_is_used_or_reported_by_its_place(tmp_path: Path) -> None:
     assert len(said["repaired"]) == 1 and "begins at character" in said["repaired"][0]["reason"]
     reasons = " ".join(one["reason"] for one in said["reported"])
     assert "article 1, paragraph 1, question 2" in reasons and "article 2, paragraph 2" in reasons
-    assert "4 of 49 rows of asked.json cannot be learned from" in notes(heard)
+    assert "4 of 49 rows of asked.json cannot be used" in notes(heard)
 
 
 @pytest.mark.parametrize(

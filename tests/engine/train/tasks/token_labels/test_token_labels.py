@@ -126,7 +126,7 @@ def test_a_folder_that_transformers_saved_is_measured_and_answers(tmp_path: Path
     assert task_of(tmp_path / "theirs").name == "token-labels"
     data = write_conll(tmp_path / "words.conll", sentences(9))
     event, events = evaluate(tmp_path / "theirs", data)
-    assert "tags that the model does not know, which count as mistakes" in said(events)
+    assert "tags that the model does not know, which count as errors" in said(events)
     assert set(event.per_label) >= {"FILM", "PLAY"} and event.per_label["FILM"][1] == 0
 
 
@@ -221,7 +221,7 @@ def test_a_word_that_the_model_does_not_see_counts_and_gets_no_entity(tmp_path: 
     tag_model(tmp_path / "model")
     data = write_conll(tmp_path / "words.conll", [[("\u200b", "B-PLAY"), ("good", "O")], [("\u200b", "O")]])
     event, events = evaluate(tmp_path / "model", data)
-    assert "have no piece" in said(events) and event.details["num_unasked"] == 2
+    assert "without a piece" in said(events) and event.details["num_unasked"] == 2
     assert event.details["num_words"] == 3 and event.per_label["PLAY"][3] == 1
     predict(tmp_path / "model", data, tmp_path / "out.conll")
     lines = (tmp_path / "out.conll").read_text().split("\n")
@@ -284,7 +284,7 @@ def test_every_line_is_used_or_reported_and_each_is_told(tmp_path: Path) -> None
     )
     text = said(events)
     assert "Line 1 has 1 column; most lines have 2." in text and "Line 100 has 1" in text
-    assert "\nLine 101 has 1" not in text and "Not used either: lines 101-120" in text
+    assert "\nLine 101 has 1" not in text and "More lines are not used: 101-120" in text
     assert "Line 121: 'I-PLAY' is read as 'B-PLAY'" in text
     setup = json.loads((tmp_path / "run" / "setup" / "setup.json").read_text())
     assert len(setup["reported"]) == 120 and [one["line"] for one in setup["repaired"]] == [121]
@@ -347,7 +347,7 @@ def test_a_column_of_a_table_is_answered_and_bad_files_are_refused(tmp_path: Pat
     assert [one["line"] for one in found] == [2, 4] and "Line 3 holds no word." in said(events)
     with pytest.raises(DataError, match="Which column holds the text"):
         predict(tmp_path / "model", tmp_path / "rows.csv", tmp_path / "out.jsonl")
-    with pytest.raises(DataError, match="does not say how tags are to be written"):
+    with pytest.raises(DataError, match="does not say how tags are written"):
         predict(tmp_path / "model", tmp_path / "rows.csv", tmp_path / "out.csv", text="story")
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(DataError, match="holds no text"):

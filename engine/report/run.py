@@ -1,0 +1,211 @@
+"""A model or a run as a page to send: what it reached on rows that it held out, and how it was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.errors import RunError
+from engine.events import Steps
+from engine.report import charts
+from engine.report.blocks import Block, Command, Document, Facts, KeyNumber, KeyNumbers, Said, Section, Table
+from engine.report.charts import Line
+from engine.report.made import bare, made_by
+from engine.report.numbers import between, is_share, measure
+from engine.report.scored import Scored, detail_sections, metric_name, score_section, texts_section
+from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
+from engine.runs.facts import RunFacts
+from engine.settings.config import values_of
+from engine.text.roles import ROLE_NAMES
+from engine.train.run.kept import run_of
+from engine.train.run.runs import CONFIG, plain_config
+
+PLACES = ("data", "validation_data", "test_data", "model", "vocab", "recipe", "text", "pins", "members")
+KNOWN = {"train": "training", "validation": "validation", "test": "test"}
+MOST_REMARKS = 12
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a page is made of. model: its facts, as `model_facts` has them. scored: the rows it was measured
+    on. run, curves: of its training, None where it is of none. commands: (what it does, line).
+    """
+
+    title: str
+    model: Facts
+    scored: Sequence[Scored] = ()
+    run: RunFacts | None = None
+    curves: Curves | None = None
+    commands: Sequence[tuple[str, str]] = ()
+    lacking: str = ""  # why nothing was measured
+    notes: Sequence[str] = ()
+    with_texts: bool = False
+
+
+def run_folder(folder: Path) -> Path | None:
+    """Return the run that a folder is, or that a model folder is the result of; None for other folders."""
+    folder = folder.absolute()
+    return folder if (folder / CONFIG).is_file() else run_of(folder)
+
+
+def reading_curves(run_dir: Path) -> Steps[Curves | None]:
+    """Return the curves of a run; None where it kept none that can be read."""
+    try:
+        return (yield from read_curves(run_dir, 400))
+    except RunError:
+        return None
+
+
+def report_page(found: Reported) -> Document:
+    """Return what was found as a page to send."""
+    blocks = [*_measured(found), *_trained(found), *_commands(found)]
+    return Document(
+        found.title,
+        found.scored[0].sentence if found.scored else _sentence(found),
+        blocks,
+        (*found.model, *_measured_facts(found)),
+        footer=made_by(),
+    )
+
+
+def _sentence(found: Reported) -> str:
+    score = None if found.run is None else found.run.score()
+    if score is None:
+        return found.lacking
+    span = between(score.metric, score.interval)
+    said = f"{metric_name(score.metric)} {measure(score.metric, score.value)}" + (
+        f" (95 %: {span})" if span else ""
+    )
+    return f"{said} on {score.rows:,} {score.split} rows." if score.rows else f"{said} on {score.split}."
+
+
+def _measured(found: Reported) -> Iterator[Block]:
+    for one in found.scored:
+        title = one.texts[:1].upper() + one.texts[1:] if len(found.scored) > 1 else "Score"
+        yield score_section(one, title)
+        yield from detail_sections(one)
+        if found.with_texts and len(one.report.scored.listed.texts):
+            yield texts_section(one.report)
+    if not found.scored:
+        yield Section("Score", list(_without_evaluation(found)))
+    if found.notes:
+        yield Section("Notes", [Said(note) for note in found.notes])
+
+
+def _without_evaluation(found: Reported) -> Iterator[Block]:
+    run = found.run
+    if run is not None and run.scores:
+        yield KeyNumbers(
+            [
+                KeyNumber(
+                    measure(one.metric, one.value),
+                    f"{metric_name(one.metric)}, {one.split}",
+                    between(one.metric, one.interval),
+                )
+                for one in run.scores
+            ]
+        )
+    if found.lacking:
+        yield Said(found.lacking, is_quiet=True)
+
+
+def _trained(found: Reported) -> Iterator[Block]:
+    run = found.run
+    if run is None:
+        return
+    if found.curves is not None:
+        drawn = _curves(found.curves)
+        if drawn is not None:
+            yield Section("Training", [drawn], _training_hint(run))
+    yield Section("Settings", [Table(("setting", "value"), _settings(run))], "what differs from the defaults")
+    remarks = [one for one in run.remarks if one.get("level") in ("look", "wrong")][:MOST_REMARKS]
+    if remarks:
+        yield Section("Remarks", [Said(str(one["text"]), str(one["level"])) for one in remarks])
+
+
+def _training_hint(run: RunFacts) -> str:
+    parts = [f"{run.step:,} steps"]
+    if run.seconds:
+        parts.append(f"{run.seconds:,.0f} s")
+    if run.state != "finished":
+        parts.append(run.state)
+    return ", ".join(parts)
+
+
+def _curves(curves: Curves) -> Block | None:
+    """Return the loss while training and on validation rows; None where there is none."""
+    lines = []
+    for name, measured, kind in (
+        ("training loss", curves.train.get(LOSS), "a"),
+        ("validation loss", curves.validation.get(LOSS), "second"),
+    ):
+        if measured is not None and measured.size > 1:
+            lines.append(Line(name, *_thinned(measured), kind, kind == "second" and measured.size < 60))
+    return charts.curves("Loss", lines, "step", "loss") if lines else None
+
+
+def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
+    return np.asarray(curve.steps, np.float64), np.asarray(curve.mean, np.float64)
+
+
+def _settings(run: RunFacts) -> list[tuple[str, str]]:
+    usual = values_of(plain_config(run.kind))
+    rows = [("kind of training", run.task or run.kind), ("seed", str(run.seed))]
+    if run.data:
+        rows.append(("data", ", ".join(Path(place).name for place in run.data.splitlines() if place.strip())))
+    if run.model and run.kind != "family":
+        rows.append(("began with", Path(run.model).name or run.model))
+    rows += [(f"{KNOWN.get(part, part)} rows", f"{count:,}") for part, count in run.rows.items() if count]
+    rows += [
+        (name.replace("_", " "), str(value))
+        for name, value in run.settings.items()
+        if value not in (None, "")
+        and (_is_column(name, run) or (name not in PLACES and value != usual.get(name)))
+    ]
+    if run.parameters:
+        rows.append(("weights", f"{run.parameters:,}"))
+    if run.device:
+        rows.append(("device", run.device))
+    return list(dict.fromkeys(rows))
+
+
+def _is_column(name: str, run: RunFacts) -> bool:
+    return name in ROLE_NAMES and run.kind == "finetune"
+
+
+def _commands(found: Reported) -> Iterator[Block]:
+    if found.commands:
+        yield Section("Do it again", [Command(bare(line), name) for name, line in found.commands])
+
+
+def _measured_facts(found: Reported) -> Iterator[tuple[str, str]]:
+    for one in found.scored:
+        yield "Measured on", f"{one.report.count:,} {one.texts}"
+        if one.method:
+            yield "Interval", one.method
+
+
+def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer: str = "") -> Document:
+    """Return several runs beside each other as a page to send."""
+    rows, dots = [], []
+    for run in runs:
+        score, name = run.score(), run.name or run.folder
+        said = "" if score is None else measure(score.metric, score.value)
+        span = "" if score is None else between(score.metric, score.interval)
+        count = f"{score.rows:,} {score.split}" if score is not None else ""
+        rows.append((name, run.task, str(run.seed), said, span, count, run.state))
+        if score is not None:
+            about = f"{name}: {said}" + (f" ({span})" if span else "")
+            dots.append((score.metric, charts.Dot(name, score.value, score.interval, said, about)))
+    table = Table(("run", "task", "seed", "score", "95 %", "rows", "state"), rows)
+    blocks: list[Block] = []
+    metrics = {metric for metric, _dot in dots}
+    if len(metrics) == 1 and len(dots) > 1:
+        metric = metrics.pop()
+        unit, scale = ("%", 100.0) if is_share(metric) else ("", 1.0)
+        blocks.append(charts.dots(metric_name(metric), [dot for _, dot in dots], unit, scale))
+    facts = tuple((run.name or run.folder, f"seed {run.seed}, {Path(run.data).name}") for run in runs)
+    return Document(title, sentence, [Section("Runs", [*blocks, table])], facts, footer=footer or made_by())
