@@ -15,11 +15,13 @@ from app.pages.choose.model_box import FolderQuestion
 from app.pages.run.state import RunPageState
 from app.pages.tasks.known import views_of
 from app.plots.bars import BarsPlot
+from app.plots.buttons import yield_to_layout
 from app.plots.histogram import HistogramPlot
 from app.session import Session
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary
 
+LEAST = 96  # px of a figure's height: the table above needs the rest
 MOST_BARS = 200  # labels drawn; more are said in words
 HEAD = 32  # px of both titles, one of which has a box beside it
 
@@ -53,10 +55,13 @@ class CountedCard(Card):
 
 
 class LabelsCard(CountedCard):
-    """A bar for each label. chosen: a click on it; menu_opened: what a right click offers for a label."""
+    """A bar for each label. chosen: a click on it; menu_opened: what a right click offers for a label;
+    compare_wanted: with those of another column.
+    """
 
     chosen = Signal(str)
     menu_opened = Signal(QMenu, str)
+    compare_wanted = Signal()
     plot: BarsPlot
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -65,11 +70,25 @@ class LabelsCard(CountedCard):
         self.plot = BarsPlot(self.tr("Labels"))
         self.plot.setObjectName("labels_plot")
         self.plot.is_door = True
+        yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
+        self.compare_button = button(self.tr("Compare…"), "link", name="compare_labels")
+        self.compare_button.setToolTip(
+            self.tr("Compare these labels with another column: those of a second person or of a model")
+        )
+        self.compare_button.clicked.connect(self.compare_wanted)
+        self.add_corner(self.compare_button)
         self.plot.chosen.connect(self._choose)
         self.plot.menu_opened.connect(self._open_menu)
         session.data.summary_changed.connect(self.show_summary)
         self.show_summary()
+
+    def show_summary(self) -> None:
+        data = self._session.data
+        table, roles = data.table, data.roles
+        has_two = table is not None and roles is not None and len(table.columns) > len(roles.columns)
+        self.compare_button.setVisible(has_two and data.has_label)
+        super().show_summary()
 
     def draw(self, summary: TableSummary | FileSummary) -> None:
         of_table = self._session.data.table_summary
@@ -124,6 +143,7 @@ class LengthsCard(CountedCard):
         super().__init__(session, parent)
         self.plot = HistogramPlot(self.tr("Length in words"))
         self.plot.setObjectName("lengths_plot")
+        yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
         self._is_wide = True
         self.max_length_box = SpinBox(minimum=3, maximum=512)
@@ -136,7 +156,7 @@ class LengthsCard(CountedCard):
         self.max_length_box.valueChanged.connect(session.model.set_max_length)
         self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
         self.model_button.setToolTip(
-            self.tr("Count in the WordPieces of a model's vocabulary instead of words")
+            self.tr("Count in the WordPieces of a model’s vocabulary instead of words")
         )
         self.model_button.clicked.connect(self._offer_models)
         self.add_corner(self.model_button)

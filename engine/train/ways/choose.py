@@ -164,14 +164,14 @@ def on_solved(way: str, num_rows: int) -> Sentence:
     """Say how a head came about that no step has moved."""
     template = marked(
         "engine",
-        "The encoder stays as it was; the head is a regression on the mean of all tokens, fitted to its end "
+        "The encoder stays frozen. The head is a regression on the mean of all tokens, fitted to its end "
         "on {rows:,} rows.",
     )
     if way == CONTRASTIVE:
         template = marked(
             "engine",
-            "The encoder learned from pairs of rows for {steps} steps; the head is a regression on the mean "
-            "of all tokens, fitted to its end on {rows:,} rows.",
+            "The encoder was trained on pairs of rows for {steps} steps. The head is a regression on the "
+            "mean of all tokens, fitted to its end on {rows:,} rows.",
         )
     return Sentence(template, {"rows": num_rows, "steps": LEAST_STEPS})
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from app.plots.agreement_rows import AgreementPlot, AgreementRow
 from app.plots.arcs import ArcsPlot
 from app.plots.attention_image import compose, compose_mosaic
 from app.plots.attribution import AttributedBars, AttributedText, ScoredWord
@@ -152,7 +153,7 @@ def word_paths() -> WordPathsPlot:
     uses = [WordUse("The ", "bank", f" {end}.") for end in ("lends", "pays", "is wet")]
     plot.set_paths(maps, uses, PointClasses("meaning", ("money", "river"), np.array([0, 0, 1])), 1)
     plot.set_position(2)
-    plot.set_notes({2: "its nearest is “money”"})
+    plot.set_notes({2: "nearest: “money”"})
     plot.set_chosen(0)
     return plot
 
@@ -239,6 +240,17 @@ def layers() -> LayersPlot:
     plot.set_layers(
         [LayerGuesses((("the", 0.1),), 0.001, 90), LayerGuesses((("bank", 0.8), ("sea", 0.1)), 0.8, 1)],
         "bank",
+    )
+    return plot
+
+
+def agreement() -> AgreementPlot:
+    plot = AgreementPlot("Agreement")
+    plot.show_rows(
+        [
+            AgreementRow("Cohen's kappa <b>", 0.8, (0.7, 0.9), is_share=False, limit=0.667),
+            AgreementRow("b", None, None),
+        ]
     )
     return plot
 
@@ -396,6 +408,7 @@ OVER_AXES: tuple[Callable[[], Figure], ...] = (
 MATRICES: tuple[Callable[[], Figure], ...] = (
     *(confusion, similarity, heatmap, arcs, arcs_on_a_line, mosaic, query_key, layers, bars, guesses),
     worked_sum,
+    agreement,
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
