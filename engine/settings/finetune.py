@@ -329,9 +329,9 @@ class AdaptConfig:
         marked("engine", "Method"),
         marked(
             "engine",
-            "How a table is learned. auto: chosen by cross-validation on its rows, best below 50 examples a "
-            "label. regression: on the frozen encoder's mean vectors. contrastive: the encoder learns from "
-            "pairs first (Tunstall et al. 2022).",
+            "How the model is trained. Below 50 examples a label, auto chooses by cross-validation. "
+            "regression: on mean vectors of the frozen encoder. contrastive: the encoder is trained on pairs "
+            "first (Tunstall et al. 2022).",
         ),
         choices=("fine-tuning", "auto", "regression", "contrastive"),
         kind="hidden",
