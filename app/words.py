@@ -99,6 +99,10 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
     """Return a choice in words: "head_tail" -> "Head and tail". Args: auto: what "" means, as marked."""
     words = {
         ("truncation", "longest_first"): translate("words", "Longest first"),
+        ("way", "fine-tuning"): translate("words", "Fine-tune all weights"),
+        ("way", "auto"): translate("words", "Chosen for you"),
+        ("way", "regression"): translate("words", "Regression, frozen encoder"),
+        ("way", "contrastive"): translate("words", "Contrastive pairs"),
         ("encoder", "fine-tuned"): translate("words", "Fine-tuned"),
         ("encoder", "frozen"): translate("words", "Frozen"),
         ("rare_labels", "weighted"): translate("words", "Weighted"),

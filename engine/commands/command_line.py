@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import errno
 import io
+import json
 import os
 import re
 import shlex
@@ -38,6 +39,7 @@ from engine.commands.language import (
 )
 from engine.commands.runs import add_run_commands
 from engine.commands.screen import print_json, run_series
+from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.questions.compare import ComparisonQuestion
@@ -64,6 +66,7 @@ FINETUNE_FLAGS = (
     "recipe",
     "model",
     "vocab",
+    "way",
 )
 PATHS = ("data", "validation_data", "test_data", "recipe", "vocab", "model")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # where stdout leads to
@@ -129,7 +132,8 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     """Return the line that does this run without the window; settings at their defaults are left out."""
     values, defaults = values_of(config), values_of(FineTuneConfig())
     words = ["python", "-m", "engine", "finetune"]
-    words += _flags(values, FINETUNE_FLAGS) + ["--run", str(run_dir)]
+    chosen = [name for name in FINETUNE_FLAGS if values[name] != defaults[name]]
+    words += _flags(values, chosen) + ["--run", str(run_dir)]
     words += ReadSettings.of(values).words()
     for name, value in values.items():
         if name not in (*FINETUNE_FLAGS, *HOW_READ) and value != defaults[name]:
@@ -154,14 +158,23 @@ def _finetune(options: argparse.Namespace) -> int:
         return follow(task)
     found: list[Event] = []
     code = train(task, run_dir, found)
-    if options.json and code == 0:
-        print_json(_trained_document(found, run_dir))
+    if code == 0 and (options.json or options.json_result):
+        document = _trained_document(found, run_dir)
+        if options.json_result:
+            write_text(Path(options.json_result), json.dumps(document, indent=1, ensure_ascii=False))
+        if options.json:
+            print_json(document)
     return code
 
 
 def _trained_document(found: Sequence[Event], run_dir: Path) -> dict[str, Any]:
-    """Return a run for a program: the scores of the weights that it kept, and every sentence told."""
-    from engine.train.run.runs import MODEL
+    """Return a run for a program: how it was learned, how good that is, the scores of the weights that it
+    kept, and every sentence told.
+
+    The accuracy is cross-validated where the way was chosen, else that of test or validation.
+    """
+    from engine.model.info import read_info
+    from engine.train.run.runs import MODEL, read_config
 
     notes = [str(event.sentence) for event in found if isinstance(event, Noted)]
     measured = [event for event in found if isinstance(event, Evaluated)]
@@ -171,7 +184,12 @@ def _trained_document(found: Sequence[Event], run_dir: Path) -> dict[str, Any]:
         if events:
             document[name] = {**scores_document(events[-1], ()), "step": events[-1].step}
             del document[name]["notes"]
-    return {**document, "notes": notes}
+    measured_on = document.get("test") or document.get("validation") or {}
+    found_by = {"way": values_of(read_config(run_dir))["way"], "accuracy": None, "interval": None}
+    if "accuracy_interval" in measured_on:
+        found_by |= {"accuracy": measured_on["accuracy"], "interval": measured_on["accuracy_interval"]}
+    chosen = read_info(run_dir / MODEL).get("way")
+    return {**found_by, **(chosen or {}), **document, "notes": notes}
 
 
 def _compare_ways(options: argparse.Namespace) -> int:
@@ -284,6 +302,7 @@ def _add_finetune(commands: Any) -> None:
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
     finetune.add_argument("--json", action="store_true", help="print scores and notes as JSON on stdout")
+    finetune.add_argument("--json-result", metavar="FILE", help="write the same to a file")
     words = "compare fine-tuning with frozen features, trained on the same rows"
     compare = _add_training(commands, "compare-ways", _compare_ways, words)
     compare.add_argument(

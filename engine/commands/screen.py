@@ -63,7 +63,9 @@ class Screen:
                     return
                 rows = f"{event.num_train} training rows, {event.num_validation} validation rows"
                 model = f"{event.num_parameters:,} weights; {event.device}"
-                steps = f"{event.num_steps} steps at {event.learning_rate:g}"
+                steps = (
+                    f"{event.num_steps} steps at {event.learning_rate:g}" if event.num_steps else "no steps"
+                )
                 labels = f"{len(event.labels)} labels; " if len(event.labels) > 1 else ""
                 self._line(f"{rows}, {event.num_test} test rows; {labels}{model}; {steps}")
             case Step():

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import marked
-from engine.labelling.regression import Floats
+from engine.train.ways.regression import Floats
 
 # n labelled texts, E all texts, D width of the vectors, C labels
 

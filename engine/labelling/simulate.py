@@ -9,7 +9,7 @@ import numpy as np
 from engine.errors import DataError, marked
 from engine.events import Progress, Steps
 from engine.labelling.order import NUM_SPREAD, RANDOM_SHARE, LabelOrder
-from engine.labelling.regression import (
+from engine.train.ways.regression import (
     USUAL_STRENGTH,
     Floats,
     Labels,

@@ -324,6 +324,18 @@ class ModelConfig:
 class AdaptConfig:
     """How much of the model learns, how fast each layer, and what a rare label counts."""
 
+    way: str = setting(
+        "fine-tuning",
+        marked("engine", "Method"),
+        marked(
+            "engine",
+            "How the model is trained. Below 50 examples a label, auto chooses by cross-validation. "
+            "regression: on mean vectors of the frozen encoder. contrastive: the encoder is trained on pairs "
+            "first (Tunstall et al. 2022).",
+        ),
+        choices=("fine-tuning", "auto", "regression", "contrastive"),
+        kind="hidden",
+    )
     encoder: str = setting(
         "fine-tuned",
         marked("engine", "Encoder"),

@@ -19,9 +19,15 @@ from engine.model.heads import HeadedEncoder
 from engine.model.kernels import Dropout
 from engine.model.sentence_files import read_sentence_files
 from engine.settings.finetune import FineTuneConfig
+from engine.train.optimizer import default_learning_rate
 
 WEIGHTED, REPEATED = "weighted", "repeated"
 MIX_RATE = 10.0  # times the learning rate: as ELMo's, where that is 1e-4; at 100 one layer took all
+FEATURE_RATE = 5e-4  # of what stands on a frozen encoder: few weights, which begin anew
+ON_FROZEN = marked(
+    "engine",
+    "The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.",
+)
 MOST_REPEATS = 10  # times that a row of a rare label is learned from in an epoch
 
 
@@ -30,6 +36,15 @@ def num_frozen(config: FineTuneConfig, shape: BertConfig) -> int | None:
     if config.adapt.encoder == "frozen":
         return shape.num_hidden_layers
     return config.adapt.frozen_layers or None
+
+
+def usual_rate(config: FineTuneConfig, shape: BertConfig, least: float = 0.0) -> float:
+    """Return a good peak rate: what stands on a frozen encoder is little and new, and wants one of its own.
+
+    Args: least: as `default_learning_rate` has it.
+    """
+    is_frozen = num_frozen(config, shape) == shape.num_hidden_layers
+    return FEATURE_RATE if is_frozen else default_learning_rate(shape, least)
 
 
 def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
@@ -118,14 +133,9 @@ def adapted(model: HeadedEncoder, config: FineTuneConfig, *, is_begun: bool) -> 
         for part in (model.bert.embeddings, *model.bert.layers[:frozen]):
             _freeze(part)
         learns = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
-        template = marked(
-            "engine",
-            "The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of "
-            "{all:,} weights are trained.",
-        )
         every = sum(weight.numel() for weight in model.parameters())
         values = {"frozen": frozen, "layers": len(model.bert.layers), "learns": learns, "all": every}
-        notes.append(Sentence(template, values))
+        notes.append(Sentence(ON_FROZEN, values))
     return notes
 
 

@@ -27,6 +27,7 @@ from engine.files import read_json_object
 from engine.model.info import read_info
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.finetune import SEEDS, FineTuneConfig
+from engine.train.adapt import FEATURE_RATE
 from engine.train.finetune import fine_tune
 from engine.train.gains import TOO_FEW_SEEDS, SeedRuns, aligned, fine_tuned, spread, with_interval
 from engine.train.metrics import LEAST_SEEDS, error_over_seeds, mean_interval, student_interval
@@ -34,11 +35,13 @@ from engine.train.pipeline import finished_run
 from engine.train.ranks import check_alone
 from engine.train.run.lock import locked
 from engine.train.run.runs import LOCK, MODEL
+from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.known import guess_task
 
 SETTINGS, REPORT = "comparison.toml", "report.json"
 FINE_TUNED = "fine-tuned"
-FEATURE_RATE, LEAST_EPOCHS = 5e-4, 10  # of what stands on a frozen encoder: few weights, which begin anew
+LEAST_EPOCHS = 10  # of what stands on a frozen encoder
+FEW_ROWS = 1000  # labelled, below which each seed draws its own split, for one says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,10 @@ class Way:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-FROZEN = {"encoder": "frozen"}
+FROZEN, REGRESSION = {"encoder": "frozen"}, "regression"
 WAYS = (
     Way(FINE_TUNED, marked("engine", "Fine-tuned, all weights")),
+    Way(REGRESSION, marked("engine", "Frozen encoder, regression on the mean"), {"way": REGRESSION}),
     Way("cls", marked("engine", "Frozen encoder, [CLS]"), FROZEN),
     Way("mean", marked("engine", "Frozen encoder, mean of all tokens"), {**FROZEN, "pooling": "mean"}),
     Way("mix", marked("engine", "Frozen encoder, mix of layers"), {**FROZEN, "layer_mix": True}),
@@ -133,18 +137,27 @@ def table(report: Mapping[str, Any]) -> list[str]:
 
 
 def ways_for(config: FineTuneConfig) -> tuple[Way, ...]:
-    """Return the ways that there are for what the data are for: of tokens there is no mean to read."""
+    """Return the ways that there are for what the data are for: of tokens there is no mean to read, and a
+    regression answers with one label.
+    """
     kind, _ = guess_task(config.data)
-    return tuple(way for way in WAYS if kind.head.reads_firsts or way.name not in ("cls", "mean"))
+    lacking = set() if kind.head.reads_firsts else {"cls", "mean"}
+    if kind.name != Classifying.name:
+        lacking.add(REGRESSION)
+    return tuple(way for way in WAYS if way.name not in lacking)
 
 
-def config_of(config: FineTuneConfig, way: Way, seed: int) -> FineTuneConfig:
+def config_of(config: FineTuneConfig, way: Way, seed: int, *, is_few: bool = False) -> FineTuneConfig:
     """Return the settings of one run: a person's own, but for what the way is.
 
     What stands on a frozen encoder is little and new: it learns at a rate of its own, and for longer.
+
+    Args: is_few: whether each seed splits the rows anew.
     """
     values: dict[str, Any] = {**way.settings, "seed": seed, "kept_weights": 0}
-    if way.settings:
+    if is_few:
+        values["split_seed"] = config.data.split_seed + seed - config.training.seed
+    if "encoder" in way.settings:
         values |= {
             "learning_rate": FEATURE_RATE,
             "num_epochs": max(LEAST_EPOCHS, config.training.num_epochs),
@@ -164,7 +177,7 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
             ),
             field="model",
         )
-    for name in ("encoder", "layer_mix", "pooling"):
+    for name in ("way", "encoder", "layer_mix", "pooling"):
         if getattr(config.adapt, name) != getattr(FineTuneConfig().adapt, name):
             raise ConfigError(
                 marked("engine", "{field} is what is compared, so leave it unchanged."), field=name
@@ -195,13 +208,17 @@ def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int)
             place = folder / f"{way.name}-seed{seed}"
             template = marked("engine", "{way}, seed {seed}.")
             note = Noted(sentence=Sentence(template, {"way": Sentence(way.said), "seed": seed}), level="fine")
-            settings = config_of(config, way, seed)
+            is_few = bool(found[FINE_TUNED].runs) and has_few(config, found[FINE_TUNED].runs[0].num_rows)
+            settings = config_of(config, way, seed, is_few=is_few and seed > first)
             yield from finished_run(place, partial(fine_tune, settings, place), note, told)
             known = found[way.name]
             runs, mixes = (*known.runs, fine_tuned(place, seed)), (*known.mixes, *_mix_of(place))
             found[way.name] = replace(known, runs=runs, mixes=mixes)
             yield found[way.name].event()
-    report = report_of(list(found.values()))
+    runs = found[FINE_TUNED].runs
+    report = report_of(
+        list(found.values()), has_own_splits=len(runs) > 1 and has_few(config, runs[0].num_rows)
+    )
     write_text(folder / REPORT, json.dumps(report, indent=1, ensure_ascii=False))
     for place in folder.glob("*-seed*"):
         shutil.rmtree(place / MODEL, ignore_errors=True)
@@ -217,24 +234,41 @@ def _mix_of(place: Path) -> Iterator[tuple[float, ...]]:
         yield tuple(map(float, shares))
 
 
-def report_of(found: Sequence[WayResult]) -> dict[str, Any]:
-    """Return what report.json holds. Differences are from fine-tuning, seed by seed, with 95 % intervals."""
+def has_few(config: FineTuneConfig, rows: Mapping[str, int]) -> bool:
+    """Whether a table is so small that each seed is to hold out other rows of it. Args: rows: by part."""
+    return not config.data.validation_data and sum(rows.values()) < FEW_ROWS
+
+
+def report_of(found: Sequence[WayResult], *, has_own_splits: bool = False) -> dict[str, Any]:
+    """Return what report.json holds. Differences are from fine-tuning, seed by seed, with 95 % intervals.
+
+    Args: has_own_splits: whether each seed held out other rows.
+    """
     base, first = found[0], found[0].runs[0]
+    shared = first.rows / max(1, first.num_rows["train"]) if has_own_splits else 0.0
     return {
         "schema_version": 1,
         "metric": first.metric,
         "split": first.split,
         "rows": dict(first.num_rows),
         "seeds": [run.seed for run in base.runs],
-        "ways": [_way(one, base) for one in found],
+        "shared": shared,
+        "ways": [_way(one, base, shared) for one in found],
         "learned": {"learning_rate": FEATURE_RATE, "least_epochs": LEAST_EPOCHS},
-        "notes": [str(note) for note in _notes(found)],
+        "notes": [str(note) for note in _notes(found, has_own_splits)],
     }
 
 
-def _notes(found: Sequence[WayResult]) -> Iterator[Sentence]:
+def _notes(found: Sequence[WayResult], has_own_splits: bool) -> Iterator[Sentence]:
     """Yield what a person must know to judge the ways."""
     seeds = len(found[0].runs)
+    if has_own_splits:
+        template = marked(
+            "engine",
+            "The rows are few, so each seed held out other ones; the intervals count that their training "
+            "rows are partly the same.",
+        )
+        yield Sentence(template)
     if seeds < LEAST_SEEDS:
         yield Sentence(TOO_FEW_SEEDS, {"seeds": seeds, "least": LEAST_SEEDS})
     looks = note_on_looks(found[0].runs[0].split, [one.num_looks for one in found])
@@ -265,20 +299,23 @@ def note_on_looks(split: str, looks: Sequence[int]) -> Sentence | None:
 
 
 def beside(
-    values: Sequence[float], base: Sequence[float], rows: int = 0
+    values: Sequence[float], base: Sequence[float], rows: int = 0, shared: float = 0.0
 ) -> tuple[float, tuple[float, float] | None]:
     """Return the mean difference of values from others, seed by seed, and its 95 % interval; None where the
     seeds do not tell, as `error_over_seeds` has it.
     """
     differences = [value - other for value, other in zip(values, base, strict=True)]
-    mean, error = statistics.fmean(differences), error_over_seeds(differences, rows, num_scores=2)
+    mean, error = (
+        statistics.fmean(differences),
+        error_over_seeds(differences, rows, num_scores=2, shared=shared),
+    )
     return mean, None if error is None else student_interval(mean, error, len(differences))
 
 
-def _way(one: WayResult, base: WayResult) -> dict[str, Any]:
+def _way(one: WayResult, base: WayResult, shared: float) -> dict[str, Any]:
     rows = base.runs[0].rows
-    interval = mean_interval(one.values, rows, base.runs[0].metric)
-    difference, around = (None, None) if one is base else beside(one.values, base.values, rows)
+    interval = mean_interval(one.values, rows, base.runs[0].metric, shared)
+    difference, around = (None, None) if one is base else beside(one.values, base.values, rows, shared)
     return {
         "way": one.name,
         "said": one.said,

@@ -22,7 +22,8 @@ from engine.text.example_rows import (
 from engine.text.table import BadLine
 
 MUCH_IS_CUT = 0.05  # share of the training texts
-FEW_STEPS = 5  # that learn little, whatever the rate
+FEW_STEPS = 15  # that learn little, whatever the rate
+FEW_A_LABEL = 50  # examples, below which cheaper ways than fine-tuning often do better
 MOST_REASONS = 100  # lines that are told one by one
 MOST_RANGES = 30  # of the others in one sentence
 _NOT_USED = marked("engine", "More lines are not used: {lines}. For example: {first}")
@@ -164,19 +165,38 @@ def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
         yield _noted(template, cut=num_cut, total=num_train, length=max_length)
 
 
-def on_steps(num_steps: int) -> Iterator[Noted]:
-    """Tell that a run has too few steps to learn much."""
-    if num_steps < FEW_STEPS:
+def on_steps(num_steps: int, *, has_ways: bool = False) -> Iterator[Noted]:
+    """Tell that a run has too few steps to learn much. Args: has_ways: whether there are other methods."""
+    if num_steps >= FEW_STEPS:
+        return
+    template = marked(
+        "engine",
+        "The run has {steps} steps, too few to learn much. A smaller batch or more epochs give more.",
+    )
+    if num_steps == 1:
         template = marked(
             "engine",
-            "The run has {steps} steps, too few to learn much. A smaller batch or more epochs give more.",
+            "The run has one step, too few to learn much. A smaller batch or more epochs give more.",
         )
-        if num_steps == 1:
-            template = marked(
-                "engine",
-                "The run has one step, too few to learn much. A smaller batch or more epochs give more.",
-            )
-        yield _noted(template, steps=num_steps)
+    if has_ways:
+        template = marked(
+            "engine",
+            "The run has {steps} steps, too few to learn much. The method auto (--way auto) suits so few "
+            "rows; a smaller batch or more epochs give more steps.",
+        )
+    yield _noted(template, steps=num_steps)
+
+
+def on_few(num_rows: int, num_labels: int) -> Iterator[Noted]:
+    """Offer another method where a label has few examples."""
+    if num_labels and num_rows < FEW_A_LABEL * num_labels:
+        template = marked(
+            "engine",
+            "A label has {count} examples on average. Below {few}, the method auto (--way auto) compares "
+            "cheaper ways and says how good each is.",
+        )
+        found = Sentence(template, {"count": round(num_rows / num_labels), "few": FEW_A_LABEL})
+        yield Noted(sentence=found, level="fine")
 
 
 def on_lines(lost: Sequence[BadLine], template: str = _NOT_USED) -> Iterator[Event]:

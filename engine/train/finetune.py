@@ -15,24 +15,34 @@ from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started, Steps
 from engine.model.bert import initialize, set_dropout
 from engine.model.fastest import fastest
-from engine.model.heads import HeadedEncoder
+from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.model.info import read_info
-from engine.model.weights import load_headed
+from engine.model.weights import NEW, load_headed
 from engine.model.weights import read_config as read_shape
+from engine.settings.config import with_values
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
 from engine.text.batch import Batch
 from engine.train import data_notes, lifecycle
-from engine.train.adapt import REPEATED, adapted, mix_shares, on_mix, on_pooling, rates_of, repeated
+from engine.train.adapt import (
+    ON_FROZEN,
+    REPEATED,
+    adapted,
+    mix_shares,
+    on_mix,
+    on_pooling,
+    rates_of,
+    repeated,
+    usual_rate,
+)
 from engine.train.evaluate import evaluate
 from engine.train.feed import EpochFeed
 from engine.train.frozen import with_states
 from engine.train.learned import learned_by, telling_start
 from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
-from engine.train.optimizer import default_learning_rate
 from engine.train.plan import fitted, measure, on_fitted, on_late
 from engine.train.prepare import Setup, with_length
-from engine.train.ranks import ALONE, Ranks, joined_ranks
+from engine.train.ranks import ALONE, Ranks, check_alone, joined_ranks
 from engine.train.run.answers import load_answers
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
@@ -40,11 +50,16 @@ from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.runs import MODEL, evaluation_of, read_config
 from engine.train.run.setup import read_setup
-from engine.train.schedule import Epochs, TimedEpochs, TrainState
+from engine.train.schedule import Epochs, NoSteps, TimedEpochs, TrainState
 from engine.train.task import Answering, Measures
+from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import guess_task, task_named
 from engine.train.tasks.rows.kind import OfRows
+from engine.train.ways.choose import AUTO, SOLVED, Start, check_way, choosing, on_solved, solving
+from engine.train.ways.frozen import put_head
+from engine.train.ways.judged import FINE_TUNED
+from engine.train.ways.taught import LEAST_STEPS
 
 FITTED = {"planned_steps": int, "planned_s": float}  # in the setup of a run that has a time, and their types
 
@@ -54,7 +69,7 @@ def fine_tune(config: FineTuneConfig, run_dir: Path) -> Iterator[Event]:
 
     Raises: UserError in one sentence: before time or memory is spent where the input is to blame.
     """
-    run_dir = Path(run_dir)
+    run_dir, config = Path(run_dir), settled(config)
     if lifecycle.is_begun_again(run_dir, config):
         yield from resume(run_dir)
         return
@@ -84,11 +99,19 @@ def resume(run_dir: Path) -> Iterator[Event]:
         yield from go_on(FineTuning(config, ranks), Path(run_dir))
 
 
+def settled(config: FineTuneConfig) -> FineTuneConfig:
+    """Return settings as a run keeps them: where its way is chosen, cross-validation takes the place of rows
+    that are held out of the table, and all of them teach.
+    """
+    return with_values(config, {"validation_share": 0.0}) if config.adapt.way == AUTO else config
+
+
 def known_before(config: FineTuneConfig) -> Steps[list[Noted]]:
     """Return what the model that a run would start from has already learned of its data.
 
     The files are read where it has learned from any. Raises: UserError.
     """
+    config = settled(config)
     model, found = config.model.model, list[Noted]()
     if learned_by(model):
         parts, split = yield from guess_task(config.data)[0].apart(config)
@@ -134,20 +157,48 @@ class FineTuning(Training[Setup]):
         if reason is not None:
             yield Noted(sentence=reason, level="fine")
         check_suits(kind, self.config.adapt)
+        check_way(self.config, kind.name)
         if self.config.data.recipe and not isinstance(kind, OfRows):
             template = marked(
                 "engine", "{field} fixes tables, but the data of the task {task} is not a table."
             )
             raise ConfigError(template, field="recipe", task=kind.name)
-        setup = yield from kind.prepare(with_length(self.config, kind.max_length))
+        setup = yield from _but_none_apart(
+            kind.prepare(with_length(self.config, kind.max_length)), self.config
+        )
         setup = replace(setup, config=replace(setup.config, problem_type=kind.problem))
+        if self.config.adapt.way != FINE_TUNED:
+            setup = yield from self._with_way(setup)
+            if _way_of(setup) in SOLVED:
+                return setup
         pooled = on_pooling(self.config) if kind.head.reads_firsts else None
         if pooled is not None:
             yield Noted(sentence=pooled, level="note")
         if self.config.training.minutes:
             return (yield from self._fitted(setup))
-        yield from data_notes.on_steps(self._epochs(self._feed(setup)).num_steps)
+        yield from self._on_few(setup)
         return setup
+
+    def _on_few(self, setup: Setup) -> Iterator[Noted]:
+        """Say where the run has few steps, or few rows, and what else there is."""
+        num_steps, rows = self._epochs(setup, self._feed(setup)).num_steps, len(setup.sets["train"])
+        has_ways = setup.task == Classifying.name and self.config.adapt.way == FINE_TUNED
+        has_ways = has_ways and not self.base_model.startswith("new:")
+        told = list(data_notes.on_steps(num_steps, has_ways=has_ways))
+        yield from told
+        if has_ways and not told:
+            yield from data_notes.on_few(rows, len(setup.labels))
+
+    def _with_way(self, setup: Setup) -> Generator[Event, None, Setup]:
+        """Keep with the setup which way is taken, judged where that is asked for."""
+        check_alone()
+        document: dict[str, Any] = {"way": self.config.adapt.way}
+        if self.config.adapt.way == AUTO:
+            document = yield from choosing(Start(self.config, setup, open_device(self.config.device)))
+        shape = setup.config
+        if document["way"] in SOLVED:
+            shape = replace(shape, pooling="mean")
+        return replace(setup, config=shape, about={**setup.about, "way": document})
 
     def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:
         """Measure a model that is thrown away, and keep with the setup what fits into the time."""
@@ -157,7 +208,7 @@ class FineTuning(Training[Setup]):
         model = placed(model, self.config.device, device)
         feed = self._feed(setup)
         pace = yield from measure(model, self._task(setup), feed, setup.sets, training, device)
-        found = fitted(self._epochs(feed), training.minutes, pace)
+        found = fitted(self._epochs(setup, feed), training.minutes, pace)
         yield on_fitted(found, training, len(setup.sets["train"]))
         kept = {"planned_steps": found.most_steps, "planned_s": found.steps_s, "pace": asdict(pace)}
         return replace(setup, about={**setup.about, **kept})
@@ -205,17 +256,45 @@ class FineTuning(Training[Setup]):
             notes += kind.go_on(model, setup, read_info(Path(chosen.model)))
         kind.attach(model, setup)
         set_dropout(model, chosen.hidden_dropout, chosen.attention_dropout)
-        notes += adapted(model, self.config, is_begun=checkpoint is not None)
+        notes = yield from self._adapted(setup, model, notes, is_begun=checkpoint is not None)
         if self.config.adapt.rare_labels:
             notes.append(kind.on_rare(setup, self.config.adapt.rare_labels))
         return model, notes
+
+    def _adapted(
+        self, setup: Setup, model: HeadedEncoder, notes: list[Sentence], *, is_begun: bool
+    ) -> Generator[Event, None, list[Sentence]]:
+        """Freeze, renew or solve for parts of a model; return what to know of its weights by then."""
+        is_solved = not is_begun and _way_of(setup) in SOLVED
+        if is_solved:
+            yield from self._solve(setup, model)
+        notes = [*notes, *adapted(model, self._as_taken(setup), is_begun=is_begun)]
+        if not is_solved:
+            return notes
+        false = (*NEW.values(), ON_FROZEN)  # of a head that is solved for
+        told = [note for note in notes if note.template not in false]
+        return [*told, on_solved(_way_of(setup), len(setup.sets["train"]))]
+
+    def _solve(self, setup: Setup, model: HeadedEncoder) -> Iterator[Event]:
+        """Give a model the head that its way solves for."""
+        assert isinstance(model, SequenceClassifier)
+        device = open_device(self.config.device)
+        model.to(device.device)
+        head = yield from solving(Start(self.config, setup, device), _way_of(setup), model)
+        put_head(model, head)
+
+    def _as_taken(self, setup: Setup) -> FineTuneConfig:
+        """Return the settings with those that the way settles."""
+        if _way_of(setup) not in SOLVED:
+            return self.config
+        return with_values(self.config, {"encoder": "frozen", "pooling": "mean"})
 
     def loop(self, run: Run, setup: Setup, device: Device, model: Any) -> Loop:
         """Return the loop: every example once an epoch, measured on the validation part."""
         training, task = self.config.training, self._task(setup)
         feed, keep_beside, kind = self._feed(setup), None, task_named(setup.task)
-        schedule = self._epochs(feed)
-        if training.minutes:
+        schedule = self._epochs(setup, feed)
+        if training.minutes and _way_of(setup) not in SOLVED:
             num_steps, seconds = (setup.about[name] for name in FITTED)
             schedule = TimedEpochs(**vars(schedule), most_steps=num_steps, steps_s=seconds)
         num_epochs = math.ceil(schedule.num_steps / feed.steps_per_epoch)
@@ -238,7 +317,7 @@ class FineTuning(Training[Setup]):
             None,
             training,
             device,
-            peak=training.learning_rate or default_learning_rate(setup.config, kind.least_rate),
+            peak=training.learning_rate or usual_rate(self.config, setup.config, kind.least_rate),
             patience=training.early_stopping_patience,
             rates=rates_of(model, self.config.adapt.layer_decay, training.embedding_rate),
             ranks=self.ranks,
@@ -270,10 +349,14 @@ class FineTuning(Training[Setup]):
     def _task(self, setup: Setup) -> Answering:
         return task_named(setup.task).task(setup, self.config.adapt)
 
-    def _epochs(self, feed: EpochFeed) -> Epochs:
-        training = self.config.training
+    def _epochs(self, setup: Setup, feed: EpochFeed) -> Epochs:
+        training, num_epochs = self.config.training, self.config.training.num_epochs
         every = training.evaluate_every_steps
-        return Epochs(feed.steps_per_epoch, training.num_epochs, training.warmup_ratio, every)
+        if _way_of(setup) in SOLVED:
+            return NoSteps(feed.steps_per_epoch, 0, training.warmup_ratio, every)
+        if self.config.adapt.way == AUTO:
+            num_epochs = max(num_epochs, math.ceil(LEAST_STEPS / feed.steps_per_epoch))
+        return Epochs(feed.steps_per_epoch, num_epochs, training.warmup_ratio, every)
 
     def started(self, setup: Setup, loop: Loop) -> Started:
         steps_per_epoch = self._feed(setup).steps_per_epoch
@@ -319,7 +402,7 @@ class FineTuning(Training[Setup]):
             path=loop.run.path / MODEL,
             seconds=loop.at.elapsed_s,
             best_step=best.step if best else None,
-            best_metric=loop.at.best_metric if best else None,
+            best_metric=loop.at.best_metric if best or _is_solved_best(loop) else None,
             metrics=metrics,
             stopped_early=loop.schedule.progress(loop.at) < 1.0,
         )
@@ -336,7 +419,8 @@ class FineTuning(Training[Setup]):
         """Return that, with this run as the last stage, and how its weights were measured."""
         measured = evaluation_of(loop.run.path, "validation", at.step)
         found = _chosen(measured, setup, loop) if measured is not None else {}
-        metric = loop.at.best_metric if at.step == loop.at.best_step else None
+        is_best = at.step == loop.at.best_step and math.isfinite(loop.at.best_metric)
+        metric = loop.at.best_metric if is_best else None
         num_rows = _num_rows(setup, "validation")
         chain = lifecycle.stages(
             self,
@@ -358,7 +442,7 @@ class FineTuning(Training[Setup]):
             "metric": loop.task.metric,
             "value": metric,
             "rows": num_rows,  # that the value was measured on
-            "validated": at.step == loop.at.best_step,
+            "validated": is_best,
             "run": loop.run.path.name,
             "learning_rate": loop.peak,
             "batch_size": self.config.training.batch_size,
@@ -370,6 +454,29 @@ class FineTuning(Training[Setup]):
         if shares := mix_shares(loop.model):
             found = {**found, "layer_mix": [round(share, 6) for share in shares]}
         return {**self.about(setup), **found, "chain": chain, "trained": trained}
+
+
+def _way_of(setup: Setup) -> str:
+    """Return the way that a run has taken."""
+    return str(setup.about.get("way", {}).get("way", FINE_TUNED))
+
+
+def _is_solved_best(loop: Loop) -> bool:
+    """Whether weights that were solved for, not stepped to, were measured on validation rows."""
+    return not loop.schedule.num_steps and math.isfinite(loop.at.best_metric)
+
+
+def _but_none_apart(steps: Steps[Setup], config: FineTuneConfig) -> Steps[Setup]:
+    """Pass on what is said, but not that nobody can say how good a model is that is cross-validated."""
+    while True:
+        try:
+            event = next(steps)
+        except StopIteration as end:
+            setup: Setup = end.value
+            return setup
+        is_false = isinstance(event, Noted) and event.sentence.template == data_notes.NONE_APART
+        if not (is_false and config.adapt.way == AUTO):
+            yield event
 
 
 def check_suits(kind: Kind, adapt: AdaptConfig) -> None:

@@ -197,26 +197,35 @@ def student_interval(mean: float, error: float, count: int) -> tuple[float, floa
     return mean - width * error, mean + width * error
 
 
-def error_over_seeds(values: Sequence[float], rows: int = 0, *, num_scores: int = 1) -> float | None:
+def error_over_seeds(
+    values: Sequence[float], rows: int = 0, *, num_scores: int = 1, shared: float = 0.0
+) -> float | None:
     """Return the standard error of a mean over seeds; None where they do not tell: below LEAST_SEEDS, and
     where all are equal and nobody knows how fine their score is.
 
     A score of `rows` texts moves in steps of one text, and seeds that tie by it may lie up to a half of one
     apart. So the error is never less than that of this rounding.
 
-    Args: num_scores: how many scores each value is made of, 2 for a difference.
+    Args: num_scores: how many scores each value is made of, 2 for a difference. shared: held-out rows for
+          each row to train on, where each seed holds out other ones: such scores are no independent ones, for
+          the rows to train on are partly the same. Source: Nadeau and Bengio 2003.
     """
     if len(values) < LEAST_SEEDS:
         return None
-    error = statistics.stdev(values) / math.sqrt(len(values))
+    error = statistics.stdev(values) * math.sqrt(1 / len(values) + shared)
     if rows > 0:
         return max(error, math.sqrt(num_scores / (12 * len(values))) / rows)
     return error if error > _NO_SPREAD else None
 
 
-def mean_interval(values: Sequence[float], rows: int = 0, metric: str = "") -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean of scores, one for each seed; None as `error_over_seeds`."""
-    error = error_over_seeds(values, rows)
+def mean_interval(
+    values: Sequence[float], rows: int = 0, metric: str = "", shared: float = 0.0
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of scores, one for each seed; None as `error_over_seeds`.
+
+    Args: shared: as there.
+    """
+    error = error_over_seeds(values, rows, shared=shared)
     if error is None:
         return None
     low, high = student_interval(statistics.fmean(values), error, len(values))

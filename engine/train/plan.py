@@ -24,9 +24,9 @@ from engine.model.heads import HeadedEncoder
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedRows
-from engine.train.adapt import REPEATED, num_frozen, repeats
+from engine.train.adapt import REPEATED, num_frozen, repeats, usual_rate
 from engine.train.feed import EpochFeed
-from engine.train.optimizer import Optimizer, default_learning_rate
+from engine.train.optimizer import Optimizer
 from engine.train.schedule import Epochs, TimedEpochs
 from engine.train.task import Answering
 
@@ -146,7 +146,7 @@ def plan(
         steps_per_epoch=steps_per_epoch,
         num_steps=num_steps,
         seconds=pace.seconds(num_steps, every) + row_s * num_test + (1.0 - learning) * row_s * num_examples,
-        learning_rate=training.learning_rate or default_learning_rate(model, least_rate),
+        learning_rate=training.learning_rate or usual_rate(config, model, least_rate),
     )
 
 

@@ -96,6 +96,22 @@ class Epochs:
         return at.elapsed_s / at.step * (self.num_steps - at.step)
 
 
+class NoSteps(Epochs):
+    """None: the weights are solved for before the loop, which measures them once."""
+
+    def progress(self, at: TrainState) -> float:
+        """Return that all is done."""
+        return 1.0
+
+    def is_due(self, at: TrainState) -> bool:
+        """Whether nothing was measured yet."""
+        return at.evaluated_progress < 0
+
+    def remaining_s(self, at: TrainState) -> float:
+        """Return none."""
+        return 0.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class TimedEpochs(Epochs):
     """As many steps of them as were planned to fit into a time.

@@ -117,7 +117,7 @@ class ComparisonCard(Card):
         self._read.drop()
         self.folder, self.is_running = folder, False
         self._reached, self._metric, self._split = {}, "", ""
-        self._rows, self._looks = 0, None
+        self._rows, self._shared, self._looks = 0, 0.0, None
         for figure in (self.plot, self.mix):
             figure.set_caption([(self.tr("comparison"), folder.name)] if folder is not None else [])
 
@@ -125,7 +125,7 @@ class ComparisonCard(Card):
         if report is None:
             return  # it was stopped, and can go on
         self._metric, self._split = report["metric"], report["split"]
-        self._rows = report["rows"][self._split]
+        self._rows, self._shared = report["rows"][self._split], report.get("shared", 0.0)
         self._looks = note_on_looks(self._split, [one.get("looks", 0) for one in report["ways"]])
         self._reached = {
             one["way"]: SeedScores(tuple(one["values"]), one["seconds"], tuple(one["layer_mix"]))
@@ -176,7 +176,7 @@ class ComparisonCard(Card):
     def _show(self) -> None:
         known = {way.name: words.tr_engine(way.said) for way in WAYS}
         rows = [
-            WayRow(known[name], one.values, mean_interval(one.values, self._rows, self._metric))
+            WayRow(known[name], one.values, mean_interval(one.values, self._rows, self._metric, self._shared))
             for name, one in self._reached.items()
             if name in known
         ]
@@ -206,7 +206,7 @@ class ComparisonCard(Card):
     def _words(self) -> str:
         if not self._reached:
             return self.tr(
-                "Each method gets the same rows, split and seeds. Either all weights are "
+                "Each method gets the same rows, splits and seeds. Either all weights are "
                 "fine-tuned, or only what is on top of a frozen encoder (feature-based)."
             )
         views = views_of(self._session.data.task_name)
@@ -233,7 +233,7 @@ class ComparisonCard(Card):
         for name, one in self._reached.items():
             difference = ""
             if base is not None and one is not base and len(one.values) == len(base.values):
-                found, around = beside(one.values, base.values, self._rows)
+                found, around = beside(one.values, base.values, self._rows, self._shared)
                 difference = signed(found)
                 if around is not None:
                     template = self.tr("{difference} ({low} to {high})")

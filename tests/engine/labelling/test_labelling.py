@@ -10,8 +10,8 @@ from engine.errors import DataError
 from engine.events import result_of
 from engine.labelling.order import NUM_SPREAD, RANDOM, SPREAD, LabelOrder
 from engine.labelling.prevalence import most_likely, prevalence
-from engine.labelling.regression import chosen_strength, fit, folds_of, held_out, standardized
 from engine.labelling.simulate import simulate
+from engine.train.ways.regression import chosen_strength, fit, folds_of, held_out, standardized
 
 
 def clouds(count: int, labels: int, width: int = 24, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

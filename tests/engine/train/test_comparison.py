@@ -14,7 +14,8 @@ from engine.commands.command_line import main
 from engine.errors import ConfigError, RunError
 from engine.events import Event, Finished, Gained, Noted, Started
 from engine.settings.config import with_values
-from engine.train.comparison import FEATURE_RATE, WAYS, compare, config_of, read_report, resume, table
+from engine.train.adapt import FEATURE_RATE
+from engine.train.comparison import WAYS, compare, config_of, read_report, resume, table
 from engine.train.run.runs import read_config, read_metrics
 from tests.engine.tiny_runs import tiny_config
 
@@ -35,17 +36,17 @@ def test_each_way_learns_from_the_same_rows_with_each_seed_and_is_reported(
     folder, events = done[0] / "compared", done[1]
     report = read_report(folder)
     assert [way["way"] for way in report["ways"]] == NAMES and report["seeds"] == [42, 43]
-    splits = set()
+    splits: dict[int, set[str]] = {42: set(), 43: set()}
     for way in report["ways"]:
         places = [folder / f"{way['way']}-seed{seed}" for seed in (42, 43)]
         assert way["values"] == [read_metrics(place)[-1]["best_metric"] for place in places]
         assert way["mean"] == pytest.approx(statistics.fmean(way["values"]))
         assert way["spread"] == pytest.approx(statistics.stdev(way["values"]))
-        splits |= {
-            json.loads((place / "setup/setup.json").read_text())["split"]["sha256"] for place in places
-        }
+        for seed, place in zip(splits, places, strict=True):
+            splits[seed].add(json.loads((place / "setup/setup.json").read_text())["split"]["sha256"])
         assert not any((place / "model").exists() for place in places)
-    assert len(splits) == 1
+    assert len(splits[42]) == len(splits[43]) == 1 and splits[42] != splits[43]  # of so few rows others
+    assert report["shared"] == report["rows"]["validation"] / report["rows"]["train"]
     first, *others = report["ways"]
     for way in others:
         differences = [one - base for one, base in zip(way["values"], first["values"], strict=True)]
@@ -60,8 +61,9 @@ def test_each_way_learns_from_the_same_rows_with_each_seed_and_is_reported(
     assert lines[-2].startswith("Number of seeds: 2. From 3 seeds on") and lines[-1] == report["notes"][-1]
     looks = [way["looks"] for way in report["ways"]]
     assert (
-        looks[0] < looks[1]
-        and f"the best of up to {looks[1]}, training all weights the best of {looks[0]}" in lines[-1]
+        looks[1] == 1
+        and looks[0] < looks[2]
+        and f"the best of up to {looks[2]}, training all weights the best of {looks[0]}" in lines[-1]
     )
 
 
@@ -85,8 +87,9 @@ def test_what_is_done_is_kept_and_gone_on_with(done: tuple[Path, list[Event]], t
 
 def test_a_frozen_way_learns_at_a_rate_of_its_own_and_for_longer(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
-    tuned, *frozen = (config_of(config, way, 7) for way in WAYS)
+    tuned, regression, *frozen = (config_of(config, way, 7) for way in WAYS)
     assert tuned == with_values(config, {"seed": 7})
+    assert regression == with_values(config, {"seed": 7, "way": "regression"})
     for one in frozen:
         assert one.adapt.encoder == "frozen" and one.training.learning_rate == FEATURE_RATE
         assert one.training.num_epochs == 10 and one.training.seed == 7 and one.data == config.data

@@ -25,13 +25,28 @@ FOLDS = 5
 MOST_STEPS = 1000  # of L-BFGS; it ends by itself long before
 
 
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """How vectors are brought to mean 0, equal spread and a mean squared length of 1. mean, factor: (D,)."""
+
+    mean: npt.NDArray[np.float64]
+    factor: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, vectors: Floats) -> Scaling:
+        """Return what standardizes (E, D) vectors."""
+        mean, spread = vectors.mean(0), vectors.std(0)
+        return cls(mean, 1 / np.where(spread > 0, spread, 1) / np.sqrt(max(1, vectors.shape[1])))
+
+    def applied(self, vectors: Floats) -> Floats:
+        """Return (E, D) vectors at that scale."""
+        found: Floats = ((vectors - self.mean) * self.factor).astype(np.float32)
+        return found
+
+
 def standardized(vectors: Floats) -> Floats:
     """Return (E, D) vectors whose dimensions have mean 0 and equal spread, at a mean squared length of 1."""
-    centred = vectors - vectors.mean(0)
-    spread = centred.std(0)
-    scaled = centred / np.where(spread > 0, spread, 1) / np.sqrt(max(1, vectors.shape[1]))
-    found: Floats = scaled.astype(np.float32)
-    return found
+    return Scaling.of(vectors).applied(vectors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,46 @@
+"""TF-IDF of WordPieces and a regression: what a way has to surpass that needs no model at all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.events import Beat, Steps
+from engine.text.batch import EncodedRows
+from engine.train.ways.judged import Answers
+from engine.train.ways.regression import MOST_STEPS, USUAL_STRENGTH, Labels
+
+
+def answers_by_words(rows: EncodedRows, targets: Labels) -> Answers:
+    """Return what answers rows by the pieces that they hold, one and two in a row. Args: targets: (n,)."""
+    texts = [
+        rows.input_ids[start + 1 : end - 1].tolist()
+        for start, end in zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+    ]
+
+    def answers(learn: npt.NDArray[np.bool_]) -> Steps[Labels]:
+        yield Beat()
+        return _answered(texts, targets, learn)
+
+    return answers
+
+
+def _answered(texts: list[list[int]], targets: Labels, learn: npt.NDArray[np.bool_]) -> Labels:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    if len(np.unique(targets[learn])) == 1:
+        return np.full((~learn).sum(), targets[learn][0])
+    counted: Any = TfidfVectorizer(analyzer=_grams, sublinear_tf=True)
+    known = counted.fit_transform([texts[place] for place in np.flatnonzero(learn)])
+    asked = counted.transform([texts[place] for place in np.flatnonzero(~learn)])
+    fitted: Any = LogisticRegression(C=USUAL_STRENGTH, max_iter=MOST_STEPS).fit(known, targets[learn])
+    found: Labels = fitted.predict(asked)
+    return found
+
+
+def _grams(pieces: list[int]) -> list[tuple[int, ...]]:
+    return [(one,) for one in pieces] + list(pairwise(pieces))
