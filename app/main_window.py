@@ -37,7 +37,7 @@ from app.look.widgets import GAP, PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.pages.run.state import RunPageState
 from app.places import Places
-from app.rail import LABEL, LECTURES, LOOKING, RAIL_PAGES, START, Rail, title_of
+from app.rail import LECTURES, LOOKING, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
@@ -182,6 +182,7 @@ class MainWindow(QMainWindow):
         session.page_requested.connect(self.show_page)
         session.data.opened.connect(self._show_title)
         session.data.roles_changed.connect(self._show_steps)
+        session.labels.changed.connect(self._show_steps)
         session.training.changed.connect(self._show_steps)
         session.workers.problem.connect(self.show_problem)
         session.queue.refused.connect(self.show_problem)
@@ -286,10 +287,7 @@ class MainWindow(QMainWindow):
 
     def show_page(self, key: str, state: PageState | None = None) -> None:
         """Open a page. Args: state: what to show there; None: what it shows already."""
-        if key == LABEL:
-            self._places.go("data")
-            self._pages.when_made("data", lambda page: page.begin_review())
-        elif key == LECTURES:
+        if key == LECTURES:
             QTimer.singleShot(0, self._lecture_button, self._lecture_button.open_menu)
         elif key in PAGES:
             self._places.go(key, state)
@@ -351,6 +349,8 @@ class MainWindow(QMainWindow):
         table, training = self.session.data.table, self.session.training
         one, many = self.tr("{count} row"), self.tr("{count} rows")
         self.rail.set_state("data", "" if table is None else words.counted(table.num_rows, one, many))
+        given, one, many = self.session.labels.num_given, self.tr("{count} label"), self.tr("{count} labels")
+        self.rail.set_state("label", words.counted(given, one, many) if given else "")
         step = training.state.step if training.is_running else None
         for key in ("finetune", "pretrain"):
             is_here = step is not None and training_page(training.config) == key

@@ -34,7 +34,6 @@ class RailPage:
     number: int = 0
 
 
-LABEL = "label"  # no page of its own: the labels in doubt are looked through on the Data page
 LECTURES = "lectures"  # a menu
 START = RailPage("welcome", "start", marked("rail", "Start"))
 LEARN = marked("rail", "Learn")  # the heading that the lectures stand under
@@ -50,7 +49,7 @@ GROUPS = (
         marked("rail", "Your model"),
         (
             RailPage("data", "data", marked("rail", "Data"), 1),
-            RailPage(LABEL, "label", marked("rail", "Label"), 2),
+            RailPage("label", "label", marked("rail", "Label"), 2),
             RailPage("finetune", "fine-tune", marked("rail", "Fine-tune"), 3),
             RailPage("evaluate", "evaluate", marked("rail", "Evaluate"), 4),
             RailPage("predict", "predict", marked("rail", "Predict"), 5),
