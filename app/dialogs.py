@@ -270,6 +270,7 @@ class HelpDialog(QDialog):
                 self.tr("The five steps to a model, then the pages that look inside"),
             ),
             (self.tr("Ctrl+Shift+C"), self.tr("Copy what the page shows as a command for a terminal")),
+            (self.tr("Ctrl+T"), self.tr("Edit the text that is looked at, on every page")),
             (
                 self.tr("Ctrl+Shift+S"),
                 self.tr("Share what the page shows as one file for any browser"),

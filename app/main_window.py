@@ -1,4 +1,4 @@
-"""The window: a rail of pages, one page at a time, a status bar that always tells what is open and what runs.
+"""The window: a rail of pages, one page at a time, above it what is in hand, below it what runs.
 
 Closing while a model trains asks first, and never leaves before the engine has saved.
 """
@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
     QKeySequence,
+    QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QMainWindow, QStyle, QWidget
@@ -33,14 +34,15 @@ from app.look.labels import label
 from app.look.layout import column, row
 from app.look.page import Page
 from app.look.share_menu import ON_PAGES, SHARE_KEYS
-from app.look.widgets import GAP, PAGE_MARGIN, set_role
+from app.look.widgets import PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.pages.run.state import RunPageState
 from app.places import Places
-from app.rail import LECTURES, LOOKING, RAIL_PAGES, START, Rail, title_of
+from app.rail import LECTURES, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
+from app.thread_bar import ThreadBar
 from app.work.job import Job
 from app.work.later import later
 from app.work.page_state import PageState
@@ -64,6 +66,9 @@ else:
     describe_device, warm_up = (later("engine.device", name) for name in ("describe_device", "warm_up"))
 
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
+TEXT_KEYS = "Ctrl+T"
+BANNER_GAP = 6  # px below the bar
+LOW = 700  # px of the window, below which a question about a run takes the place of the bar
 NUM_KEYS = 10  # pages that a digit leads to
 USUAL_SIZE = QSize(1280, 800)
 FRAME_MS = 450  # after which a window manager has put its frame around a new window
@@ -85,6 +90,7 @@ class MainWindow(QMainWindow):
         self._run_asked = Channel(self, self.session.workers.quick)
         self._framed = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._framed.timeout.connect(self.fit_to_screen)
+        self._in_hand: tuple[Path | None, str, str] | None = None  # before a lecture
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
         self._sharing: Sharing | None = None
@@ -118,7 +124,9 @@ class MainWindow(QMainWindow):
         set_role(centre, "page")
         self.banner = Banner(name="crash_banner")
         self._banner_row = row(self.banner, margins=(PAGE_MARGIN, 0, PAGE_MARGIN, 0))
-        self.stage = column(self._banner_row, (self._pages, 1), gap=0)
+        self.bar = ThreadBar(self.session)
+        self.bar.palette_wanted.connect(self.open_palette)
+        self.stage = column(self.bar, self._banner_row, (self._pages, 1), gap=0)
         row(self.rail, (self.stage, 1), gap=0, parent=centre)
         self.setCentralWidget(centre)
         self.status = StatusBar(self.session)
@@ -135,6 +143,7 @@ class MainWindow(QMainWindow):
             (self.tr("Settings"), QKeySequence("Ctrl+,"), self.show_settings),
             (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),
             (self.tr("Close the window"), QKeySequence(standard.Quit), self.close),
+            (self.tr("Edit the text"), QKeySequence(TEXT_KEYS), self.bar.edit_text),
             ("", QKeySequence("Ctrl+P"), self.open_palette),
             ("", QKeySequence(COPY_KEYS), self._copy_command),
         ):
@@ -184,6 +193,8 @@ class MainWindow(QMainWindow):
         session.data.roles_changed.connect(self._show_steps)
         session.labels.changed.connect(self._show_steps)
         session.training.changed.connect(self._show_steps)
+        for changed in (session.data.mends.changed, session.inspector.model_changed, session.library.changed):
+            changed.connect(self._show_steps)
         session.workers.problem.connect(self.show_problem)
         session.queue.refused.connect(self.show_problem)
         session.training.failed.connect(self._training_failed)
@@ -211,6 +222,8 @@ class MainWindow(QMainWindow):
         return self._pages.is_ready and not self._measuring.is_running
 
     def _connect_page(self, key: str, page: Any) -> None:
+        if key == self.current_page:
+            self.bar.show_page(key, page)
         page.header.share.page_wanted.connect(self.share_page)
         if key == "welcome":
             page.tour_wanted.connect(self.start_tour)
@@ -232,6 +245,15 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if not event.spontaneous():
             self._framed.start()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_bar()
+
+    def _fit_bar(self) -> None:
+        """Show the bar, but for a lecture, and for a low window while it asks about a run."""
+        is_asking = not self.banner.isHidden() and self.height() < LOW
+        self.bar.setVisible(not self._places.is_held and not is_asking)
 
     def fit_to_screen(self) -> None:
         """Shrink and move a window that opened too large for its screen, its title bar counted."""
@@ -263,11 +285,24 @@ class MainWindow(QMainWindow):
         return self._pages
 
     def set_bare(self, bare: bool) -> None:
-        """Show the open page alone, without rail and status bar, or all of the window again."""
+        """Show the open page alone, without rail and bars, or all of the window again."""
         self._places.is_held = bare
+        self._fit_bar()
+        self._hold_again(bare)
         self.rail.setVisible(not bare)
         self.status.setVisible(not bare)
         self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
+
+    def _hold_again(self, bare: bool) -> None:
+        """Have the model and the text in hand again that were there before a lecture brought its own."""
+        inspector = self.session.inspector
+        if bare:
+            self._in_hand = self._in_hand or (inspector.folder, inspector.text, inspector.text_pair)
+        elif self._in_hand is not None:
+            (folder, *texts), self._in_hand = self._in_hand, None
+            inspector.set_text(*texts)
+            if folder is not None and folder != inspector.folder:
+                inspector.hold(folder)
 
     # ---- pages
 
@@ -294,7 +329,7 @@ class MainWindow(QMainWindow):
 
     def _show_place(self, key: str) -> None:
         self.rail.set_current(key)
-        self.status.set_looking(key in LOOKING)
+        self.bar.show_page(key, self._pages.page_made(key))
 
     def reopen(self) -> None:
         """Open the table and choose the model that were there when the last window closed."""
@@ -349,13 +384,21 @@ class MainWindow(QMainWindow):
         table, training = self.session.data.table, self.session.training
         one, many = self.tr("{count} row"), self.tr("{count} rows")
         self.rail.set_state("data", "" if table is None else words.counted(table.num_rows, one, many))
-        given, one, many = self.session.labels.num_given, self.tr("{count} label"), self.tr("{count} labels")
-        self.rail.set_state("label", words.counted(given, one, many) if given else "")
+        self.rail.set_state("label", self._labels_said())
+        score = self.session.library.score_of(self.session.inspector.folder)
+        self.rail.set_state("evaluate", "" if score is None else words.share(score))
         step = training.state.step if training.is_running else None
         for key in ("finetune", "pretrain"):
             is_here = step is not None and training_page(training.config) == key
             said = self.tr("step {step}").format(step=words.number(step.step)) if is_here and step else ""
             self.rail.set_state(key, said, is_running=True)
+
+    def _labels_said(self) -> str:
+        """Return how many labels were given, else how many of the table were changed."""
+        given, changed = self.session.labels.num_given, self.session.data.mends.num_relabelled
+        if given:
+            return words.counted(given, self.tr("{count} label"), self.tr("{count} labels"))
+        return self.tr("{count} changed").format(count=words.number(changed)) if changed else ""
 
     def show_problem(self, error: BaseException) -> None:
         """Show an error in the one dialog."""
@@ -391,9 +434,10 @@ class MainWindow(QMainWindow):
 
     def _offer_crashed(self) -> None:
         runs = () if self.session.training.is_running else self.session.runs.crashed
-        self._banner_row.setContentsMargins(PAGE_MARGIN, GAP if runs else 0, PAGE_MARGIN, 0)
+        self._banner_row.setContentsMargins(PAGE_MARGIN, BANNER_GAP if runs else 0, PAGE_MARGIN, 0)
         if not runs:
             self.banner.hide()
+            self._fit_bar()
             return
         run = runs[0]
         text = self.tr("The run {name} was interrupted at step {step} of {total}. Continue it?").format(
@@ -406,6 +450,7 @@ class MainWindow(QMainWindow):
             text = template.format(name=run_title(run.path), step=words.number(run.step))
         actions = [(self.tr("Resume"), self._resume_crashed), (self.tr("Not now"), self._dismiss_crashed)]
         self.banner.show_text("look", text, actions, closable=False)
+        self._fit_bar()
 
     def open_run(self, path: Path) -> None:
         """Show a run on the page of its kind, which its settings tell."""

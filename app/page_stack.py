@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from app.look.labels import label
 from app.pages.stated_page import StatedPage
@@ -127,8 +127,13 @@ class PageStack(QStackedWidget):
         return self._pages.get(key)
 
     def show_page(self, key: str) -> None:
-        """Show a page, or a word in its place until it can be made."""
+        """Show a page, or a word in its place until it can be made.
+
+        The focus of the page that goes does not jump to what happens to come first on the new one.
+        """
         self.current = key
+        if self.hasFocus() or self.isAncestorOf(QApplication.focusWidget() or self):
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
         if key in self._ready:
             self.setCurrentWidget(self.page(key))
         else:

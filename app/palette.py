@@ -28,7 +28,7 @@ from app.look.table_view import TableView
 from app.look.widgets import named, set_role
 from app.pages.models.state import ModelsState
 from app.pages.run.state import RunPageState
-from app.rail import LECTURES, RAIL_PAGES, title_of
+from app.rail import LECTURES, RAIL_PAGES, TEXT, title_of
 from app.session import Session
 from app.work.page_state import PageState
 
@@ -239,6 +239,10 @@ def _yours(window: SearchedWindow) -> Iterable[PaletteEntry]:
     for path, title in session.runs.titles.items():
         kind, hint = words.translate("palette", "run"), words.translate("palette", "show its curves")
         yield PaletteEntry(title, kind, partial(window.open_run, path), hint)
+    for text, pair in session.inspector.recent_texts:
+        kind, hint = words.translate("palette", "text"), words.translate("palette", "look at it")
+        said = words.shorten("  +  ".join(part for part in (text, pair) if part), 60)
+        yield PaletteEntry(said, kind, partial(_look_at, window, text, pair), hint)
     for name in session.settings.recent_files:
         kind, hint = words.translate("palette", "table"), words.translate("palette", "open")
         yield PaletteEntry(Path(name).name, kind, partial(window.open_file, name), hint)
@@ -246,6 +250,13 @@ def _yours(window: SearchedWindow) -> Iterable[PaletteEntry]:
         kind, hint = words.translate("palette", "model"), words.translate("palette", "see its contents")
         state = ModelsState(model=entry.path)
         yield PaletteEntry(entry.title, kind, partial(window.show_page, "models", state), hint)
+
+
+def _look_at(window: SearchedWindow, text: str, pair: str) -> None:
+    """Have a text in hand again; on a page that shows it."""
+    window.session.inspector.set_text(text, pair)
+    if TEXT not in RAIL_PAGES[window.current_page].uses:
+        window.show_page("probe")
 
 
 def _lectures(window: SearchedWindow) -> Iterable[PaletteEntry]:

@@ -25,34 +25,36 @@ WIDTH, ROW = 200, 28  # px; all rows fit a window of 640 px
 @dataclass(frozen=True, slots=True)
 class RailPage:
     """A page of the window. key: its folder in app/pages. name: what `cloze --page` calls it. number: of the
-    step that it is; 0: of no order.
+    step that it is; 0: of no order. uses: what of the thread, in the order of its work; the bar shows these.
     """
 
     key: str
     name: str
     title: str
     number: int = 0
+    uses: tuple[str, ...] = ()
 
 
+MODEL, DATA, TEXT = "model", "data", "text"  # the thread: one of each for the whole window
 LECTURES = "lectures"  # a menu
-START = RailPage("welcome", "start", marked("rail", "Start"))
+START = RailPage("welcome", "start", marked("rail", "Start"), uses=(MODEL, DATA))
 LEARN = marked("rail", "Learn")  # the heading that the lectures stand under
 LOOK_INSIDE = (
-    RailPage("tokenizer", "tokenizer", marked("rail", "Tokenizer")),
-    RailPage("probe", "masked-words", marked("rail", "Masked words")),
-    RailPage("attention", "attention", marked("rail", "Attention")),
-    RailPage("embeddings", "embeddings", marked("rail", "Embeddings")),
-    RailPage("anatomy", "step-by-step", marked("rail", "Step by step")),
+    RailPage("tokenizer", "tokenizer", marked("rail", "Tokenizer"), uses=(MODEL, TEXT)),
+    RailPage("probe", "masked-words", marked("rail", "Masked words"), uses=(MODEL, TEXT)),
+    RailPage("attention", "attention", marked("rail", "Attention"), uses=(MODEL, TEXT)),
+    RailPage("embeddings", "embeddings", marked("rail", "Embeddings"), uses=(MODEL,)),
+    RailPage("anatomy", "step-by-step", marked("rail", "Step by step"), uses=(MODEL, TEXT)),
 )
 GROUPS = (
     (
         marked("rail", "Your model"),
         (
-            RailPage("data", "data", marked("rail", "Data"), 1),
-            RailPage("label", "label", marked("rail", "Label"), 2),
-            RailPage("finetune", "fine-tune", marked("rail", "Fine-tune"), 3),
-            RailPage("evaluate", "evaluate", marked("rail", "Evaluate"), 4),
-            RailPage("predict", "predict", marked("rail", "Predict"), 5),
+            RailPage("data", "data", marked("rail", "Data"), 1, (DATA,)),
+            RailPage("label", "label", marked("rail", "Label"), 2, (DATA, MODEL)),
+            RailPage("finetune", "fine-tune", marked("rail", "Fine-tune"), 3, (DATA,)),
+            RailPage("evaluate", "evaluate", marked("rail", "Evaluate"), 4, (MODEL, DATA)),
+            RailPage("predict", "predict", marked("rail", "Predict"), 5, (MODEL, TEXT, DATA)),
         ),
     ),
     (marked("rail", "Look inside"), LOOK_INSIDE),
@@ -98,6 +100,7 @@ class Rail(QFrame):
             caption = label(translate("rail", heading).upper(), "caption")
             caption.setContentsMargins(10, 6, 0, 0)
             parts += [caption, *([lectures] if heading == LEARN else []), *map(self._entry, pages)]
+        self._in_order = [part for part in parts if isinstance(part, QToolButton)]
         inner = QWidget()
         column(*parts, STRETCH, foot, gap=0, margins=(8, 10, 8, 6), parent=inner)
         self._pane = ScrollView(inner)
@@ -145,7 +148,7 @@ class Rail(QFrame):
             self._buttons[key].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        entries = list(self._buttons.values())
+        entries = self._in_order
         here = next((i for i, entry in enumerate(entries) if entry.hasFocus()), -1)
         move = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         if here >= 0 and move:

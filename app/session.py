@@ -50,6 +50,7 @@ class Session(QObject):
         self.doctor = Doctor(self.data, self.model, self.runs, self.workers, self)
         self.training = TrainingJob(self.runs, self.library, self.data.mends, self.queue, self)
         self.training.result_changed.connect(self.doctor.hear_of_run)
+        self.training.left.connect(self.inspector.offer)
 
     def values(self) -> dict[str, Any]:
         """Return the settings of a run that are known here, flat."""

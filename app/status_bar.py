@@ -1,4 +1,4 @@
-"""The status bar: device, model, data set; at the right the running job with its rate and the time left."""
+"""The status bar: the device; at the right the running job with its rate and the time left."""
 
 from __future__ import annotations
 
@@ -8,93 +8,49 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QStatusBar, QWidget
 
 from app import words
-from app.look.labels import ElidedLabel, label, tip
+from app.look.labels import ElidedLabel, label
 from app.look.layout import row
 from app.look.widgets import named
+from app.running_job import running_job
 from app.session import Session
-from app.work.queue import queue_words
-from app.work.titles import model_title
-from app.work.training import run_name
 from app.work.training_state import TrainingState
 from engine.runs.queue import DONE, FAILED, QueueJob
-from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import run_info
 
 BAR_WIDTH = 148
-SCALE = 1000
 
 
 class StatusBar(QStatusBar):
-    """Always tells what is open and what runs."""
+    """Always tells where it computes and what runs."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent, sizeGripEnabled=False)
         self.setObjectName("status_bar")
         self._session = session
-        self._is_looking = False
         self._last = ""  # how a run of the queue ended after the last one of this window
         inner = QWidget()
         self.device = label("", "muted", name="status_device")
-        self.model = label("", "muted", name="status_model")
-        self.data = label("", "muted", name="status_data")
+        self.device.hide()
         self.job = named(ElidedLabel("", "muted"), "status_job")
         self.job.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        bar = QProgressBar(textVisible=False, maximum=SCALE)
+        bar = QProgressBar(textVisible=False)
         self.bar = named(bar, "status_progress", self.tr("Progress of the running job"))
         self.bar.setFixedWidth(BAR_WIDTH)
-        parts = (self.device, self.model, self.data, (self.job, 1), self.bar)
+        parts = (self.device, (self.job, 1), self.bar)
         row(*parts, gap=20, margins=(10, 2, 10, 2), parent=inner)
         self.addWidget(inner, 1)
-        session.model.changed.connect(self._show_open)
-        session.inspector.model_changed.connect(self._show_open)
-        session.data.opened.connect(self._show_open)
-        session.training.started.connect(self._show_open)
-        session.training.ended.connect(self._show_open)
         session.busy.changed.connect(self._show_job)
         session.training.changed.connect(self._show_job)
         session.queue.changed.connect(self._show_job)
         session.queue.ended.connect(self._hear_job)
         session.training.started.connect(self._forget_job)
         session.hub.changed.connect(self._show_job)
-        self._show_open()
         self._show_job()
 
     def show_device(self, text: str) -> None:
         """Say where it computes."""
         self.device.setText(text)
         self.device.setVisible(bool(text))
-
-    def set_looking(self, is_looking: bool) -> None:
-        """Say whether a page is open that looks inside a model: then that one is named."""
-        self._is_looking = is_looking
-        self._show_open()
-
-    def _show_open(self) -> None:
-        session = self._session
-        model, path = session.model.chosen, session.data.path
-        self.device.setVisible(bool(self.device.text()))
-        if session.training.is_running and isinstance(session.training.config, PretrainConfig):
-            self._show_language(session.training.config)
-            return
-        self.model.setText(words.shorten(model.words, 40) if model else self.tr("no model"))
-        self.model.setToolTip(tip(model.model) if model else "")
-        about = session.inspector.about
-        if self._is_looking and about is not None:
-            config = about.config
-            size = f"{config.num_hidden_layers}×{config.hidden_size}"
-            self.model.setText(f"{words.shorten(about.name, 30)} · {size}")
-            self.model.setToolTip(tip(str(about.folder)))
-        self.data.setText(words.shorten(path.name, 40) if path else self.tr("no data"))
-        self.data.setToolTip(tip(str(path)) if path else "")
-
-    def _show_language(self, config: PretrainConfig) -> None:
-        """Show what is being pretrained, which is not what is open."""
-        start = config.start.model
-        name = self.tr("new {size}").format(size=start.removeprefix("new:"))
-        self.model.setText(name if start.startswith("new:") else words.shorten(model_title(start), 40))
-        self.model.setToolTip(tip(start))
-        self.data.setText(words.shorten(run_name(config), 40))
-        self.data.setToolTip(tip(config.text.text))
 
     def _hear_job(self, job: QueueJob) -> None:
         """Tell how a run of the queue ended, which is news of the run before it."""
@@ -105,49 +61,13 @@ class StatusBar(QStatusBar):
         self._last = ""
 
     def _show_job(self) -> None:
-        state = self._session.training.state
-        active = state.state in ("running", "paused", "stopping")
-        queue, hub, busy = self._session.queue.state, self._session.hub, self._session.busy.words
-        if not active and not busy and hub.transfer is not None and hub.is_fetching:
-            self.bar.setVisible(True)
-            self.bar.setRange(0, SCALE)
-            self.bar.setValue(round(SCALE * hub.transfer.share))
-            self.job.setText(hub.words())
-            return
-        if not active and queue.running is not None and queue.is_working and not busy:
-            self.bar.setVisible(True)
-            self.bar.setRange(0, queue.num_steps)
-            self.bar.setValue(min(queue.step, queue.num_steps))
-            self.job.setText(queue_words(queue))
-            return
-        self.bar.setVisible(active or bool(busy))
-        unknown = not active or state.started is None  # the share of a stage is none of the run
-        self.bar.setRange(0, 0 if unknown else SCALE)
-        if active:
-            self.bar.setValue(round(SCALE * state.share))
-            self.job.setText(job_words(state))
-        else:
-            self.job.setText(busy or self._last or result_words(state))
-
-
-def job_words(state: TrainingState) -> str:
-    """Return "Fine-tuning bbc-text · step 214 of 336 · 1,480 tokens/s · 3 min left"."""
-    name = words.shorten(state.name, 30)
-    if state.state == "stopping":
-        return words.translate("status", "Stopping {name} and saving").format(name=name)
-    verb = words.translate("status", "Fine-tuning {name}")
-    if state.is_pretraining:
-        verb = words.translate("status", "Pretraining {name}")
-    if state.state == "paused":
-        verb = words.translate("status", "Paused: {name}")
-    parts = [verb.format(name=name)]
-    if state.stage:
-        stage = words.tr_engine(state.stage)
-        share = f" {words.share(state.stage_done / state.stage_total, 0)}" if state.stage_total else ""
-        parts.append(f"{stage}{share}")
-    elif state.step is not None:
-        parts.append(words.event_words(state.step, num_steps=state.num_steps))
-    return " · ".join(parts)
+        job = running_job(self._session)
+        self.bar.setVisible(job is not None)
+        if job is not None:
+            job.show_in(self.bar)
+        self.job.setText(
+            job.words if job is not None else self._last or result_words(self._session.training.state)
+        )
 
 
 def result_words(state: TrainingState) -> str:

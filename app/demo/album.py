@@ -18,11 +18,12 @@ NAMES = {"finetune": "fine-tune"}  # pages whose pictures have another name than
 
 
 class Album:
-    """Writes to screenshots/ and figures/ of the demo's folder."""
+    """Writes to screenshots/, frames/ and figures/ of the demo's folder."""
 
     def __init__(self, window: MainWindow, out: Path, pause: Callable[[float], object]) -> None:
         """Args: pause: serves the window for so many seconds."""
         self._window, self._out, self._pause = window, out, pause
+        self._num_frames = 0
 
     def show_in(self, mode: str) -> None:
         """Take the pictures that follow in the light or the dark theme."""
@@ -43,6 +44,20 @@ class Album:
         guide.show()
         guide.raise_()
         guide.take_keyboard()
+
+    def frame(self, name: str, guide: Guide | None = None) -> None:
+        """Leave the window as a frame of the animation in README, which assets/pictures/animate.py makes."""
+        folder = self._out / "frames"
+        folder.mkdir(exist_ok=True)
+        self._pause(SETTLE_S)
+        is_shown = guide is not None and guide.isVisible()
+        if guide is not None:
+            guide.hide()
+        self._window.grab().save(str(folder / f"{self._num_frames:02d}-{name}.png"))
+        self._num_frames += 1
+        if guide is not None and is_shown:
+            guide.show()
+            guide.raise_()
 
     def step(self, number: int, step: TourStep, guide: Guide) -> None:
         """Leave pictures of a step of the tour."""

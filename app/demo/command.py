@@ -6,8 +6,9 @@ window stays open; without one it goes the same way offscreen and leaves screens
 starter model ships, a small model starts from random weights, and there are no words to guess.
 
 The folder (./cloze-demo, or --out DIR) holds model/ (the newest result), runs/ (every run, in a folder of its
-own), screenshots/, figures/, sentences.csv with the answers beside it, and results.json. A later demo uses
-the same folder again: it replaces all but runs/. A folder with other things in it is refused and left as is.
+own), screenshots/, frames/, figures/, sentences.csv with its answers, and results.json. A later demo
+uses the same folder again: it replaces all but runs/. A folder with other things in it is refused and left as
+is.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def prepare(out: Path) -> str:
             return f"cloze demo: {out} has other things in it. Name another folder with --out DIR."
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).write_text("Made by `cloze demo`. This folder can be deleted.\n", encoding="utf-8")
-        for name in ("screenshots", "figures"):
+        for name in ("screenshots", "frames", "figures"):
             shutil.rmtree(out / name, ignore_errors=True)
         for old in (*out.glob("sentences*.csv"), *out.glob("results.json")):
             old.unlink()

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from engine.events import Evaluated, Noted
 from engine.settings.finetune import FineTuneConfig
 
 RANDOM = {**QUICK, "batch_size": 32, "learning_rate": 1e-3, "embedding_rate": 1.0}
-SHOWN_AT = 0.5  # of the training: a picture of it
+SHOWN_AT = 0.1, 0.3, 0.5, 0.7, 0.9  # of the training: frames of it; of the middle one a picture, too
 PATIENCE_S = 600  # for a step that does not train
 FINISHING_S = 3600  # for a training beyond the time that it is planned for
 
@@ -125,6 +126,10 @@ class Demo:
 
     def _walk(self) -> None:
         """Go through all steps, waiting for each, and leave pictures of it; once more for the dark ones."""
+        self._album.show_in("light")
+        self.window.show_page("welcome")
+        self._until(lambda: self.session.workers.is_idle)
+        self._album.frame("start")
         self.tour.start()
         for mode in ("light", "dark"):
             self._album.show_in(mode)
@@ -137,19 +142,26 @@ class Demo:
                 if mode == "light":
                     self._note(step.key)
                     self._album.figures(step.key)
+                    self._album.frame(step.key, self.tour)
                 self._album.step(place + 1, step, self.tour)
         self.tour.leave()
 
     def _watch(self) -> None:
         session = self.session
-        self._wait_unpainted(
-            lambda: session.training.state.share > SHOWN_AT or not session.training.is_running
-        )
-        if session.training.is_running:
-            self._album.picture("fine-tune-running", self.tour)
+        for part in SHOWN_AT:
+            self._wait_unpainted(partial(self._is_at, part))
+            if session.training.is_running:
+                self._album.frame("running", self.tour)
+                if part == SHOWN_AT[len(SHOWN_AT) // 2]:
+                    self._album.picture("fine-tune-running", self.tour)
         self._wait_unpainted(lambda: not session.training.is_running)
         if session.training.state.outcome == "failed" or session.training.last_model is None:
             raise CannotGoOn("The training has failed.")
+
+    def _is_at(self, part: float) -> bool:
+        """Whether that share of the training is done, or the training is over."""
+        training = self.session.training
+        return training.state.share > part or not training.is_running
 
     def _wait_unpainted(self, condition: Callable[[], bool]) -> None:
         """Wait while training, and paint nothing: nobody looks, and it would take time from the training."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, label
@@ -42,6 +42,11 @@ class PageHeader(QWidget):
         """Replace the sentence under the title."""
         self.sentence_label.setText(text)
 
+    def add_fact(self, fact: QWidget) -> None:
+        """Add what is known of all that is shown, left of the actions."""
+        fact.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._actions.insertWidget(1, fact, 0, Qt.AlignmentFlag.AlignVCenter)
+
     def add_action(self, action: QWidget) -> None:
         """Add a button, or a row of them, at the right; what copies the command goes into the menus."""
         if isinstance(action, CopyCommandButton):
@@ -64,7 +69,7 @@ class Page(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.header = PageHeader(self, title, sentence)
         self.body = column(gap=GAP)
-        around = (PAGE_MARGIN, 16, PAGE_MARGIN, 16)
+        around = (PAGE_MARGIN, 16, PAGE_MARGIN, 12)
         column(self.header, (self.body, 1), gap=GAP, margins=around, parent=self)
         self.is_bare = False
 

@@ -36,6 +36,7 @@ QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; pad
   font-size: 12px; }
 QLabel[role="pill"] { background: @page; border: 1px solid @line; border-radius: 9px; padding: 1px 8px; }
 QLabel[role="mono"] { font-family: "$mono"; }
+QLabel[role="accent"] { color: @accent; }
 QLabel[role="fine"] { color: @fine; }
 QLabel[role="look"] { color: @look; }
 QLabel[role="wrong"] { color: @wrong; }
@@ -44,6 +45,7 @@ QFrame[role="card"] { background: @card; border: 1px solid @edge; border-radius:
 QFrame[role="card"][keyed="true"] { border-color: @focus; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @edge; }
 QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
+QFrame[role="thread-bar"] { background: @page; border: 0; border-bottom: 1px solid @edge; }
 QFrame[role="upright"] { background: @line; border: 0; max-width: 1px; min-width: 1px; }
 QFrame[role="line"] { background: @line; border: 0; max-height: 1px; min-height: 1px; }
 QAbstractScrollArea::corner { background: transparent; border: 0; }
@@ -68,6 +70,12 @@ QPushButton[role="link"] { background: transparent; border: 1px solid transparen
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid @focus; padding: 0 2px; border-radius: 4px; }
 QPushButton[role="link"]:disabled { color: @disabled; background: transparent; }
+QPushButton[role="thread"] { background: transparent; border: 1px solid transparent; padding: 0; }
+QPushButton[role="thread"]:hover { background: @hover; }
+QPushButton[role="thread"]:focus { border: 2px solid @focus; }
+QPushButton[role="search"] { background: @field; padding: 0; border-color: @edge; }
+QPushButton[role="search"]:hover { border-color: @muted; }
+QPushButton[role="search"]:focus { border: 2px solid @focus; padding: 0; }
 QPushButton::menu-indicator { image: url(icons:chevron-down.svg); width: 14px; height: 14px;
   subcontrol-origin: padding; subcontrol-position: center right; right: 6px; }
 
@@ -86,6 +94,8 @@ QToolButton[role="nav"] { color: @text; padding: 5px 9px; text-align: left; }
 QToolButton[role="nav"]:hover { background: @track; }
 QToolButton[role="nav"]:checked { background: @card; color: @accent; font-weight: 600; border-color: @edge; }
 QToolButton[role="nav"]:focus { padding: 4px 8px; }
+QToolButton[role="thread"] { padding: 0; }
+QToolButton[role="thread"]:focus { padding: 0; }
 QToolButton[role="toggle"] { border: 1px solid @edge; }
 QToolButton[role="toggle"]:checked { background: @accent_soft; color: @text; }
 QToolButton[role="toggle"]:focus { border: 2px solid @focus; }

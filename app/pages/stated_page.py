@@ -5,14 +5,47 @@ Whoever has a page show something as a whole, such as a link from another page, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Generic
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look.page import Page
 from app.plots.figure import Figure
 from app.work.page_state import PageState, State
 from engine.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class RowsChoice:
+    """Rows that a page can show, as the bar's menu offers them."""
+
+    title: str
+    take: Callable[[], object]
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InBar:
+    """What a page shows where that is not what is in hand, or not it alone; the bar above it names it so.
+
+    model: what is shown in place of the model in hand, "": that one. other: what is compared with it.
+    wanted: what a model must answer to be offered, see `ModelEntry.fits`. data: what the rows are called that
+    are shown, None: the open table. choices: other rows of the page. take_file: has the page show a file that
+    was chosen in the menu, after it was opened. has_text, with_pair: whether the text and its pair are shown.
+    """
+
+    model: str = ""
+    other: str = ""
+    wanted: str = ""
+    data: str | None = None
+    choices: tuple[RowsChoice, ...] = ()
+    take_file: Callable[[Path], object] | None = None
+    has_text: bool = True
+    with_pair: bool = True
 
 
 class StatedPage(Page, Generic[State]):
@@ -23,6 +56,7 @@ class StatedPage(Page, Generic[State]):
     come that a state may have waited for.
     """
 
+    in_bar_changed = Signal()
     state_kind: ClassVar[type[PageState]]
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -79,6 +113,11 @@ class StatedPage(Page, Generic[State]):
         return tuple(one for one in self.findChildren(Figure) if one.isVisible() and not one.is_empty)
 
     # ---- for the page
+
+    @property
+    def in_bar(self) -> InBar:
+        """What the bar has to name; a page that overrides it emits `in_bar_changed`."""
+        return InBar()
 
     def goes_on_with(self, state: State) -> bool:
         """Whether a state that was kept at the last close is of the model and text that are in hand now."""

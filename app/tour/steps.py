@@ -260,11 +260,10 @@ class Scenes(InsideScenes):
         """Ask the classifier about a sentence, where nothing is asked yet."""
         page, folder = self.page("predict"), self.classifier()
         card = page.text_card
-        if folder is not None and str(folder) != page.model_card.box.currentData():
+        if folder is not None and folder != self.inspector.folder:
             page.set_model(folder)
-        if not card.text_box.toPlainText().strip():
-            card.text_box.setPlainText(REVIEW)
-            card.pair_box.setPlainText(REVIEW)  # read only by a model of pairs
+        if not self.inspector.is_given or not self.inspector.text.strip():
+            self.inspector.set_text(REVIEW, REVIEW)  # the second is read only by a model of pairs
         card.ask()
         yield lambda: not card.bars.is_empty and not page.is_asking
 

@@ -137,6 +137,11 @@ class ModelLibrary(QObject):
         if self._order() != before:
             self.changed.emit()
 
+    def score_of(self, folder: Path | None) -> float | None:
+        """Return the accuracy on its validation rows that a model's run noted; None where nobody knows it."""
+        entry = self._entries.get(folder) if folder is not None else None
+        return None if entry is None else entry.score
+
     def set_found(self, entries: Iterable[ModelEntry]) -> None:
         """Know these models, which are all that a look has found."""
         found = {entry.path: entry for entry in entries}

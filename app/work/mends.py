@@ -53,6 +53,11 @@ class Mends(QObject):
         """The mends of the open table."""
         return self.recipe.steps if self.recipe is not None else ()
 
+    @property
+    def num_relabelled(self) -> int:
+        """How many rows were given another label, one by one."""
+        return sum(len(step.rows) for step in self.steps if step.do == "relabel")
+
     def add(self, *steps: RecipeStep) -> None:
         """Add steps to the recipe."""
         if self.recipe is not None:

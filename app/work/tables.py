@@ -67,7 +67,7 @@ class ModelInfo:
 
     @property
     def words(self) -> str:
-        """Name and size, as the status bar has it."""
+        """Name and size, as a line has it."""
         return f"{self.name} · {self.size_words}"
 
     @property

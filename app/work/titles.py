@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale
 
@@ -16,6 +17,9 @@ from engine.runs.marks import read_marks
 from engine.settings.finetune import FineTuneConfig
 from engine.train.run.kept import name_of, run_of
 from engine.train.run.runs import MODEL, read_config
+
+if TYPE_CHECKING:
+    from engine.inspect.loaded_model import ModelSummary
 
 _STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
 _STAMP_LENGTH = 15
@@ -84,6 +88,19 @@ def model_title(folder: Path | str) -> str:
 def shape_words(config: BertConfig) -> str:
     """Return layers and width: 4×256."""
     return f"{config.num_hidden_layers}×{config.hidden_size}"
+
+
+def about_words(about: ModelSummary) -> str:
+    """Return a model in a line: size, what it answers, its fingerprint."""
+    heads = words.counted(
+        about.config.num_attention_heads,
+        words.translate("looking_model", "1 head a layer"),
+        words.translate("looking_model", "{count} heads a layer"),
+    )
+    can = {"masked_words": about.has_masked_words, "next_sentence": about.has_next_sentence}
+    answers = [what for what, has in {**can, "labels": bool(about.labels)}.items() if has]
+    said = answer_words(answers, len(about.labels))
+    return " · ".join((shape_words(about.config), heads, said, about.fingerprint))
 
 
 def answer_words(answers: Sequence[str], num_labels: int) -> str:

@@ -72,6 +72,7 @@ class TrainingJob(QObject):
     failed = Signal(object)
     ended = Signal()
     result_changed = Signal()  # of `last_model`
+    left = Signal(object)  # Path: a model, of whatever kind of training
 
     def __init__(
         self,
@@ -227,3 +228,4 @@ class TrainingJob(QObject):
         if isinstance(self.config, FineTuneConfig):  # an encoder alone answers nothing
             self.last_model = folder
             self.result_changed.emit()
+        self.left.emit(folder)

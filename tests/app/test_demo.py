@@ -64,6 +64,8 @@ def test_the_demo_goes_through_the_tour_and_leaves_what_it_showed(
     for name in ("loss", "confusion", "words", "guesses", "attention", "heads"):
         assert not QImage(str(out / "figures" / f"{name}.png")).isNull(), name
 
+    frames = [path.stem.partition("-")[2] for path in sorted((out / "frames").glob("*.png"))]
+    assert frames[0] == "start" and frames[-1] != "start"
     names = {path.stem for path in (out / "screenshots").glob("*.png")}
     pages = ("data", "fine-tune", "predict", "words", "probe", "attention")
     assert names >= {f"{page}-{mode}" for page in pages for mode in ("light", "dark")}

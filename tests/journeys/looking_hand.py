@@ -64,6 +64,16 @@ class LookingHand(Hand):
             self.qtbot.keyClicks(field, line)
         assert field.toPlainText() == text
 
+    def write_text(self, text: str, pair: str = "") -> None:
+        """Type the text of the window into the boxes that the bar opens."""
+        self.click("thread_text")
+        self.write("editor_text", text)
+        if pair:
+            self.click("editor_add_pair")
+            self.write("editor_pair", pair)
+        self.qtbot.keyClick(self.find("editor_text"), Qt.Key.Key_Return)
+        self.come_back()
+
     def click_at(self, widget: QWidget, at: QPointF) -> None:
         self.qtbot.mouseClick(widget, LEFT, pos=at.toPoint())
 

@@ -64,7 +64,7 @@ def test_a_lecture_is_kept_ordered_saved_opened_on_another_computer_held_and_exp
     hand, model = LookingHand(window, qtbot), language_model(tmp_path / "here" / "small")
     hand.go_to("attention")
     hand.open_model(model)
-    hand.write("attention_text_a", SENTENCE)
+    hand.write_text(SENTENCE)
     rest(hand)
     hand.press(hand.find("attention_heatmap"), "]")  # another head
     keep(hand, "Where a head looks", "The second head.")

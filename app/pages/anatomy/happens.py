@@ -148,7 +148,7 @@ class HappensCard(Card):
 
     def _show_formula(self) -> None:
         size = SMALL_FORMULA if self._is_narrow else FORMULA_SIZE
-        self.formula.setText(f"<span style='font-size:{size}px'>{self._formula}</span>")
+        self.formula.setText(f"<qt><span style='font-size:{size}px'>{self._formula}</span>")
 
     def show_ways(self, before: str, after: str) -> None:
         """Name the steps before and after; "" where there is none."""

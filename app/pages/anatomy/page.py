@@ -30,7 +30,6 @@ from app.pages.anatomy.sums import StepSum
 from app.pages.anatomy.what_if import changes_words
 from app.pages.inside.model_bar import model_caption
 from app.pages.inside.page import LookingPage
-from app.pages.inside.texts import TextPair
 from app.plots.before_now import AnswerBeforeNow
 from app.plots.buttons import yield_to_layout
 from app.plots.figure import Figure
@@ -87,9 +86,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.header.add_action(self.copy_button)
 
     def _make_cards(self) -> None:
-        self.texts = TextPair(self.session, name="anatomy")
         self.count = label("", "muted", name="anatomy_count")
-        self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.header.add_fact(self.count)
         self.groups = named(StepGroups(self.tr("Groups of steps")), "anatomy_groups")
         self.strip = named(StepChips(self.tr("Steps")), "anatomy_steps")
         for steps in (self.groups, self.strip):
@@ -118,7 +116,6 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.picture.add(self.rows, 1)
         self.view = ScrollView(self.picture)
         set_role(self.picture, "card")
-        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
         self.work.addWidget(strip)
         self.work.addWidget(self.view, 1)  # a low window scrolls
         self.work.addWidget(self.happens)
@@ -189,6 +186,9 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model."""
         self._about = about
+
+    def forget(self) -> None:
+        self._show_nothing(self.tr("Computing…"))
 
     def text_ready(self) -> None:
         """Look at the shared text."""

@@ -40,10 +40,11 @@ from app.pages.attention.state import (
     AttentionState,
 )
 from app.pages.inside.page import LookingPage
-from app.pages.inside.texts import TextPair
+from app.pages.stated_page import InBar
 from app.plots.attention_image import MosaicPicture
 from app.plots.figure import Figure
 from app.session import Session
+from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.inspect.attention.views import BlockMasses, block_masses
@@ -100,18 +101,17 @@ class AttentionPage(LookingPage[AttentionState]):
     def _make_actions(self) -> None:
         self.copy_button = named(CopyCommandButton(), "copy_attention_command")
         self.compare_button = button(self.tr("Compare…"), name="attention_compare_button")
-        for action in (self.copy_button, self.compare_button):
-            self.header.add_action(action)
-
-    def _make_cards(self) -> None:
-        self.texts = TextPair(self.session, name="attention")
         self.count = label(
             "",
             "muted",
             name="attention_count",
             tool_tip=self.tr("[CLS] and [SEP] count too. Also shown: the memory for all heads."),
         )
-        self.count.setFixedHeight(self.texts.box_a.one_line)
+        self.header.add_fact(self.count)
+        for action in (self.copy_button, self.compare_button):
+            self.header.add_action(action)
+
+    def _make_cards(self) -> None:
         self.attribution = AttributionCard(self.session)
         self.picture = PictureCard(self.attribution)
         self.heads = HeadsCard()
@@ -122,7 +122,6 @@ class AttentionPage(LookingPage[AttentionState]):
     def _lay_out(self) -> None:
         self._right = QWidget(minimumWidth=LEAST_RIGHT)
         column((self.heads, 1), self.effects, gap=GAP, parent=self._right)
-        self.work.addLayout(row((self.texts, 1), (self.count, Qt.AlignmentFlag.AlignTop), gap=12))
         self.work.addLayout(row((self.picture, LEFT), (self._right, RIGHT), gap=GAP), 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -174,6 +173,10 @@ class AttentionPage(LookingPage[AttentionState]):
     def set_bare(self, bare: bool) -> None:
         super().set_bare(bare)
         self.heads.set_keyless(bare)
+
+    def forget(self) -> None:
+        self.picture.show_nothing(self.tr("Looking…"))
+        self.heads.mosaic.clear()
 
     def model_ready(self, about: ModelSummary) -> None:
         """Look into another model; what is chosen stays where it has the same heads."""
@@ -255,6 +258,8 @@ class AttentionPage(LookingPage[AttentionState]):
         if chosen == before:
             return
         self._show_chosen()
+        if chosen.comparison != before.comparison:
+            self.in_bar_changed.emit()
         if chosen.off != before.off or chosen.comparison != before.comparison:
             self._ask_maps()
         self._ask_pictures()
@@ -471,6 +476,11 @@ class AttentionPage(LookingPage[AttentionState]):
             is_ascending=heads.list.is_ascending,
             asked=self.attribution.choices.state(),
         )
+
+    @property
+    def in_bar(self) -> InBar:
+        against = self.chosen.comparison
+        return InBar(other="" if against is None or against.folder is None else model_title(against.folder))
 
     def take_state(self, state: AttentionState) -> None:
         self._arcs.set_line(state.is_line)

@@ -38,8 +38,10 @@ from app.pages.embeddings.tabs import (
 )
 from app.pages.embeddings.texts import TABLE, TYPED, SourceCard
 from app.pages.inside.page import LookingPage
+from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
+from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.events import Event, Progress
@@ -141,6 +143,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.views.progressed.connect(self._show_progress)
         self.views.bundled_wanted.connect(self._compare_bundled)
         self.views.question_changed.connect(self._show_question)
+        self.views.currentChanged.connect(self.in_bar_changed)
         self.views.answered.connect(self._show_sentences)
         self.sentences.edited.connect(self._edit_sentence)
         self.sentences.edit_wanted.connect(partial(self._open, self.source_card.contexts))
@@ -150,6 +153,18 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.sentences.pointed.connect(paths.point_to)
         paths.chosen.connect(self.sentences.choose_use)
         paths.hovered.connect(self._light)
+
+    def forget(self) -> None:
+        self.views.forget()
+
+    @property
+    def in_bar(self) -> InBar:
+        pair, table = self.views.pair_card, None if self.vectors is None else self.vectors.source.table
+        is_pair = self.views.currentWidget() is pair and pair.other is not None
+        return InBar(
+            other=model_title(pair.other) if is_pair and pair.other is not None else "",
+            data=None if table is None else table.path.name,
+        )
 
     def model_ready(self, about: ModelSummary) -> None:
         self._about = about
@@ -535,6 +550,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.compute_button.setToolTip(tip(lacking))
         self._offer_command()
         self.bar.setVisible(self.is_asking)
+        self.in_bar_changed.emit()
         ready = self.tr("Every text becomes a point, and similar texts are close together.")
         self.views.set_empty_text(self.tr("Computing…") if is_computing else lacking or ready)
         if not self.is_asking:

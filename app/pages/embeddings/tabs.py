@@ -130,6 +130,13 @@ class Views(QTabWidget):
         if self._compared is not None and self.currentWidget() is self.poolings_card:
             self.compare(self._compared)
 
+    def forget(self) -> None:
+        """Show nothing: what is shown is of another model."""
+        said = self.tr("Computing…")
+        cards = (self.map_card, self.similarity_card, self.layers_card, self.pair_card)
+        for card in (self.paths_card, *cards, self.answer):
+            card.clear(said)
+
     def set_vectors(self, vectors: Vectors) -> None:
         """Show other vectors."""
         before, self._vectors = self._vectors, vectors

@@ -1,4 +1,4 @@
-"""The Evaluate page: a model and labelled texts above, its scores below, and the texts behind every number.
+"""The Evaluate page: labelled texts above, the scores of the model in hand, the texts behind every number.
 
 Every picture only filters the list. What is computed is asked of workers; a click that comes while something
 is under way is answered by what was asked last.
@@ -20,10 +20,9 @@ from app.look.copy_command import CopyCommandButton
 from app.look.error_dialog import show_error
 from app.look.files import ask_save, beside
 from app.look.labels import PART, ElidedLabel, label
-from app.look.layout import STRETCH, column, row
+from app.look.layout import column, row
 from app.look.pending import Pending, ProgressLine
 from app.look.widgets import GAP, Card, EmptyState, button, named
-from app.pages.choose.model_box import ModelBox
 from app.pages.evaluate import requests
 from app.pages.evaluate.by import ScoresBy
 from app.pages.evaluate.compare import CompareCard, names_of
@@ -36,7 +35,7 @@ from app.pages.evaluate.score import ScoreCard
 from app.pages.evaluate.state import KEPT_APART, EvaluateState, Listing
 from app.pages.evaluate.texts import TextsCard
 from app.pages.run.state import RunPageState
-from app.pages.stated_page import StatedPage
+from app.pages.stated_page import InBar, RowsChoice, StatedPage
 from app.pages.tasks.known import views_of
 from app.pages.tasks.scores import TaskScores
 from app.plots.buttons import save_icon, yield_to_layout
@@ -52,6 +51,7 @@ from engine.questions.evaluate import EvaluationQuestion
 from engine.report.blocks import Document
 
 SCORE_WIDTH, LEAST_SCORE = 272, 250  # px
+PART_WIDTH, NARROW_PART_WIDTH = 330, 290
 NARROW = 940  # px of the page; below, its cards are narrower
 LOW = 700  # px of the page, below which a comparison takes the room of a sentence
 LEAST_TOP, USUAL_TOP = 190, 268  # px of the cards above the list
@@ -61,7 +61,7 @@ LEAST_CONFUSION = 150
 
 
 class EvaluatePage(StatedPage[EvaluateState]):
-    """The model and the texts on top; score, scores by, confusion; the list, which never leaves."""
+    """The texts on top; score, scores by, confusion; the list, which never leaves."""
 
     state_kind = EvaluateState
 
@@ -75,7 +75,6 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.labelled = KEPT_APART  # what it is scored on
         self.opened: OpenedScores | None = None
         self.both: ScoredPair | None = None
-        self._newer: Path | None = None  # that has been trained meanwhile
         self._parts = Parts(())
         self._scores: dict[str, TaskScores] = {}
         workers = session.workers
@@ -98,18 +97,14 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.header.add_action(self.compare_button)
         self.header.add_action(self.copy_button)
         self.header.add_more(self.save_button)
-        self.model_box = ModelBox("evaluate_model", self.tr("Model"), self.session, wanted=FILES)
         self.part_box = PartBox(self.session)
-        self.model_box.setPlaceholderText(self.tr("Choose a trained model"))
-        for box in (self.model_box, self.part_box):
-            box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-            box.setFixedWidth(256)
+        self.part_box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.part_box.setFixedWidth(PART_WIDTH)
         self.facts = ElidedLabel("", "muted")
         self.facts.setObjectName("evaluate_facts")
         self.said = label("", "muted", name="evaluate_state")
         self.progress = ProgressLine("evaluate_progress", width=120)
         self.stop = button(self.tr("Stop"), "link", name="evaluate_stop")
-        self.newer = button("", "link", name="evaluate_newer")
         self.refusal = label("", "refusal", wrap=True, name="evaluate_refusal")
         self.score = ScoreCard()
         self.by = ScoresBy()
@@ -123,10 +118,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.texts = TextsCard()
         self.reading = TextFollower(self.session, self.texts)
         self.further = Further(self.session, self.score, self.by)
-        self.no_model = EmptyState(
-            self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above."),
-            self.tr("Fine-tune a model"),
-        )
+        self.no_model = EmptyState("", self.tr("Fine-tune a model"))
         self.no_texts = EmptyState(
             self.tr("Choose labelled texts above: held-out rows of a run, the open table, or any file."),
             self.tr("Choose a file…"),
@@ -135,13 +127,10 @@ class EvaluatePage(StatedPage[EvaluateState]):
     def _lay_out(self) -> None:
         self.body.addLayout(
             row(
-                self.model_box, label(self.tr("on"), "muted"), self.part_box, (self.facts, 1), self.said,
+                label(self.tr("Scored on"), "muted"), self.part_box, (self.facts, 1), self.said,
                 self.progress, self.stop, gap=10,
             )
         )  # fmt: skip
-        self.body.addLayout(row(self.newer, STRETCH))
-        self.newer.hide()
-        self.body.addWidget(self.model_box.refusal)
         self.body.addWidget(self.refusal)
         of_classes = QWidget()
         row((self.by, 8), (self.confusion_card, 5), gap=GAP, parent=of_classes)
@@ -158,7 +147,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.compare_card.hide()
 
     def _connect(self) -> None:
-        self.model_box.chosen.connect(lambda folder: self.show_state(EvaluateState(Path(folder))))
+        self.session.inspector.model_changed.connect(self._take_hand)
         self.part_box.chosen.connect(lambda texts: self.show_state(EvaluateState(texts=texts)))
         self.part_box.file_wanted.connect(self.open_file)
         self.stop.clicked.connect(self._stop)
@@ -177,9 +166,8 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.texts.wanted.connect(self._list)
         self.reading.told.connect(self.said.setText)
         self.texts.export_wanted.connect(self._ask_export)
-        self.no_model.activated.connect(partial(self.session.show_page, "finetune", RunPageState()))
+        self.no_model.activated.connect(self._lead_on)
         self.no_texts.activated.connect(self.part_box.choose_file)
-        self.newer.clicked.connect(lambda: self.show_state(EvaluateState(self._newer)))
         self.session.training.result_changed.connect(self._result_changed)
         self.session.library.changed.connect(self._take_first)
         self.session.data.opened.connect(self._fill_parts)
@@ -188,8 +176,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         super().resizeEvent(event)
         is_narrow = event.size().width() < NARROW
         self.score.setFixedWidth(LEAST_SCORE if is_narrow else SCORE_WIDTH)
-        for box in (self.model_box, self.part_box):
-            box.setFixedWidth(190 if is_narrow else 256)
+        self.part_box.setFixedWidth(NARROW_PART_WIDTH if is_narrow else PART_WIDTH)
         self._fit()
 
     def _fit(self) -> None:
@@ -224,22 +211,37 @@ class EvaluatePage(StatedPage[EvaluateState]):
             place=self.texts.opened_place,
         )
 
+    @property
+    def in_bar(self) -> InBar:
+        return InBar(
+            wanted=FILES,
+            other="" if self.both is None else model_title(self.both.other),
+            data=self.part_box.currentText(),
+            choices=tuple(
+                RowsChoice(
+                    title, partial(self.part_box.chosen.emit, texts), title == self.part_box.currentText()
+                )
+                for title, texts in self.part_box.offered
+            ),
+            take_file=self.open_file,
+        )
+
     def goes_on_with(self, state: EvaluateState) -> bool:
-        return self.session.training.last_model is None
+        return state.model is None or self.session.inspector.folder in (None, state.model)
 
     def open_state(self, state: EvaluateState) -> None:
         """Score a model, also one that was scored before: it may have been trained anew since."""
-        folder = self.folder if state.model is None else state.model.absolute()
+        inspector = self.session.inspector
+        folder = inspector.folder if state.model is None else state.model.absolute()
         if folder != self.folder:
             self._parts = Parts(())
-        if folder != self.folder or folder == self._newer:
-            self._show_newer(None)
         self.folder, self.labelled = folder, state.texts
+        if folder is not None and folder != inspector.folder:
+            inspector.hold(folder)
         self._score_asked.drop()
         self.end_comparison()
         self.refusal.setText("")
         self._take(None)
-        self.model_box.set_choice(folder)
         self._fill_parts()
         if folder is None:
             self._take_first()
@@ -280,31 +282,45 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self._take_first()
         self.take_up()
 
-    def _take_first(self) -> None:
-        """Take the last model that was trained, or used, where none was chosen."""
+    @property
+    def _first(self) -> Path | None:
+        """The model to take where none is in hand that can be scored: the last trained, or used."""
         offered = [entry for entry in self.session.library.own(FILES) if entry.problem is None]
-        if self.isVisible() and self.folder is None and offered:
-            self.show_state(EvaluateState(offered[0].path))
+        return offered[0].path if offered else None
+
+    def _take_first(self) -> None:
+        """Have a model in hand, where there is none; else score the one there is."""
+        if self.isVisible() and self.session.inspector.folder is None and self._first is not None:
+            self.session.inspector.hold(self._first)
+        self._take_hand()
+
+    def _take_hand(self) -> None:
+        """Score the model in hand from now on."""
+        if self.isVisible() and self.session.inspector.folder != self.folder:
+            self.show_state(EvaluateState())
+
+    @property
+    def _offered(self) -> Path | None:
+        """The model to offer where the one in hand predicts nothing: one that only ships, too."""
+        offered = self.session.library.offered(FILES) if self.folder is not None else ()
+        return next((one.path for one in offered if one.problem is None), None)
+
+    def _lead_on(self) -> None:
+        if self._offered is not None:
+            self.session.inspector.hold(self._offered)
+        else:
+            self.session.show_page("finetune", RunPageState())
 
     def _result_changed(self) -> None:
-        """Offer the model of a training that has ended; what is being read stays."""
-        newest = self.session.training.last_model
-        if newest is not None and self.labelled != KEPT_APART:
-            self._show_newer(newest)
-        elif newest is not None:
-            self.show_state(EvaluateState(newest))
-
-    def _show_newer(self, folder: Path | None) -> None:
-        """Offer a model that has been trained meanwhile; None: none."""
-        self._newer = folder
-        self.newer.setVisible(folder is not None)
-        if folder is not None:
-            name = words.shorten(model_title(folder), 60)
-            self.newer.setText(self.tr("A newer run is available: show {name}").format(name=name))
+        """Score the model in hand again, where it has been trained anew."""
+        if self.session.training.last_model == self.folder and self.folder is not None:
+            self._parts = Parts(())
+            self.show_state(EvaluateState(texts=self.labelled))
 
     def _fill_parts(self) -> None:
         self.part_box.setEnabled(self.folder is not None)
         self.part_box.offer(self._parts, self.labelled)
+        self.in_bar_changed.emit()
 
     def open_file(self, path: Path | str) -> None:
         """Score the model on a labelled file."""
@@ -348,11 +364,26 @@ class EvaluatePage(StatedPage[EvaluateState]):
 
     def _refuse_texts(self, error: BaseException) -> None:
         if not self.give_up(error):
-            self.folder = None
             self.show_state(EvaluateState())
 
+    @property
+    def _can_be_scored(self) -> bool:
+        """Whether the model in hand answers, as far as anybody has read its files."""
+        known = [entry for entry in self.session.library.entries if entry.path == self.folder]
+        return self.folder is not None and all(entry.fits(FILES) or not entry.is_read for entry in known)
+
     def _show_nothing(self) -> None:
-        self.stack.show_nothing(self.no_model if self.folder is None else self.no_texts)
+        """Say what is missing, and what helps."""
+        first = self._offered
+        said = self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above.")
+        if self.folder is not None:
+            said = self.tr("The model in hand predicts no labels. Choose a trained one above.")
+        use = "" if first is None else words.shorten(model_title(first), 60)
+        self.no_model.set_text(said)
+        self.no_model.button.setText(
+            self.tr("Use {name}").format(name=use) if use else self.tr("Fine-tune a model")
+        )
+        self.stack.show_nothing(self.no_texts if self._can_be_scored else self.no_model)
         self.said.setText("")
         self.facts.setText("")
         self.refusal.setVisible(bool(self.refusal.text()))
@@ -547,6 +578,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         if self.opened is None:
             return
         self.both = both
+        self.in_bar_changed.emit()
         self.compare_card.show_both(both, self.opened.model)
         self.texts.name_models(*names_of(self.opened.model, both.other))
         self.texts.set_listing(self.texts.listing)
@@ -563,6 +595,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self._fit()
         was_both, self.both = self.both is not None, None
         if was_both:
+            self.in_bar_changed.emit()
             self.texts.name_models("", "")
             differ, listing = self.texts.listing.of(DIFFER), self.texts.listing
             self.texts.set_listing(listing if differ is None else listing.without(differ))

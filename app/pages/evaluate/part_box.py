@@ -32,10 +32,10 @@ class PartBox(ChoiceBox):
         self.clear()
         self.setPlaceholderText(self.tr("Choose labelled texts"))
         parted = {
-            "validation": self.tr("Validation part of {name}"),
-            "test": self.tr("Test part of {name}"),
+            "validation": self.tr("{name} · validation rows"),
+            "test": self.tr("{name} · test rows"),
         }
-        own = {"validation": self.tr("{name}, validation file"), "test": self.tr("{name}, test file")}
+        own = {"validation": self.tr("{name} · validation file"), "test": self.tr("{name} · test file")}
         for split in parts.splits:
             title = (own if split in parts.own else parted)[split]
             name = words.shorten(parts.names[split], 40)
@@ -50,6 +50,12 @@ class PartBox(ChoiceBox):
         data = [self.itemData(place) for place in range(self.count())]
         same = [one is not None and (one.data, one.part) == (texts.data, texts.part) for one in data]
         self.setCurrentIndex(same.index(True) if True in same else -1)
+
+    @property
+    def offered(self) -> list[tuple[str, LabelledTexts]]:
+        """Return what there is to choose: its words, and the texts."""
+        every = [(self.itemText(place), self.itemData(place)) for place in range(self.count())]
+        return [(said, texts) for said, texts in every if texts is not None]
 
     def texts_of(self, path: Path) -> LabelledTexts:
         """Return a file to score a model on: as a person reads it, where it is the one that is open."""

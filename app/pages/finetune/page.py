@@ -209,6 +209,9 @@ class FineTunePage(TrainingPage):
     def _show_comparison(self, folder: Path | None = None) -> None:
         self.show_state(replace(self.state, comparison=folder))
 
+    def data_name(self, config: FineTuneConfig | PipelineConfig) -> str:
+        return Path(config.data.data).name if isinstance(config, FineTuneConfig) else run_name(config)
+
     def command(self, config: FineTuneConfig | PipelineConfig) -> str:
         if isinstance(config, PipelineConfig):
             folder = self.chain.folder or new_run_dir(self.session.runs.root, run_name(config))

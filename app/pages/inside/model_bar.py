@@ -1,4 +1,4 @@
-"""Which model is looked into: its box, what it can do, and a slider through the weights that its run kept."""
+"""The weights that a run kept while it learned: a slider through them, where the model in hand is of one."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.labels import PART, ElidedLabel, label
-from app.look.layout import column, row
-from app.pages.choose.model_box import ModelBox
+from app.look.labels import label
+from app.look.layout import STRETCH, row
 from app.plots.history import HistoryPlot
 from app.session import Session
-from app.work.titles import answer_words, shape_words
 from app.work.worker import Channel
 from engine.events import Evaluated, Step
-from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import KeptWeights, history, run_of
 from engine.train.run.runs import read_events
-
-BOX_WIDTH = 220
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ class _History:
 
 
 class SubjectBar(QWidget):
-    """One row: the model, what it is, and the weights it kept while it learned."""
+    """One row: the weights that the model in hand kept while it learned; not there for other models."""
 
     checkpoint_changed = Signal(object)  # Path
     kept_changed = Signal()  # another run's weights, or none
@@ -48,13 +43,6 @@ class SubjectBar(QWidget):
         self._history_asked = Channel(self, session.workers.quick)
         self._kept: tuple[KeptWeights, ...] = ()
         self._seen: Path | None = None
-        self.box = ModelBox("looking_model", self.tr("Model"), session)
-        self.box.setPlaceholderText(self.tr("Choose a model"))
-        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.box.setFixedWidth(BOX_WIDTH)
-        self.box.setToolTip(self.tr("The model that is looked into, on every page of this group"))
-        self.about = ElidedLabel("", "muted")
-        self.about.setObjectName("looking_about")
         self.history = HistoryPlot(self.tr("Weights kept while it learned"))
         self.history.setObjectName("looking_history")
         self.history.setToolTip(
@@ -64,9 +52,14 @@ class SubjectBar(QWidget):
         )
         self.step = label("", "muted")
         self.step.setObjectName("looking_step")
-        models = row(self.box, (self.about, 1), self.step, self.history, gap=10)
-        column(models, self.box.refusal, gap=6, parent=self)
-        self.box.chosen.connect(self._inspector.choose)
+        row(
+            label(self.tr("Weights kept while it learned"), "muted"),
+            STRETCH,
+            self.step,
+            self.history,
+            gap=10,
+            parent=self,
+        )
         self.history.chosen.connect(self._choose_kept)
         self._inspector.model_changed.connect(self.refresh)
         self._show_history(None)
@@ -78,22 +71,11 @@ class SubjectBar(QWidget):
         return self._kept
 
     def refresh(self) -> None:
-        """Show the models there are and what is known of the one that is open."""
+        """Show the weights of the run that the open model is of."""
         inspector = self._inspector
-        self.box.set_choice(inspector.folder)
-        if inspector.about is not None:
-            self.about.setText(about_words(inspector.about))
-        elif inspector.is_opening:
-            self.about.setText(self.tr("Opening…"))
-        else:
-            self.about.setText("")
         if inspector.about is not None and inspector.folder != self._seen:
             self._seen = inspector.folder
             self._read_history(inspector.about.folder)
-
-    def choose_folder(self) -> None:
-        """Ask for a model folder."""
-        self.box.question.ask()
 
     # ---- the weights that were kept
 
@@ -108,8 +90,7 @@ class SubjectBar(QWidget):
     def _show_history(self, found: _History | None) -> None:
         self._kept = found.kept if found is not None else ()
         is_there = len(self._kept) > 1
-        self.history.setVisible(is_there)
-        self.step.setVisible(is_there)
+        self.setVisible(is_there)
         if found is None or not is_there:
             self._kept = ()
             self.kept_changed.emit()
@@ -135,19 +116,6 @@ class SubjectBar(QWidget):
         self._show_step(place)
         self._inspector.choose(path)
         self.checkpoint_changed.emit(path)
-
-
-def about_words(about: ModelSummary) -> str:
-    """Return a model in a line: size, what it answers, its fingerprint."""
-    heads = words.counted(
-        about.config.num_attention_heads,
-        words.translate("looking_model", "1 head a layer"),
-        words.translate("looking_model", "{count} heads a layer"),
-    )
-    can = {"masked_words": about.has_masked_words, "next_sentence": about.has_next_sentence}
-    answers = [what for what, has in {**can, "labels": bool(about.labels)}.items() if has]
-    said = answer_words(answers, len(about.labels))
-    return PART.join((shape_words(about.config), heads, said, about.fingerprint))
 
 
 def model_caption(name: str, fingerprint: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from app import words
 from app.look.banner import Banner
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, Card, EmptyState, button
+from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.kept_page import KeptPage
 from app.pages.inside.model_bar import SubjectBar
 from app.pages.run.state import RunPageState
@@ -23,10 +24,11 @@ from app.session import Session
 from app.work.page_state import State
 from engine.errors import ModelError, UserError, marked
 from engine.inspect.loaded_model import ModelSummary
+from engine.train.run.kept import of_one_run
 
 
 class LookingPage(KeptPage[State]):
-    """Header, the row that chooses the model, and `work`: the page's own, once a fitting model is open.
+    """Header, and `work`: the page's own, once a fitting model is in hand and open.
 
     Args: needs: "masked_words", "next_sentence" or "labels" if the page is nothing without that head.
     """
@@ -38,13 +40,16 @@ class LookingPage(KeptPage[State]):
         self._shown: ModelSummary | None = None
         self._studied: tuple[str, str] | None = None
         self.subject_bar = SubjectBar(session)
+        self.question = FolderQuestion(session, self, name="looking_model_dialog")
         self.banner = Banner(name="looking_banner")
         self.empty = EmptyState("", self.tr("Choose a model folder…"))
         self.empty.setObjectName("looking_empty")
         self.empty.button.setObjectName("looking_choose")
         self.pretrain_button = button(self.tr("Pretrain a model"), name="looking_pretrain")
         self._lay_out_looking()
-        self.empty.activated.connect(self.subject_bar.choose_folder)
+        self.empty.activated.connect(self.question.ask)
+        self.question.chosen.connect(self.inspector.choose)
+        self.question.refused.connect(self.refuse)
         self.pretrain_button.clicked.connect(self._lead_to_training)
         self.inspector.model_changed.connect(self._catch_up)
         self.inspector.text_changed.connect(self._catch_up)
@@ -57,6 +62,9 @@ class LookingPage(KeptPage[State]):
 
     def text_ready(self) -> None:
         """Look at the shared text; called after `model_ready` too."""
+
+    def forget(self) -> None:
+        """Show nothing that was found of the model before; called before `model_ready`."""
 
     def refuse(self, error: BaseException | str) -> None:
         """Say above the work why a question has no answer."""
@@ -141,18 +149,22 @@ class LookingPage(KeptPage[State]):
         if inspector.folder is None:
             known = self.session.library.offered()
             if known:
-                inspector.choose(known[0].path)
+                inspector.hold(known[0].path)
         self.subject_bar.refresh()
         self._catch_up()
 
     def _catch_up(self) -> None:
         inspector = self.inspector
+        if self.isVisible():
+            inspector.open()
         lacking = self._lacking()
         self._show_empty(lacking)
         if not self.isVisible() or inspector.about is None or lacking:
             return
         if inspector.about is not self._shown:
-            self._shown, self._studied = inspector.about, None
+            before, self._shown, self._studied = self._shown, inspector.about, None
+            if before is not None and not of_one_run(before.folder, inspector.about.folder):
+                self.forget()
             self.accept()
             self.model_ready(inspector.about)
         if (inspector.text, inspector.text_pair) != self._studied:
@@ -178,13 +190,15 @@ class LookingPage(KeptPage[State]):
         return ""
 
     def _show_empty(self, lacking: str) -> None:
-        is_first = self.inspector.about is None and self._shown is None
+        about, folder, shown = self.inspector.about, self.inspector.folder, self._shown
+        is_step = folder is not None and shown is not None and of_one_run(folder, shown.folder)
+        is_coming = about is None and not is_step  # else another model than the bar names would be shown
         self.empty.set_text(lacking or self.tr("Opening the model…"))
         self.empty.button.setVisible(bool(lacking))
         self.pretrain_button.setVisible(bool(lacking))
         labels = self._needs == "labels"
         self.pretrain_button.setText(self.tr("Fine-tune a model") if labels else self.tr("Pretrain a model"))
-        self._stack.setCurrentIndex(0 if lacking or is_first else 1)
+        self._stack.setCurrentIndex(0 if lacking or is_coming else 1)
 
     def _lead_to_training(self) -> None:
         self.session.show_page("finetune" if self._needs == "labels" else "pretrain", RunPageState())

@@ -6,7 +6,7 @@ It asks the workers and hears them; what a person sees at once is what was answe
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -30,6 +30,9 @@ from engine.events import Event, Progress
 from engine.labelling.journal import Labelled
 from engine.labelling.measure import Sampled
 from engine.labelling.order import Choice
+
+if TYPE_CHECKING:
+    from engine.inspect.loaded_model import ModelSummary
 
 REST_MS = 600  # after the newest label, until all is measured
 
@@ -58,7 +61,7 @@ class Learner(QObject):
         self.progress: tuple[int, int] = (0, 0)  # of the vectors
         self.is_paused = False
         self._so_far = VectorsSoFar()
-        self._folder: Path | None = None  # of the model whose vectors are wanted
+        self._about: ModelSummary | None = None  # of the model whose vectors are wanted
         self._curve: list[Sampled] = []
         self._curve_of: GivenLabels | None = None
         self._wanted: tuple[GivenLabels, tuple[int, ...]] | None = None  # to be learned from next
@@ -83,11 +86,11 @@ class Learner(QObject):
         """Whether the texts of the open table are still looked for."""
         return self._texts_asked.is_asking
 
-    def take_model(self, folder: Path | None) -> None:
+    def take_model(self, about: ModelSummary | None) -> None:
         """Learn with this model from now on; None: with none, at random."""
-        if folder != self._folder:
+        if about is not self._about:
             self._forget()
-            self._folder = folder
+            self._about = about
             self._find_vectors()
             self.changed.emit()
 
@@ -103,7 +106,7 @@ class Learner(QObject):
     @property
     def is_preparing(self) -> bool:
         """Whether vectors are still to come."""
-        return self.known is None and self._folder is not None and self.texts is not None
+        return self.known is None and self._about is not None and self.texts is not None
 
     def _forget(self) -> None:
         for channel in (self._vectors_asked, self._learning, self._measuring):
@@ -119,12 +122,12 @@ class Learner(QObject):
         self.texts_changed.emit()
 
     def _find_vectors(self) -> None:
-        texts, folder = self.texts, self._folder
-        if texts is None or folder is None or self.is_paused or not len(texts.rows) or self.known is not None:
+        texts, about = self.texts, self._about
+        if texts is None or about is None or self.is_paused or not len(texts.rows) or self.known is not None:
             return
         self._vectors_asked.ask(
-            (texts, folder),
-            partial(find_vectors, self._session.workers.open_models, folder, texts, self._so_far),
+            (texts, about),
+            partial(find_vectors, self._session.workers.open_models, about.folder, texts, self._so_far),
             heard=self._take_known,
             refused=self.refused.emit,
             progress=self._take_progress,

@@ -11,11 +11,9 @@ from app import words
 from app.look.labels import label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, button, named
-from app.pages.choose.model_box import ModelBox
 from app.pages.label.requests import Measures
 from app.plots.sample_curve import SampleCurvePlot, SamplePoint
 from app.plots.share_rows import ShareRow, ShareRowsPlot
-from app.session import Session
 from engine.labelling.measure import LEAST_SAMPLE, LEAST_SHARES, Sampled
 from engine.labelling.order import NUM_SPREAD
 
@@ -23,47 +21,41 @@ WIDTH = 266  # px
 
 
 class ModelCard(Card):
-    """Which model learns along, and how far its vectors are. `paused`: whether they are to wait."""
+    """How far the vectors are that the model learns from; in view while there is something to say.
+
+    `paused`: whether they are to wait.
+    """
 
     paused = Signal(bool)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Learns along"), parent=parent)
-        self.box = ModelBox("label_model", self.tr("Model"), session)
-        self.box.setPlaceholderText(self.tr("Choose a model"))
-        self.box.chosen.connect(session.inspector.choose)
-        self.box.setToolTip(
-            self.tr("A regression on this model's vectors learns from each label. The model stays as it is.")
-        )
+        self.setObjectName("label_model_card")
         self.bar = QProgressBar(textVisible=False)
         self.pause_button = button("", "link", name="label_pause", call=self._press)
         self.said = label("", "muted", wrap=True, name="label_learning")
         self._is_paused = False
-        self.add(self.box)
-        self.add(self.box.refusal)
         self.add(self.bar)
         self.add_layout(row((self.said, 1), self.pause_button))
 
     def show_progress(self, done: int, total: int, *, is_preparing: bool, is_paused: bool) -> None:
         """Show how many texts have their vectors."""
         self._is_paused = is_paused
+        self.setVisible(is_preparing)
         self.bar.setVisible(is_preparing)
         self.pause_button.setVisible(is_preparing)
         self.bar.setRange(0, max(1, total))
         self.bar.setValue(done)
         self.pause_button.setText(self.tr("Continue") if is_paused else self.tr("Pause"))
-        said = ""
-        if is_preparing:
-            template = self.tr("{done} of {total} texts read")
-            said = template.format(done=words.number(done), total=words.number(total))
-        set_or_hide(self.said, said)
+        template = self.tr("The model has read {done} of {total} texts. Until then, texts come at random.")
+        self.said.setText(template.format(done=words.number(done), total=words.number(total)))
 
     def show_missing(self, said: str) -> None:
-        """Say why no model learns along; "": one does."""
-        if said:
-            self.bar.hide()
-            self.pause_button.hide()
-            set_or_hide(self.said, said)
+        """Say why no model learns along."""
+        self.show()
+        self.bar.hide()
+        self.pause_button.hide()
+        self.said.setText(said)
 
     def _press(self) -> None:
         self.paused.emit(not self._is_paused)

@@ -84,7 +84,7 @@ class LabelPage(StatedPage[LabelState]):
         self.codebook = CodebookCard(self.labels)
         self.codebook.setFixedWidth(WIDTH)
         self.card, self.queue = TextCard(), QueueCard()
-        self.model_card = ModelCard(self.session)
+        self.model_card = ModelCard()
         self.accuracy, self.shares = AccuracyCard(), SharesCard()
         self.keys = KeysLine(
             (
@@ -168,15 +168,17 @@ class LabelPage(StatedPage[LabelState]):
     def refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))
 
+    def model_shared(self) -> Path | None:
+        return self.learner.known.folder if self.learner.known is not None else None
+
     # ---- what is open
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         inspector = self.session.inspector
-        if inspector.folder is None:
-            known = self.session.library.offered()
-            if known:
-                inspector.choose(known[0].path)
+        known = self.session.library.offered() if inspector.folder is None else ()
+        if known:
+            inspector.hold(known[0].path)
         self._take_model()
         self.take_keys()
         self.take_up()
@@ -210,12 +212,9 @@ class LabelPage(StatedPage[LabelState]):
 
     def _take_model(self) -> None:
         inspector = self.session.inspector
-        self.model_card.box.set_choice(inspector.folder)
-        if inspector.refusal is not None:
-            self.model_card.show_missing(words.say_error(inspector.refusal))
-            self.learner.take_model(None)
-        elif self.isVisible() and inspector.about is not None:
-            self.learner.take_model(inspector.folder)
+        if self.isVisible():
+            inspector.open()
+            self.learner.take_model(inspector.about)
         self._show_model()
 
     def _texts_changed(self) -> None:
@@ -558,11 +557,12 @@ class LabelPage(StatedPage[LabelState]):
 
     def _show_model(self) -> None:
         learner, inspector = self.learner, self.session.inspector
-        done, total = learner.progress
         self.model_card.show_progress(
-            done, total, is_preparing=learner.is_preparing, is_paused=learner.is_paused
+            *learner.progress, is_preparing=learner.is_preparing, is_paused=learner.is_paused
         )
-        if inspector.folder is None:
+        if inspector.refusal is not None:
+            self.model_card.show_missing(words.say_error(inspector.refusal))
+        elif inspector.folder is None:
             self.model_card.show_missing(self.tr("No model learns along. Texts come at random."))
 
     def _show_measures(self) -> None:

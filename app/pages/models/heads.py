@@ -84,7 +84,7 @@ class HeadsView(QWidget):
     def _lay_out(self) -> None:
         self.table.setModel(self.cuts)
         self.table.choose_rows(27)
-        self.table.setMinimumHeight(88)
+        self.table.setMinimumHeight(64)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.selectionModel().currentRowChanged.connect(self._walked)

@@ -43,7 +43,7 @@ class ModelsList(Card):
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setMinimumHeight(96)
+        self.view.setMinimumHeight(64)
         self.model = QStandardItemModel(self)
         self.view.setModel(self.model)
         self.view.setItemDelegate(TwoLines(self.view))

@@ -40,7 +40,7 @@ class ParametersView(QWidget):
         self.plot = named(ParametersPlot(self.tr("Weights of the model")), "models_plot")
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.table = PartsView()
-        self.table.setMinimumHeight(96)
+        self.table.setMinimumHeight(64)
         self.formula = label("", wrap=True, name="models_formula")
         self.numbers = label("", "muted", wrap=True, name="models_numbers")
         self.check = CheckLine("models_check")

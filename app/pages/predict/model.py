@@ -1,76 +1,80 @@
-"""The card that says which model answers, and what it says of itself."""
+"""The card that says what the model in hand says of itself: what it answers, and how good it was."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
-from app.look.labels import label
-from app.look.widgets import Card
-from app.pages.choose.model_box import ModelBox
+from app.look.labels import label, set_or_hide
+from app.look.widgets import Card, set_role
 from app.pages.predict.requests import ModelDescription
 from app.pages.tasks.known import views_of
 from app.session import Session
 from app.work.library import FILES
+from app.work.titles import model_title
 from engine.model.info import temperature_in
 
 
 class ModelCard(Card):
-    """The model in use: the last one trained, one used lately, or a folder."""
-
-    chosen = Signal(str)
+    """The model that the bar names, in a few lines."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.set_title(self.tr("Model"))
         self._library = session.library
-        self.box = ModelBox("predict_model", self.tr("Model"), session, wanted=FILES)
-        self.box.setPlaceholderText(self.tr("Choose a trained model"))
         self.words = label("", "muted", wrap=True)
         self.words.setObjectName("model_words")
-        self.refusal = self.box.refusal
+        self.refusal = label("", "refusal", wrap=True, name="refusal_predict_model")
         self.pairs = QCheckBox(self.tr("Reads pairs of texts"))
         self.pairs.setObjectName("model_reads_pairs")
         self.pairs.setToolTip(
             self.tr("The folder does not say whether it was trained on single texts or pairs.")
         )
         self.pairs.hide()
-        self.add(self.box)
         self.add(self.words)
         self.add(self.pairs)
         self.add(self.refusal)
         self.show_words("")
-        self.show_refusal("")
-        self.box.chosen.connect(self.chosen.emit)
+        self.show_refusal("", None)
 
     @property
     def first(self) -> str:
-        """Return the model to ask where none was chosen: the last trained, or used; "" for none."""
+        """Return the model to ask where none is in hand that can be: the last trained, or used; "": none."""
         return next((str(entry.path) for entry in self._library.own(FILES)), "")
+
+    @property
+    def offered(self) -> str:
+        """Return the model to offer where the one in hand answers nothing: shipped ones, too; "": none."""
+        return next((str(one.path) for one in self._library.offered(FILES) if one.problem is None), "")
 
     @property
     def is_refused(self) -> bool:
         return bool(self.refusal.text())
 
-    def show_folder(self, folder: Path) -> None:
-        """Show which model is asked from now on."""
+    def begin(self) -> None:
+        """Say nothing yet: another model is asked from now on."""
         self.pairs.setChecked(False)
         self.pairs.hide()
         self.show_words("")
-        self.show_refusal("")
-        self.box.set_choice(folder)
+        self.show_refusal("", None)
 
     def show_words(self, text: str) -> None:
         """Say something of the model."""
         self.words.setText(text)
         self.words.setVisible(bool(text))
 
-    def show_refusal(self, text: str) -> None:
-        """Say why the model cannot be asked."""
-        self.box.show_refusal(text)
+    def show_refusal(self, text: str, folder: Path | None) -> None:
+        """Say why a model cannot be asked. One that is whole and only has no labels is no fault."""
+        known = (one for one in self._library.entries if one.path == folder and one.inventory is not None)
+        is_pretrained = folder is not None and any(not one.fits(FILES) for one in known)
+        if folder is not None and is_pretrained:
+            text = self.tr("{name} is pretrained, not fine-tuned: it predicts no labels yet.").format(
+                name=model_title(folder)
+            )
+        set_role(self.refusal, "muted" if is_pretrained else "refusal")
+        set_or_hide(self.refusal, text)
 
     def show_description(self, described: ModelDescription) -> None:
         """Say what the model does and how good it was."""

@@ -29,7 +29,7 @@ from app.pages.predict.requests import ModelDescription, describe
 from app.pages.predict.rows import EMPTY_WIDTH, RowAnswers
 from app.pages.predict.state import PredictedFile, PredictState
 from app.pages.run.state import RunPageState
-from app.pages.stated_page import StatedPage
+from app.pages.stated_page import InBar, StatedPage
 from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import FileViews
@@ -37,6 +37,7 @@ from app.session import Session
 from app.settings import AppSettings
 from app.shipped import sample_data_path
 from app.work.inspector import LONGEST_KEPT
+from app.work.library import FILES
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Finished, Progress
@@ -44,7 +45,7 @@ from engine.model.model_name import ModelName
 
 
 class PredictPage(StatedPage[PredictState]):
-    """The model and the file at the left; one text above, a file's answers below it."""
+    """What the model says of itself and the file at the left; one text above, a file's answers below it."""
 
     state_kind = PredictState
 
@@ -54,16 +55,16 @@ class PredictPage(StatedPage[PredictState]):
         self.header.title_label.setText(self.tr("Predict"))
         self.header.set_sentence(self.tr("Ask a trained model about one text, or about every row of a file."))
         self.setAcceptDrops(True)
-        self._session = session
+        self._session, self._inspector = session, session.inspector
         self._model_asked = Channel(self, session.workers.models)
         self._rows_asked = Channel(self, session.workers.models)
-        self._folder: Path | None = None  # of the model
+        self._asked_of: Path | None = None  # the model that is described, or will be
         self._described: ModelDescription | None = None
         self._make_actions()
         self._make_cards()
         self._lay_out()
         self._connect()
-        self._result_changed()
+        self._take_hand()
         self.refresh()
 
     def _make_actions(self) -> None:
@@ -81,13 +82,7 @@ class PredictPage(StatedPage[PredictState]):
         self.text_card, self.answers = self.rows.ask_card, self.rows.answers
         self._own: dict[str, TaskAnswers] = {}  # of tasks whose files are no tables, made when first needed
         self._shown: TaskAnswers = self.rows  # what the chosen model answers
-        self.empty = EmptyState(
-            self.tr(
-                "There is no trained model yet. Fine-tune one first, or choose a model folder on the left."
-            ),
-            self.tr("Fine-tune a model"),
-            least_width=EMPTY_WIDTH,
-        )
+        self.empty = EmptyState("", self.tr("Fine-tune a model"), least_width=EMPTY_WIDTH)
         self.empty.button.setObjectName("lead_to_finetune")
 
     def _lay_out(self) -> None:
@@ -108,14 +103,14 @@ class PredictPage(StatedPage[PredictState]):
         self.copy_button.clicked.connect(self.copy_command)
         self.run_button.clicked.connect(self.predict_file)
         self.stop_button.clicked.connect(self._rows_asked.drop)
-        self.model_card.chosen.connect(self.set_model)
+        self._inspector.model_changed.connect(self._take_hand)
         self.model_card.pairs.toggled.connect(self._pairs_toggled)
         self.text_card.inside_wanted.connect(self._look_inside)
         self.file_card.opened.connect(self.rows.show_preview)
         self.task_file_card.opened.connect(self._show_task_file)
         self.file_card.changed.connect(self.refresh)
         self.task_file_card.changed.connect(self.refresh)
-        self.empty.activated.connect(self._lead_to_finetune)
+        self.empty.activated.connect(self._lead_on)
         self.rows.no_file.activated.connect(self.file_card.browse)
         self._session.training.result_changed.connect(self._result_changed)
         self._session.library.changed.connect(self._take_first)
@@ -135,19 +130,30 @@ class PredictPage(StatedPage[PredictState]):
 
     @property
     def state(self) -> PredictState:
-        typed = tuple(text[:LONGEST_KEPT] for text in self._shown.ask_card.texts())
+        typed = tuple(text[:LONGEST_KEPT] for text in self._shown.texts_in_hand())
         return PredictState(self._folder, typed, self._card.file)
 
+    @property
+    def in_bar(self) -> InBar:
+        file = self._card.path
+        return InBar(
+            wanted=FILES,
+            data="" if file is None else file.name,
+            take_file=self.open_file,
+            has_text=self._inspector.is_given,
+            with_pair=len(self._shown.ask_card.texts()) > 1,
+        )
+
     def restore_state(self, state: PredictState) -> None:
-        """Show what was shown when the last window closed, but for what is gone; a model that was trained
-        since is asked instead.
-        """
-        is_there = state.model is not None and (state.model / "config.json").is_file()
-        if not is_there or self._session.training.last_model is not None:
+        """Show what was shown when the last window closed, but for what is gone."""
+        if state.model is not None and not (state.model / "config.json").is_file():
             state = replace(state, model=None)
         if state.file is not None and not (state.file.path.is_absolute() and state.file.path.is_file()):
             state = replace(state, file=None)
         super().restore_state(state)
+
+    def goes_on_with(self, state: PredictState) -> bool:
+        return state.model is None or self._folder in (None, state.model)
 
     def open_state(self, state: PredictState) -> None:
         if state.model not in (None, self._folder):
@@ -157,22 +163,34 @@ class PredictPage(StatedPage[PredictState]):
         return self._folder is None or self._described is not None or self.model_card.is_refused
 
     def take_state(self, state: PredictState) -> None:
-        if state.texts:
+        if any(state.texts):
             self.model_card.pairs.setChecked(len(state.texts) > 1)
-            self._shown.ask_card.set_texts(*state.texts)
-            self._shown.ask()
+            self._inspector.set_text(
+                *state.texts, *(() if len(state.texts) > 1 else [self._inspector.text_pair])
+            )
+            self._shown.take_text()
         if state.file is not None:
             self._card.open_file(state.file)
 
     # ---- the model
 
+    @property
+    def _folder(self) -> Path | None:
+        """The model in hand."""
+        return self._inspector.folder
+
     def set_model(self, folder: Path | str) -> None:
-        """Ask this model from now on; it is loaded on the worker."""
-        self._folder = Path(folder)
-        self._described = None
+        """Have this model in hand, and ask it."""
+        self._inspector.hold(folder)
+
+    def _take_hand(self) -> None:
+        """Ask the model in hand from now on; it is loaded on the worker."""
+        if self._folder == self._asked_of:
+            return
+        self._asked_of, self._described = self._folder, None
         self._model_asked.drop()
         self._shown.set_model(None)
-        self.model_card.show_folder(self._folder)
+        self.model_card.begin()
         self._shown.mark_model(self._model_name())
         if self.isVisible():
             self._describe()
@@ -197,7 +215,7 @@ class PredictPage(StatedPage[PredictState]):
             self.text_card.text_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _take_first(self) -> None:
-        """Ask the last model that was trained, or used, where none was chosen."""
+        """Ask the last model that was trained, or used, where none is in hand."""
         if self.isVisible() and self._folder is None and self.model_card.first:
             self.set_model(self.model_card.first)
 
@@ -213,15 +231,16 @@ class PredictPage(StatedPage[PredictState]):
             )
 
     def _result_changed(self) -> None:
-        if self._session.training.last_model is not None:
-            self.set_model(self._session.training.last_model)
+        if self._session.training.last_model == self._folder:  # trained anew
+            self._asked_of = None
+            self._take_hand()
 
     def _hear_description(self, described: ModelDescription) -> None:
         self._take_description(described)
         self.take_up()
 
     def _refuse_model(self, error: BaseException) -> None:
-        self.model_card.show_refusal(words.say_error(error))
+        self.model_card.show_refusal(words.say_error(error), self._folder)
         self.refresh()
         self.take_up()
 
@@ -340,18 +359,39 @@ class PredictPage(StatedPage[PredictState]):
         self.run_button.setToolTip(reason)
         self.copy_button.setToolTip(reason)
         had_model = self.stack.currentWidget() is not self.empty_card
-        self.stack.setCurrentWidget(self.empty_card if self._folder is None else self._shown)
-        if not had_model and self._folder is not None:
+        lacks = self._folder is None or self.model_card.is_refused
+        self._show_empty()
+        self.stack.setCurrentWidget(self.empty_card if lacks else self._shown)
+        if not had_model and not lacks:
             QTimer.singleShot(0, self, self._take_caret)
+        self.in_bar_changed.emit()
+
+    @property
+    def _offered(self) -> str:
+        """The model to offer in place of one that cannot answer; "": none."""
+        return self.model_card.offered if self._folder is not None else ""
+
+    def _show_empty(self) -> None:
+        """Say why nothing can be asked, and what helps: a trained model, where there is one."""
+        first = self._offered
+        said = self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above.")
+        if self._folder is not None:
+            said = self.tr("The model in hand cannot answer here. Choose a trained one above.")
+        self.empty.set_text(said)
+        use = self.tr("Use {name}").format(name=words.shorten(model_title(first), 60)) if first else ""
+        self.empty.button.setText(use or self.tr("Fine-tune a model"))
+
+    def _lead_on(self) -> None:
+        if self._offered:
+            self.set_model(self._offered)
+        else:
+            self._session.show_page("finetune", RunPageState())
 
     def copy_command(self) -> None:
         """Put the command that predicts the file without a window on the clipboard."""
         out = self._card.out_path
         if self._folder is not None and out is not None:
             self.copy_button.copy(self._card.question(ModelName(self._folder), out).command())
-
-    def _lead_to_finetune(self) -> None:
-        self._session.show_page("finetune", RunPageState())
 
 
 def main() -> int:

@@ -48,10 +48,12 @@ from app.pages.probe.surprise import SurpriseView
 from app.pages.probe.templates import TemplatesView
 from app.pages.probe.words import WordsView
 from app.pages.run.state import RunPageState
+from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_TEXT
+from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
@@ -149,7 +151,9 @@ class ProbePage(LookingPage[ProbeState]):
         self.sentence.make_shortcuts(self)
         self.draft.changed.connect(self.refresh)
         self.draft.beside_changed.connect(self._show_beside)
+        self.draft.beside_changed.connect(self.in_bar_changed)
         self.tabs.currentChanged.connect(self._choose_tab)
+        self.tabs.currentChanged.connect(self.in_bar_changed)
         self.top.chosen.connect(self.choose_top)
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
@@ -160,7 +164,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
         self.subject_bar.kept_changed.connect(lambda: self.words_view.set_kept(self.subject_bar.kept))
         for view in self.views:
-            view.choose_wanted.connect(self.subject_bar.choose_folder)
+            view.choose_wanted.connect(self.question.ask)
             view.pretrain_wanted.connect(partial(self.session.show_page, "pretrain", RunPageState()))
             view.starter_wanted.connect(self._use_starter)
 
@@ -297,6 +301,14 @@ class ProbePage(LookingPage[ProbeState]):
             gap=max(0, self.layers_view.gaps.currentIndex()),
             own=tuple(sorted(view.own_words().items())),
             template=templates.written,
+        )
+
+    @property
+    def in_bar(self) -> InBar:
+        table = self.session.data.table if self.tabs.currentIndex() == OVER_TABLE else None
+        return InBar(
+            other="" if self.draft.beside is None else model_title(self.draft.beside),
+            data=None if table is None else table.path.name,
         )
 
     def take_state(self, state: ProbeState) -> None:

@@ -38,7 +38,7 @@ class SentenceCard(Card):
         self._make_corner()
         self.add(self.texts)
         self.add(self.chips)
-        self.edit.setChecked(self._settings.value(IS_OPEN, True))
+        self.edit.setChecked(self._settings.value(IS_OPEN, False))
         self.texts.setVisible(self.edit.isChecked())
         self.chips.word_chosen.connect(self._toggle)
         draft.changed.connect(self.refresh)

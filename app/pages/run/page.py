@@ -30,10 +30,11 @@ from app.pages.run.facts import Fact
 from app.pages.run.past_run import past_events, read_run
 from app.pages.run.setup import SetupCard
 from app.pages.run.state import RunPageState
-from app.pages.stated_page import StatedPage
+from app.pages.stated_page import InBar, StatedPage
 from app.plots.figure import Figure
 from app.session import Session
 from app.work.titles import run_title
+from app.work.training import run_name
 from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
@@ -211,6 +212,16 @@ class TrainingPage(StatedPage[RunPageState]):
     def state(self) -> RunPageState:
         return RunPageState(run=self.run_dir if self.shows_run else None)
 
+    @property
+    def in_bar(self) -> InBar:
+        if not self.shows_run or self.run_config is None:
+            return InBar()
+        return InBar(data=self.data_name(self.run_config), take_file=lambda _path: self.leave_run())
+
+    def data_name(self, config: Any) -> str:
+        """Return what the data of a run of these settings is called."""
+        return run_name(config)
+
     def goes_on_with(self, state: RunPageState) -> bool:
         return not self.is_running
 
@@ -298,6 +309,7 @@ class TrainingPage(StatedPage[RunPageState]):
         if self.run_dir is not None:
             self._show_run_card(self.run_dir)
         self.show_cards()
+        self.in_bar_changed.emit()
         if keyboard in (*self._actions(), self.run_card):
             self._keep_keyboard(keyboard)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -92,7 +93,8 @@ class FileAnswersCard(Card):
 class TaskAnswers(QWidget):
     """An example above, a file's answers below. A child class says what is known of a file.
 
-    It asks the session's workers by channels of its own, and drops answers to what is no longer asked.
+    It asks the session's workers by channels of its own, and drops answers to what is no longer asked. What
+    is typed is the text of the whole window.
 
     reply_to: called with a model's folder and the texts, on the models worker. suffixes: the endings that a
     new file may have, the usual one first: they say how it is written.
@@ -104,24 +106,25 @@ class TaskAnswers(QWidget):
 
     def __init__(self, session: Session, reply_to: Callable[..., Any], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.reply_to = reply_to
+        self.reply_to, self._inspector = reply_to, session.inspector
         self.folder: Path | None = None
         self.reading = Channel(self, session.workers.files)  # a file
         self._asked = Channel(self, session.workers.models)
         self._timer = QTimer(self, singleShot=True, interval=TYPING_STOPS_MS)
-        self._timer.timeout.connect(self.ask)
+        self._timer.timeout.connect(self._settle)
+        self._inspector.text_changed.connect(self._text_changed)
 
     def add_cards(self, ask_card: AskCard, file_card: QWidget, shares: tuple[int, int]) -> None:
         """Show the cards of what is typed and of a file, each with its share of the room."""
         self.ask_card = ask_card
         column((ask_card, shares[0]), (file_card, shares[1]), gap=GAP, parent=self)
         ask_card.typed.connect(self._typed)
-        ask_card.entered.connect(self.ask)
+        ask_card.entered.connect(self._settle)
 
     @property
     def is_asking(self) -> bool:
-        """Whether a reply, or what stands in a file, is on its way."""
-        return self._asked.is_asking or self.reading.is_asking
+        """Whether a reply, or what stands in a file, is on its way; also while somebody types."""
+        return self._asked.is_asking or self.reading.is_asking or self._timer.isActive()
 
     def set_model(self, folder: Path | None) -> None:
         """Ask this model from now on; None: none yet."""
@@ -150,12 +153,45 @@ class TaskAnswers(QWidget):
             self.ask_card.show_reply(reply, name_of(self.folder))
 
     def _typed(self) -> None:
-        if self.ask_card.is_complete():
-            self._timer.start()
-        else:
-            self._timer.stop()
+        self._timer.start()
+        if not self.ask_card.is_complete():
             self._asked.drop()
             self.ask_card.show_nothing()
+
+    # ---- the text of the window
+
+    def texts_in_hand(self) -> tuple[str, ...]:
+        """Return as much of the window's text as this task reads: a second one where it reads two; nothing
+        while it is the one that all pages begin with, for here a person types her own.
+        """
+        inspector = self._inspector
+        both = (inspector.text, inspector.text_pair) if inspector.is_given else ("", "")
+        return both[: len(self.ask_card.texts())]
+
+    def take_text(self) -> None:
+        """Have the window's text typed, and ask it."""
+        if self._inspector.is_given and self.ask_card.texts() != self.texts_in_hand():
+            self.ask_card.set_texts(self._inspector.text, self._inspector.text_pair)
+            self.ask()
+
+    def _settle(self) -> None:
+        """Take what is typed as the text of the window, and ask it."""
+        typed = self.ask_card.texts()
+        self._inspector.set_text(typed[0], typed[1] if len(typed) > 1 else self._inspector.text_pair)
+        self.ask()
+
+    def _text_changed(self) -> None:
+        if self.isVisible():
+            self.take_text()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._timer.isActive():
+            self._settle()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.take_text()
 
     def show_file(self, path: Path) -> None:
         """Be told the file that was chosen at the left; it is not read yet."""

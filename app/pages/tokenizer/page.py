@@ -12,11 +12,12 @@ from app.look.layout import stacked
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
+from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.state import TokenizerState
 from app.pages.tokenizer.table import TableTokensView
 from app.pages.tokenizer.text import TextView
-from app.pages.tokenizer.vocabulary import VocabularyBar
+from app.pages.tokenizer.vocabulary import VocabularyBar, name_of_vocabulary
 from app.plots.figure import Figure
 from app.session import Session
 from engine.errors import UserError, marked
@@ -49,6 +50,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
             self.body.addWidget(widget, stretch)
         self._add_actions()
         self.bar.changed.connect(self._vocabulary_changed)
+        self.bar.changed.connect(self.in_bar_changed)
         self.bar.refused.connect(self.refuse)
         self.text_view.refused.connect(self.refuse)
         self.text_view.answered.connect(self.banner.hide)
@@ -78,6 +80,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.banner.hide()
         self.view_choice.set_current(VIEWS[view])
         self.views.setCurrentIndex(view)
+        self.in_bar_changed.emit()
         self._offer_command()
 
     def _offer_command(self) -> None:
@@ -163,6 +166,17 @@ class TokenizerPage(KeptPage[TokenizerState]):
             most=view.max_length.value(),
             truncation=view.truncation.currentData(),
             padding=view.padding.currentData(),
+        )
+
+    @property
+    def in_bar(self) -> InBar:
+        first, second = self.bar.first, self.bar.second
+        table = self.session.data.table if self.views.currentWidget() is self.table_view else None
+        is_in_hand = first is None or first.path == self.session.inspector.folder
+        return InBar(
+            model="" if is_in_hand or first is None else name_of_vocabulary(first.path),
+            other="" if second is None else name_of_vocabulary(second.path),
+            data=None if table is None else table.path.name,
         )
 
     def open_state(self, state: TokenizerState) -> None:

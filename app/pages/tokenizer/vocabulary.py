@@ -84,7 +84,7 @@ class VocabularyBar(QWidget):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the vocabularies that are open."""
-        return tuple(_name(one.path) for one in (self.first, self.second) if one is not None)
+        return tuple(name_of_vocabulary(one.path) for one in (self.first, self.second) if one is not None)
 
     # ---- reading
 
@@ -170,5 +170,6 @@ class VocabularyBar(QWidget):
         self.boxes[1].setToolTip(self.tr("A second one, to see how it splits the same text"))
 
 
-def _name(path: Path) -> str:
+def name_of_vocabulary(path: Path) -> str:
+    """Return what a vocabulary is called: a model's folder or a file."""
     return model_title(path) if path.is_dir() else vocabulary_name(path)

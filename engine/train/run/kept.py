@@ -38,6 +38,12 @@ def run_of(folder: Path) -> Path | None:
     return run_dir if (is_kept(folder) or folder.name == MODEL) and (run_dir / CONFIG).is_file() else None
 
 
+def of_one_run(one: Path, other: Path) -> bool:
+    """Whether two model folders hold weights of the same run, or are the same folder."""
+    run = run_of(one)
+    return one.absolute() == other.absolute() or (run is not None and run == run_of(other))
+
+
 def is_kept(folder: Path) -> bool:
     """Whether a model folder holds weights that a run kept along the way."""
     return folder.parent.name == HISTORY and folder.name.startswith(STEP)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.lectures.bar import SIZES
@@ -176,7 +176,8 @@ def test_scenes_are_kept_and_stepped_through_by_keys(window: MainWindow, qtbot: 
         qtbot.waitUntil(lambda place=place: player.place == place)  # type: ignore[misc]
         come_to_rest(window.session, qtbot)
     assert page.chosen.picture == "arcs" and window.session.inspector.text == PAIR[0]
-    box = page.texts.box_a  # who types keeps the arrows and the space
+    box = QPlainTextEdit(page)  # who types keeps the arrows and the space
+    box.show()
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Space)
     QTest.keyClick(box, Qt.Key.Key_Left)

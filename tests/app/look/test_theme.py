@@ -70,6 +70,7 @@ def test_text_on_coloured_grounds_can_be_read(colors: theme.Theme) -> None:
 INKS = {  # of bars -> what they are painted on
     "accent": ("card", "track", "page", "hover"),
     "bar": ("card", "track", "page", "hover"),
+    "muted": ("card", "track"),
     "b": ("card", "track"),
     "fine": ("card", "track"),
     "wrong": ("card", "track"),

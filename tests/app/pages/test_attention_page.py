@@ -229,13 +229,6 @@ def test_a_text_that_is_too_long_is_offered_its_beginning_and_nothing_old_stays(
 
 
 @pytest.mark.slow
-def test_typing_in_a_text_box_switches_nothing(looking: AttentionPage, qtbot: QtBot) -> None:
-    qtbot.keyClicks(looking.texts.box_a, "o]")
-    assert looking.texts.box_a.toPlainText() == f"o]{TEXT}"
-    assert looking.chosen.current == (0, 0) and not looking.chosen.off
-
-
-@pytest.mark.slow
 def test_a_locked_token_stays_locked_when_pieces_become_words(looking: AttentionPage, qtbot: QtBot) -> None:
     heatmap = looking.picture.figure("heatmap")
     where = heatmap.cell_rect(3, 1).center().toPoint()

@@ -346,7 +346,12 @@ def test_another_checkpoint_moves_the_same_texts(ready: EmbeddingsPage, tmp_path
     press(ready, ready.compute_button, qtbot)
     before = ready.views.map_card.plot.numbers()
     ready.inspector.choose(model_folder(tmp_path / "other", seed=5))
-    qtbot.waitUntil(lambda: ready.views.map_card.plot.numbers() != before)
+
+    def is_drawn() -> bool:
+        now = ready.views.map_card.plot.numbers()
+        return len(now) == len(before) and now != before
+
+    qtbot.waitUntil(is_drawn)
     assert [row[3] for row in ready.views.map_card.plot.numbers()] == [row[3] for row in before]
 
 

@@ -100,9 +100,9 @@ def test_a_run_opens_with_its_score_and_its_interval(page: EvaluatePage, hand: H
     low, high = wilson_interval(float(each.right.sum()), len(each))
     assert hand.said("evaluate_score") == f"{100 * each.right.mean():.1f} %"
     assert hand.said("evaluate_interval") == f"{100 * low:.1f} to {100 * high:.1f}"
-    assert hand.said("evaluate_part").startswith("Validation part of reviews.csv")
+    assert hand.said("evaluate_part").startswith("reviews.csv · validation rows")
     assert page.texts.rows.rowCount() == len(each) == 16
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert (
         len(scored_of(page).each) == 11 and "not used in training" in page.facts.toolTip() + page.facts.text()
@@ -146,7 +146,7 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
         "engine.evaluation.calibration.LEAST_TO_FIT", 14
     )  # of 11 and 16 texts: the test is small
     hand.click("evaluate_by_confidence")
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert "fitted on half of the validation rows" in page.by.mended.text()
     hand.click("evaluate_keep_temperature")
@@ -336,7 +336,7 @@ def test_all_of_it_is_saved_as_a_report(page: EvaluatePage, hand: Hand, tmp_path
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "| TF-IDF with logistic regression |" in text and "## Calibration" in text
     assert f"accuracy {scored_of(page).each.right.mean():.4f} (" in text
-    assert text.startswith("# run-1 · start on Validation part of reviews.csv")
+    assert text.startswith("# run-1 · start on reviews.csv · validation rows")
 
 
 def test_a_file_is_scored_and_its_columns_make_slices(
@@ -386,7 +386,7 @@ def test_what_cannot_be_scored_is_refused_in_a_sentence(
     page.open_file(write_table(tmp_path / "bare.csv", [("good film",)], "text"))
     settle(page)
     assert "label" in hand.said("evaluate_refusal") and page.opened is None
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     assert page.opened is not None and hand.said("evaluate_refusal") == ""
 
@@ -499,24 +499,25 @@ def test_texts_that_training_has_seen_all_the_same_are_not_said_to_be_unseen(
     assert page.opened is not None and page.opened.num_seen
     said = page.facts.toolTip() + page.facts.text()
     assert "the model was trained on" in said and "not used in training" not in said
-    assert page.part_box.currentText() == "test.csv, test file"  # and no part of the training file
+    assert page.part_box.currentText() == "test.csv · test file"  # and no part of the training file
 
 
 def test_what_is_read_stays_when_a_training_ends_and_its_model_is_offered(
     page: EvaluatePage, hand: Hand, made: Path
 ) -> None:
     newest = page.session.runs.root / "run-2" / "model"
-    hand.choose("evaluate_part", "Test part of reviews.csv")
+    hand.choose("evaluate_part", "reviews.csv · test rows")
     settle(page)
     before, shown = page.opened, page.facts.text()
     page.session.training.last_model = newest
     page.session.training.result_changed.emit()
+    page.session.training.left.emit(newest)
     settle(page)
     assert page.opened is before and page.folder != newest and page.facts.text() == shown
-    assert hand.said("evaluate_newer") == "A newer run is available: show run-2 · start"
-    hand.click("evaluate_newer")
+    assert page.session.inspector.trained == newest
+    page.session.inspector.hold(newest)
     settle(page)
-    assert page.folder == newest and scored_of(page) and page.newer.isHidden()
+    assert page.folder == newest and scored_of(page) and page.session.inspector.trained is None
 
 
 def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advised_works(

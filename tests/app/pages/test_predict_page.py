@@ -152,7 +152,7 @@ def test_who_is_led_to_the_page_types_into_the_text_box_and_who_walks_the_rail_s
         led.setFocus()
         pages.setCurrentWidget(asking)
         qtbot.waitUntil(box.hasFocus)
-        asking.model_card.box.setFocus()
+        asking.file_card.findChild(QWidget, "out_path").setFocus()
     pages.setCurrentWidget(other)
     rail.setFocus()
     pages.setCurrentWidget(asking)

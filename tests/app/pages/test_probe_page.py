@@ -137,6 +137,7 @@ def test_each_step_can_be_taken_back_and_made_again(probing: ProbePage, qtbot: Q
 def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot: QtBot) -> None:
     hide(probing, qtbot, 4)
     box = probing.sentence.texts.box_a
+    qtbot.mouseClick(probing.sentence.edit, LEFT)
     assert box.isVisible()
     box.setPlainText("a " + TEXT)
     qtbot.waitUntil(lambda: len(probing.draft.words) == 6)
@@ -146,12 +147,13 @@ def test_an_edited_text_keeps_what_is_hidden_elsewhere(probing: ProbePage, qtbot
 
 
 @pytest.mark.slow
-def test_the_boxes_for_the_text_stay_away_once_they_were_closed(probing: ProbePage, qtbot: QtBot) -> None:
+def test_the_boxes_for_the_text_stay_there_once_they_were_opened(probing: ProbePage, qtbot: QtBot) -> None:
+    assert not probing.sentence.texts.isVisible()  # the bar has some, too
     qtbot.mouseClick(probing.sentence.edit, LEFT)
-    assert not probing.sentence.texts.isVisible()
+    assert probing.sentence.texts.isVisible()
     again = SentenceCard(probing.session, probing.draft)
     qtbot.addWidget(again)
-    assert again.texts.isHidden() and not again.edit.isChecked()
+    assert not again.texts.isHidden() and again.edit.isChecked()
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLabel, QTabBar
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QMenu, QTabBar
 
 from app import shipped
 from app.main_window import MainWindow
@@ -29,9 +29,19 @@ NAME = "films · 2 Jan 2025 03:04:05"
 BOXES = {
     "finetune": "model_choice",
     "pretrain": "start_choice",
-    "predict": "predict_model",
-    "probe": "looking_model",
 }
+IN_BAR = ("predict", "probe", "attention", "embeddings")  # of the model in hand
+
+
+def in_menu(window: MainWindow) -> list[str]:
+    """Return the models that the bar offers over the page in view."""
+    window.bar.open_models()
+    menu = window.findChild(QMenu, "thread_models")
+    assert menu is not None
+    names = [action.text().partition("\t")[0] for action in menu.actions() if action.isCheckable()]
+    menu.close()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    return names
 
 
 def make_run(root: Path, name: str = RUN) -> Path:
@@ -53,6 +63,8 @@ def window(settings: AppSettings, open_window: OpenWindow, tmp_path: Path) -> Ma
 def offered(window: MainWindow, page: str) -> list[str]:
     window.show_page(page)
     QApplication.processEvents()
+    if page in IN_BAR:
+        return in_menu(window)
     box = window.page(page).findChild(QComboBox, BOXES[page])
     return [box.itemText(place) for place in range(box.count())]
 
@@ -64,6 +76,7 @@ def test_every_model_of_this_computer_is_offered_at_the_first_start(window: Main
         names = offered(window, page)
         assert {"Starter model", "Small model with its history", NAME} <= set(names), page
     assert NAME in offered(window, "predict")  # the only one that tells labels apart
+    window.session.inspector.hold(shipped.tuned_model())
     assert "Starter model" not in offered(window, "predict")
 
 
@@ -73,7 +86,7 @@ def test_a_model_has_one_name_on_every_page(window: MainWindow, tmp_path: Path) 
     window.session.model.choose(str(model))
     window.session.inspector.choose(model)
     assert window.session.wait_idle()
-    for page in BOXES:
+    for page in (*BOXES, "predict", "probe"):
         assert any(text.split(" · 2×")[0] == NAME for text in offered(window, page)), page
     window.show_page("models")
     assert window.session.wait_idle()
@@ -81,7 +94,7 @@ def test_a_model_has_one_name_on_every_page(window: MainWindow, tmp_path: Path) 
     assert NAME in [listed.item(row).text() for row in range(listed.rowCount())]
     assert window.session.inspector.about.name == NAME
     window.show_page("probe")
-    assert window.findChild(QLabel, "status_model").text().startswith(NAME)
+    assert window.bar.shown()["model"] == NAME
 
 
 def test_names_tell_runs_and_their_weights_apart(tmp_path: Path) -> None:
@@ -117,9 +130,10 @@ def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_name
     assert session.wait_idle()
     expected = [entry.title for entry in session.library.offered()]
     assert expected[:2] == ["other", "mine"] and expected[-1] == NAME
-    for page in ("finetune", "pretrain", "probe", "attention", "embeddings"):
-        box = window.page(page).findChild(QComboBox, BOXES.get(page, "looking_model"))
-        assert models_in(box) == expected, page
+    for page, name in BOXES.items():
+        assert models_in(window.page(page).findChild(QComboBox, name)) == expected, page
+    for page in ("probe", "attention", "embeddings"):
+        assert offered(window, page) == expected, page
     window.show_page("tokenizer")
     assert session.wait_idle()
     for name in ("tokenizer_vocabulary", "tokenizer_second"):
@@ -127,7 +141,7 @@ def test_every_page_offers_the_same_models_in_the_same_order_under_the_same_name
     window.show_page("predict")
     assert session.wait_idle()
     with_labels = [entry.title for entry in session.library.offered("labels")]
-    assert models_in(window.page("predict").findChild(QComboBox, "predict_model")) == with_labels
+    assert in_menu(window) == [title for title in expected if title in ("other", *with_labels)]
     assert with_labels == [title for title in expected if title in with_labels]
     window.show_page("models")
     assert session.wait_idle()
@@ -143,7 +157,7 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
 ) -> None:
     (tmp_path / "nothing").mkdir()
     said = set()
-    for page in ("finetune", "pretrain", "predict", "probe", "attention", "embeddings", "tokenizer"):
+    for page in ("finetune", "pretrain", "tokenizer"):
         window.show_page(page)
         assert window.session.wait_idle()
         for box in window.page(page).findChildren(ModelBox):
@@ -168,14 +182,14 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
 
 @pytest.mark.slow
 def test_choose_a_folder_leaves_the_choice_where_it_was_when_the_dialog_is_left(window: MainWindow) -> None:
-    window.show_page("probe")
+    window.show_page("finetune")
     assert window.session.wait_idle()
-    box = window.page("probe").findChild(ModelBox, "looking_model")
+    box = window.page("finetune").findChild(ModelBox, "model_choice")
     before = box.currentData()
-    assert before and box.itemText(box.count() - 1) == "Choose a folder…"
-    box.setCurrentIndex(box.count() - 1)
-    box.activated.emit(box.count() - 1)
-    dialog = window.findChild(QFileDialog, "looking_model_dialog")
+    place = box.findText("Choose a folder…")
+    box.setCurrentIndex(place)
+    box.activated.emit(place)
+    dialog = window.findChild(QFileDialog, "model_choice_dialog")
     assert dialog is not None and box.currentData() == before
     dialog.reject()
     assert box.currentData() == before and not box.refusal.isVisible()
