@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -41,6 +41,7 @@ from engine.text.roles import Roles
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
 SOUGHT, AGAIN = "sought", "again"  # why a text is in view that nobody chose for a person
 MOST_NEXT = 4
+PAINTED_MS = 25  # after a key, until the next text is on screen and all else may follow
 
 
 class LabelPage(StatedPage[LabelState]):
@@ -62,6 +63,8 @@ class LabelPage(StatedPage[LabelState]):
             Channel(self, session.workers.files),
         )
         self.current: Choice | None = None  # the text in view
+        self._after = QTimer(self, singleShot=True, interval=PAINTED_MS)
+        self._after.timeout.connect(self._catch_up)
         self._waiting: list[Choice] = []  # texts that a person went away from, the newest last
         self._shows_suggestions = True
         self._make_parts()
@@ -235,30 +238,36 @@ class LabelPage(StatedPage[LabelState]):
             return
         self.views.show_answer()
         self._labels_changed()
-        self._fold()
+        self._catch_up()
         self.take_keys()
         self.take_up()
 
     def _labels_changed(self) -> None:
+        """Show the text that is to be labelled now; all else follows once it is painted."""
+        if self.learner.texts is None:
+            return
+        if self.labels.is_ready:
+            if self.current is None:
+                self._take_next()
+            self._show_text()
+        self._after.start()
+
+    def _catch_up(self) -> None:
+        """Show what the labels come to, and have the model learn from them."""
         labelled, texts = self.labels.labelled, self.learner.texts
         if texts is None:
             return
         self.codebook.show_labels(labelled, len(texts.rows))
         self._fold()
-        num_given = self.labels.num_given
-        self.save_button.setEnabled(num_given > 0)
+        self.save_button.setEnabled(self.labels.num_given > 0)
         several = labelled is not None and sum(1 for count in labelled.count().values() if count) > 1
         self.tune_button.setEnabled(several)
-        self.tune_button.setToolTip(
-            "" if several else self.tr("Fine-tuning needs texts with two different labels.")
-        )
+        said = "" if several else self.tr("Fine-tuning needs texts with two different labels.")
+        self.tune_button.setToolTip(said)
         if labelled is None:
             return
-        if self.current is None:
-            self._advance()
-        else:
-            self._learn()
-            self._show_text()
+        self._learn()
+        self._show_around()
         self._show_measures()
         self.take_up()
 
@@ -266,7 +275,7 @@ class LabelPage(StatedPage[LabelState]):
         if self.learner.known is not None and self.learner.learned is None:
             self._learn()
         if self.current is None and self._ahead():  # else all are done, and stay so
-            self._advance()
+            self._labels_changed()
         self._show_model()
         self._show_suggestions()
         self._show_queue()
@@ -279,8 +288,8 @@ class LabelPage(StatedPage[LabelState]):
         shown = [] if self.current is None else [self.current]
         return tuple(choice.place for choice in (*shown, *self._waiting))
 
-    def _advance(self) -> None:
-        """Show the next text: one that waits, else what was chosen last."""
+    def _take_next(self) -> None:
+        """Have the next text in view: one that waits, else what was chosen last."""
         labelled = self.labels.labelled
         if labelled is None or self.learner.texts is None:
             return
@@ -289,8 +298,6 @@ class LabelPage(StatedPage[LabelState]):
         else:
             ahead = self.learner.ahead(labelled, ())
             self.current = ahead[0] if ahead else None
-        self._learn()
-        self._show_text()
 
     def _learn(self) -> None:
         if self.labels.labelled is not None:
@@ -306,6 +313,7 @@ class LabelPage(StatedPage[LabelState]):
         self._waiting = [one for one in waiting if one.why != AGAIN]
         self.current = found
         self._show_text()
+        self._after.start()
         self.take_keys()
 
     def _ahead(self) -> list[Choice]:
@@ -370,6 +378,7 @@ class LabelPage(StatedPage[LabelState]):
         """Hide what the model suggests, or show it."""
         self._shows_suggestions = not self._shows_suggestions
         self._show_text()
+        self._show_around()
 
     def toggle_keys(self) -> None:
         """Hide the line of keys, or show it."""
@@ -471,8 +480,13 @@ class LabelPage(StatedPage[LabelState]):
             note = labelled.notes.get(int(texts.rows[current.place]), "")
             self.card.show_text(line, texts.text(current.place), reason, why, note)
         self._show_suggestions()
-        self._show_nearest(texts, labelled)
-        self._show_queue()
+
+    def _show_around(self) -> None:
+        """Show what belongs to the text in view and takes longer than the text."""
+        texts, labelled = self.learner.texts, self.labels.labelled
+        if texts is not None and labelled is not None:
+            self._show_nearest(texts, labelled)
+            self._show_queue()
 
     def _done_words(self, texts: LabelTexts, labelled: Labelled) -> str:
         if not len(texts.rows):

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.label.page import LabelPage
 from app.pages.label.state import LabelState
 from app.work.labels import journal_path
+from app.work.page_state import state_of, values_of
 from engine.labelling.journal import LabelJournal
 from engine.labelling.order import NUM_SPREAD, RANDOM
 from engine.text.table import read_table
@@ -218,6 +219,7 @@ def test_the_labels_are_there_again_with_another_window(ready: LabelPage, table:
     come_to_rest(ready.session, qtbot)
     assert ready.labels.num_given == 2 and row_in_view(ready) == 7
     assert ready.state == LabelState(table, 7, suggestions=False)
+    assert state_of(LabelState, values_of(ready.state)) == ready.state
 
 
 @pytest.mark.slow
