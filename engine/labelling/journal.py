@@ -246,11 +246,11 @@ def write_journal(path: Path, name: str, sha256: str, entries: Iterable[JournalE
 _DAMAGED = marked(
     "engine",
     "The labels in {path} cannot be read: line {line} is damaged. Restore the file, or move it away to begin "
-    "anew.",
+    "again.",
 )
 _OTHERS = marked(
     "engine",
-    "Another window has labelled this table meanwhile. Open the table again to go on with its labels.",
+    "Another window has labelled this table meanwhile. Open the table again to see its labels.",
 )
 _FULL = marked("engine", "The disk is full: {path} could not be written. Free some space and try again.")
 

@@ -82,7 +82,7 @@ class AccuracyCard(Card):
             "",
             self.tr(
                 "Each labelled text is answered by a regression that was not fitted to it. Those drawn at "
-                "random are counted, for they alone stand for the table."
+                "random are counted, for they alone represent the table."
             ),
         )
 
