@@ -132,7 +132,8 @@ class PageStack(QStackedWidget):
         The focus of the page that goes does not jump to what happens to come first on the new one.
         """
         self.current = key
-        if self.hasFocus() or self.isAncestorOf(QApplication.focusWidget() or self):
+        focused = QApplication.focusWidget()
+        if focused is not None and self.isAncestorOf(focused):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         if key in self._ready:
             self.setCurrentWidget(self.page(key))

@@ -37,7 +37,7 @@ class RailPage:
 
 MODEL, DATA, TEXT = "model", "data", "text"  # the thread: one of each for the whole window
 LECTURES = "lectures"  # a menu
-START = RailPage("welcome", "start", marked("rail", "Start"), uses=(MODEL, DATA))
+START = RailPage("welcome", "start", marked("rail", "Start"))
 LEARN = marked("rail", "Learn")  # the heading that the lectures stand under
 LOOK_INSIDE = (
     RailPage("tokenizer", "tokenizer", marked("rail", "Tokenizer"), uses=(MODEL, TEXT)),
@@ -54,7 +54,7 @@ GROUPS = (
             RailPage("label", "label", marked("rail", "Label"), 2, (DATA, MODEL)),
             RailPage("finetune", "fine-tune", marked("rail", "Fine-tune"), 3, (DATA,)),
             RailPage("evaluate", "evaluate", marked("rail", "Evaluate"), 4, (MODEL, DATA)),
-            RailPage("predict", "predict", marked("rail", "Predict"), 5, (MODEL, TEXT, DATA)),
+            RailPage("predict", "predict", marked("rail", "Predict"), 5, (MODEL, TEXT)),
         ),
     ),
     (marked("rail", "Look inside"), LOOK_INSIDE),

@@ -309,14 +309,14 @@ SENTENCES = (
         "my dog is hairy",
         marked(
             "engine",
-            "The BERT paper's own example of masking. Mask “hairy” and see which words the model expects.",
+            "The BERT paper’s own example of masking. Mask “hairy” and see which words the model expects.",
         ),
     ),
     SampleText(
         "my dog is cute",
         pair="he likes playing",
         words=marked(
-            "engine", "The pair in the BERT paper's picture of the input: words, segments and positions."
+            "engine", "The pair in the BERT paper’s picture of the input: words, segments and positions."
         ),
     ),
     SampleText(

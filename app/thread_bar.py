@@ -41,7 +41,7 @@ HEIGHT = 44  # px
 NARROW = 900  # px of the bar, below which the field says less
 FIELD, NARROW_FIELD = 244, 132
 JOB_WIDTH = 64
-WIDEST = {MODEL: 320, DATA: 360, TEXT: 420}
+WIDEST = {MODEL: 400, DATA: 400, TEXT: 480}
 MOST_MODELS, MOST_TABLES, LONGEST = 12, 8, 60
 
 
@@ -263,7 +263,7 @@ class ThreadBar(QFrame):
         offered = inspector.trained
         self.newer.setVisible(offered is not None and MODEL in self.uses)
         if offered is not None:
-            said = self.tr("A training has ended. Its model: {name}")
+            said = self.tr("Training has ended. New model: {name}")
             self.newer.setToolTip(tip(said.format(name=model_title(offered))))
 
     def _show_model(self, shown: InBar) -> None:
@@ -310,7 +310,7 @@ class ThreadBar(QFrame):
         folder = self._inspector.folder
         if folder is not None:
             state = ModelsState(model=folder)
-            menu.addAction(self.tr("See what it holds"), partial(self._session.show_page, "models", state))
+            menu.addAction(self.tr("See its contents"), partial(self._session.show_page, "models", state))
         self._pop_up(menu, MODEL)
 
     def _add_model(self, menu: QMenu, entry: ModelEntry) -> None:

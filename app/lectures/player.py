@@ -287,7 +287,7 @@ class LecturePlayer(QObject):
         role = next((role for role, mark in scene.models.items() if mark == self._asked), "")
         kind = kind_of_model(page.state_kind, role)
         if kind == FAMILIES:
-            title = self.tr("Choose the family's folder")
+            title = self.tr("Choose the family’s folder")
             ask_folder(self.window, title, self._take_family, name="lecture_family_dialog")
         else:
             (self.vocabulary_question if kind == VOCABULARIES else self.question).ask()

@@ -93,7 +93,7 @@ QToolButton[role="link"]:disabled { color: @disabled; }
 QToolButton[role="nav"] { color: @text; padding: 5px 9px; text-align: left; }
 QToolButton[role="nav"]:hover { background: @track; }
 QToolButton[role="nav"]:checked { background: @card; color: @accent; font-weight: 600; border-color: @edge; }
-QToolButton[role="nav"]:focus { padding: 4px 8px; }
+QToolButton[role="nav"]:focus { border: 2px solid @focus; padding: 4px 8px; }
 QToolButton[role="thread"] { padding: 0; }
 QToolButton[role="thread"]:focus { padding: 0; }
 QToolButton[role="toggle"] { border: 1px solid @edge; }
@@ -102,14 +102,15 @@ QToolButton[role="toggle"]:focus { border: 2px solid @focus; }
 QToolButton[role="more"] { background: @card; border: 1px solid @line; padding: 6px 9px; min-height: 16px; }
 QToolButton[role="more"]:hover { background: @hover; }
 QToolButton[role="more"]:focus { border: 2px solid @focus; padding: 5px 8px; }
-QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 15px;
+QToolButton[role="question"] { background: @card; color: @text; border: 1px solid @line; border-radius: 10px;
   padding: 6px 7px; }
 QToolButton[role="question"]:hover { background: @hover; }
 QToolButton[role="question"]:checked { background: @accent_soft; border-color: @accent; }
 QToolButton[role="question"]:focus { border: 2px solid @focus; padding: 5px 6px; }
+QToolButton[role="question"]:checked:focus { border-color: @text; }
 QToolButton[role="chip"] { background: @accent_soft; color: @text; border: 1px solid @accent;
   border-radius: 11px; padding: 2px 10px; }
-QToolButton[role="chip"]:focus { border: 2px solid @focus; padding: 1px 9px; }
+QToolButton[role="chip"]:focus { border: 2px solid @text; padding: 1px 9px; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
   background: @field; color: @text; border: 1px solid @edge; border-radius: 6px;

@@ -1,6 +1,6 @@
 """A hidden word that is guessed: the sentence, lines to the words that its place looks at, the guesses.
 
-A line is as thick as its share of the attention, the thickest being the largest; guesses run from 0 to 1.
+A line is as thick as its share of the attention, on one scale for all words; guesses run from 0 to 1.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ SPACE, TIGHT = 0.7, 0.15  # of the font: between words, and before a full stop
 WORD, SHARES, BAR = 34.0, 19.0, 24.0  # px of the sentence, of the shares below it, and of a guess
 LEAST_ARCS, MOST_ARCS = 26.0, 96.0
 THICKEST, THINNEST = 5.0, 1.0
+THICK_SHARE = 0.3  # of the attention, from which on a line is as thick as it gets
 NAMED = 2  # words whose share is written below them
 NAME, VALUE = 0.26, 64.0  # of the width, and px
 
@@ -152,11 +153,10 @@ class HiddenWordPlot(PointedFigure):
     def _paint_lines(self, painter: QPainter, rects: Sequence[QRectF]) -> None:
         shown, colors = self.shown, theme.current()
         order = self._looked_at()
-        most = shown.looks_at[order[0]] or 1.0
         start = QPointF(rects[shown.hidden].center().x(), rects[shown.hidden].top() - 1)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for place in reversed(order):
-            strength = shown.looks_at[place] / most
+            strength = min(1.0, shown.looks_at[place] / THICK_SHARE)
             end = QPointF(rects[place].center().x(), rects[place].top() + 1)
             high = min(self._arcs() - 4, 18 + abs(end.x() - start.x()) * 0.28) * 4 / 3
             path = QPainterPath(start)

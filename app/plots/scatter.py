@@ -294,7 +294,7 @@ class ScatterPlot(LayeredFigure):
         coloring = self._coloring
         if isinstance(coloring, PointValues):
             value = coloring.values[place]
-            return "–" if np.isnan(value) else f"{value:g}"
+            return "–" if np.isnan(value) else f"{value:g}".replace("-", words.MINUS)
         if coloring is None:
             return ""
         number = int(coloring.numbers[place])

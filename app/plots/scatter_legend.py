@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
+from app import words
 from app.look import theme
 from app.plots import marks
 from app.plots.marks import Coloring, PointValues
@@ -60,7 +61,7 @@ def paint_legend(
 
 
 def _paint_ramp(painter: QPainter, metrics: QFontMetricsF, coloring: PointValues, room: QRectF) -> None:
-    low, high = (f"{value:g}" for value in coloring.limits)
+    low, high = (f"{value:g}".replace("-", words.MINUS) for value in coloring.limits)
     title = metrics.elidedText(coloring.title, Qt.TextElideMode.ElideMiddle, WIDEST)
     x, middle = room.left(), room.top() + ROW / 2
     for text in (title, low):

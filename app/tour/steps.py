@@ -100,7 +100,7 @@ class Scenes(InsideScenes):
                 text=words.shorten(roles.text, 30), label=words.shorten(roles.label, 30)
             )
         return f"{told} " + self.tr(
-            "Click a column's heading to change its role. “Data doctor” shows what could mislead a model."
+            "Click a column’s heading to change its role. “Data doctor” shows what could mislead a model."
         )
 
     def setup(self) -> TourStep:

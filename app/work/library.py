@@ -219,7 +219,7 @@ class CheckpointRefusal(UserError):
     def __init__(self, path: Path) -> None:
         template = marked(
             "engine",
-            "{path} is a TensorFlow checkpoint. Convert it on the Models page, and open the result.",
+            "{path} is a TensorFlow checkpoint. Convert it on the Models page, which opens the result.",
         )
         super().__init__(template, path=path)
         self.path = path

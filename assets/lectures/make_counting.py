@@ -162,7 +162,7 @@ def make(stage: Stage) -> Lecture:
         marked(
             "engine",
             "A model that predicts the next word can continue a text: the n-gram, NNLM, "
-            "ELMo's left half and GPT. After minutes of training, none writes well.",
+            "ELMo’s left half and GPT. After minutes of training, none writes well.",
         ),
         "write",
         CITY,

@@ -174,7 +174,7 @@ def make(stage: Stage) -> Lecture:
         marked("engine", "72 heads, and many look at [CLS]"),
         marked(
             "engine",
-            "6 layers of 12 heads. In 46 of them, more than half of the words' attention "
+            "6 layers of 12 heads. In 46 of them, more than half of the words’ attention "
             "goes to [CLS]. It is thought to be where a head looks when there is nothing to "
             "find.",
         ),

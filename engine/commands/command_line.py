@@ -109,7 +109,7 @@ def _check_readable(arguments: Sequence[str]) -> None:
         raise UserError(
             marked(
                 "engine",
-                "This terminal's locale ({encoding}) cannot hold all characters that were typed. Set "
+                "This terminal’s locale ({encoding}) cannot hold all characters that were typed. Set "
                 "LC_ALL=C.UTF-8, or PYTHONUTF8=1.",
             ),
             encoding=encoding,

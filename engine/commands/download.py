@@ -18,7 +18,7 @@ def add_download_command(commands: Any) -> None:
     download = commands.add_parser(
         "download", help="download a published model by name, or continue a download"
     )
-    download.add_argument("name", metavar="NAME", help="such as bert-base-chinese, or its page's address")
+    download.add_argument("name", metavar="NAME", help="such as bert-base-chinese, or its page’s address")
     download.add_argument("--out", type=Path, metavar="DIR", help="the model folder to write")
     download.add_argument("--revision", default="", help="a branch, a tag or a commit")
     download.add_argument("--look", action="store_true", help="describe it, and download nothing")
@@ -80,5 +80,5 @@ def look_lines(look: PublishedModel) -> list[str]:
     names = ", ".join(look.files)
     said.append(f"{look.num_bytes / 2**20:.1f} MB in {len(look.files)} files: {names}")
     if look.cached:
-        said.append(f"{(look.num_bytes - look.to_fetch) / 2**20:.1f} MB of it are in this computer's cache")
+        said.append(f"{(look.num_bytes - look.to_fetch) / 2**20:.1f} MB of it are in this computer’s cache")
     return said

@@ -27,7 +27,7 @@ def add_export_command(commands: Any) -> None:
     export = commands.add_parser(
         "export",
         help="write a model for transformers, sentence-transformers or onnxruntime, or as one zip",
-        epilog="Each export includes the model's card (README.md), and is reopened and checked "
+        epilog="Each export includes the model’s card (README.md), and is reopened and checked "
         "before it is kept.",
         formatter_class=partial(argparse.HelpFormatter, max_help_position=34, width=120),
     )

@@ -100,7 +100,7 @@ def _add_ask(commands: Any) -> None:
     ask.add_argument("--count", type=int, default=5, help="guesses or words for each member")
     ask.add_argument(
         "--bert", type=Path, metavar="MODEL",
-        help="for a [MASK] and --senses: the folder of a BERT that answers instead of the family's",
+        help="for a [MASK] and --senses: the folder of a BERT that answers instead of the family’s",
     )  # fmt: skip
     ask.add_argument("--json", action="store_true", help="print the answers as JSON")
     which = ask.add_mutually_exclusive_group()

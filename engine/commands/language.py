@@ -86,7 +86,7 @@ def _add_pretrain(commands: Any) -> None:
     pretrain.add_argument("--text", nargs="+", help=help_of("text", config))
     for name in FLAGS:
         pretrain.add_argument(f"--{name.replace('_', '-')}", help=help_of(name, config))
-    pretrain.add_argument("--size", help="a new model's size: tiny, mini, small, medium, base, large, 6x384")
+    pretrain.add_argument("--size", help="a new model’s size: tiny, mini, small, medium, base, large, 6x384")
     pretrain.add_argument("--pin", action="append", help="a sentence to watch, its word in [brackets]")
     pretrain.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"

@@ -29,7 +29,7 @@ def add_run_commands(commands: Any) -> None:
     """Add the commands to the parser's."""
     runs = commands.add_parser("runs", help="list all runs, with what each was made of and what it reached")
     runs.add_argument(
-        "--runs", type=Path, dest="root", help="the folder that holds them; default: the window's"
+        "--runs", type=Path, dest="root", help="the folder that holds them; default: the window’s"
     )
     runs.add_argument("--json", action="store_true", help="print everything known about each as JSON")
     runs.set_defaults(run=_runs)
@@ -52,7 +52,7 @@ def add_run_commands(commands: Any) -> None:
 
 def _add_to_queue(commands: Any) -> None:
     add = _add_queue(commands, "add", _queue_add, "add runs to the end of the queue")
-    add.add_argument("base", metavar="RUN|TOML", type=Path, help="a run's folder, or a file of settings")
+    add.add_argument("base", metavar="RUN|TOML", type=Path, help="a run’s folder, or a file of settings")
     what = add.add_mutually_exclusive_group()
     what.add_argument("--seeds", type=int, help="repeat with so many seeds that the run did not use")
     what.add_argument("--grid", metavar="SETTINGS", help="every combination: 'learning_rate=1e-4,3e-4'")

@@ -305,7 +305,7 @@ def _doubting(found: DoubtfulLabels, model: Path | None) -> Sentence:
     """Return in words what it is that doubts the labels."""
     if model is None:
         return Sentence(marked("engine", "word counts alone"))
-    taught = marked("engine", "word counts and {model}, trained on the other rows,")
+    taught = marked("engine", "word counts and {model} trained on the other rows")
     untaught = marked("engine", "word counts and {model}")
     return Sentence(taught if found.is_taught else untaught, {"model": model.name})
 
@@ -357,7 +357,7 @@ _SUSPECTED = marked(
     "engine",
     "{count:,} of {total:,} labels of {name} differ from the answers of {model}. "
     "About {expected:,} labels ({low:,} to {high:,}) are expected to be wrong. The "
-    "other differences are wrong answers.",
+    "other differences are errors of the model.",
 )
 _UNTOLD = marked("engine", "Label errors of {name} cannot be found with {model}.")
 _WHY_UNTOLD = marked("engine", "The other rows say no more about a row than how frequent each label is.")

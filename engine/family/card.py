@@ -84,7 +84,7 @@ class CardLine:
         if one is None:
             return CANNOT
         times, digits = (100.0, 1) if self.unit == PERCENT else (1.0, 2 if self.unit == RANKS else 1)
-        value, low, high = (f"{times * one[key]:.{digits}f}" for key in ("value", "low", "high"))
+        value, low, high = (_shown(times * one[key], f".{digits}f") for key in ("value", "low", "high"))
         value += " %" if self.unit == PERCENT else ""
         return f"{value} ({low} to {high})"
 
@@ -126,23 +126,27 @@ def _asked_later(one: Mapping[str, Any]) -> CardLine:
     )
 
 
+def _shown(value: float, digits: str = ".3f") -> str:
+    return f"{value:{digits}}".replace("-", "\u2212")
+
+
 def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
     """Yield each claim with its figures and verdict, a line each."""
     for found in claims:
         one = found.claim
-        p = "" if found.p_value is None else f"; p {p_words(found.p_value)} after Holm's correction"
+        p = "" if found.p_value is None else f"; p {p_words(found.p_value)} after Holm’s correction"
         reason = "" if found.reason is None else f". {found.reason}"
         yield (
-            f"{_TITLES[found.verdict]}: {one.claim} ({one.measure}: {one.first:.3f} and "
-            f"{one.second:.3f}, difference {one.difference:+.3f}, 95 %: {one.low:+.3f} to "
-            f"{one.high:+.3f}, {one.count} texts{p}){reason}"
+            f"{_TITLES[found.verdict]}: {one.claim} ({one.measure}: {_shown(one.first)} and "
+            f"{_shown(one.second)}, difference {_shown(one.difference, '+.3f')}, 95 %: "
+            f"{_shown(one.low, '+.3f')} to {_shown(one.high, '+.3f')}, {one.count:,} texts{p}){reason}"
         )
 
 
 _ABOUT_TEXT = (
     "All were trained on {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
     "words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best and those "
-    "that are not clearly worse by a paired test over the same questions, with Holm's correction over the "
+    "that are not clearly worse by a paired test over the same questions, with Holm’s correction over the "
     "members, but never a member that is not above chance. Perplexity from the left and pseudo-perplexity "
     "from both sides cannot be compared: one predicts a word from what comes before it, the other from all "
     "the rest. The words in the blanks are guessed by all members that give probabilities, each from what "
@@ -150,10 +154,10 @@ _ABOUT_TEXT = (
 )
 _ABOUT_MEMBERS = (
     "BERT reads pairs of sentences and masks 15 % of the words. GPT is the first one, with the norm after "
-    "each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim's."
+    "each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim’s."
 )
 _ABOUT_TABLE = (
-    "Vectors are compared by their cosine, for words or for the mean over a sentence's positions or words. "
+    "Vectors are compared by their cosine, for words or for the mean over a sentence’s positions or words. "
     "A question with a word beyond the vocabulary is skipped. By chance, half of the next sentences are "
     "right, and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and a member that sees "
     "only one side has no pseudo-perplexity."

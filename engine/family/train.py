@@ -109,7 +109,7 @@ def read_family(folder: Path) -> FamilyConfig:
     if not is_family(folder):
         raise RunError(
             marked(
-                "engine", "{path} is not a family: it has no {name}. Train one by: python -m engine family"
+                "engine", "{path} is not a family: it has no {name}. Train one with: python -m engine family"
             ),
             path=folder,
             name=SETTINGS,
@@ -198,7 +198,7 @@ def _check_folder(config: FamilyConfig, folder: Path) -> None:
             raise RunError(
                 marked(
                     "engine",
-                    "The family in {path} was begun with other settings ({names}). Name a new "
+                    "The family in {path} was started with other settings ({names}). Name a new "
                     "folder, or continue it unchanged: python -m engine resume {path}",
                 ),
                 path=folder,

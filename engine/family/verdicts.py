@@ -55,7 +55,7 @@ IN_A_ROW = Statement(
     marked("engine", "Filling two blanks independently loses something"),
 )
 RAW_CLS = Statement(
-    marked("engine", "The raw [CLS] is a poor sentence vector. The mean over BERT's positions is better."),
+    marked("engine", "The raw [CLS] is a poor sentence vector. The mean over BERT’s positions is better."),
     *(RANKED, "bert", "bert"),
     marked("engine", "BERT’s mean vector beats its [CLS] vector"),
 )
@@ -65,7 +65,7 @@ TUNED = Statement(
     marked("engine", "Fine-tuned BERT beats its own frozen vectors"),
 )
 FROZEN = Statement(
-    marked("engine", "BERT's frozen vectors answer more than averaged word vectors (skip-gram)."),
+    marked("engine", "BERT’s frozen vectors answer more than averaged word vectors (skip-gram)."),
     *(ANSWERED, "bert", "skipgram"),
     marked("engine", "BERT’s frozen vectors beat averaged skip-gram vectors"),
 )
@@ -88,22 +88,22 @@ BOTH_SIDES = (
 )
 OVER_AVERAGES = (
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (NNLM)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (NNLM)."),
         *(RANKED, "bert", "nnlm"),
         marked("engine", "BERT’s mean vector beats averaged NNLM vectors"),
     ),
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (CBOW)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (CBOW)."),
         *(RANKED, "bert", "cbow"),
         marked("engine", "BERT’s mean vector beats averaged CBOW vectors"),
     ),
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (skip-gram)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (skip-gram)."),
         *(RANKED, "bert", "skipgram"),
         marked("engine", "BERT’s mean vector beats averaged skip-gram vectors"),
     ),
     Statement(
-        marked("engine", "The mean over BERT's positions says more than averaged word vectors (GloVe)."),
+        marked("engine", "The mean over BERT’s positions says more than averaged word vectors (GloVe)."),
         *(RANKED, "bert", "glove"),
         marked("engine", "BERT’s mean vector beats averaged GloVe vectors"),
     ),
@@ -116,7 +116,7 @@ _EARLIER = {  # what older reports say, and what is said now
     "each for itself, loses something.": IN_A_ROW.text,
     "The raw [CLS] is a poor vector of a sentence: the mean of BERT's places is better.": RAW_CLS.text,
     **{
-        one.text.replace("mean over BERT's positions says", "mean of BERT's places tells"): one.text
+        one.text.replace("mean over BERT’s positions says", "mean of BERT's places tells"): one.text
         for one in OVER_AVERAGES
     },
     "share of texts answered rightly": ANSWERED,
@@ -194,9 +194,14 @@ def document_of(found: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
 def _read(one: Mapping[str, Any]) -> Claim:
     names = ("first", "second", "difference", "low", "high", "count")
     given = {name: one[name] for name in names}
-    given |= {name: _EARLIER.get(one[name], one[name]) for name in ("claim", "measure")}
+    given |= {name: _said_now(one[name]) for name in ("claim", "measure")}
     p_value = one.get("p_value")
     return Claim(**given, p_value=_p_value(one) if p_value is None else float(p_value))
+
+
+def _said_now(text: str) -> str:
+    """Return the words of today for those of a report, however old."""
+    return _EARLIER.get(text, text).replace("'", "’")
 
 
 def _p_value(one: Mapping[str, Any]) -> float:

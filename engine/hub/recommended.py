@@ -27,7 +27,7 @@ _MANY, _GERMAN = marked("engine", "104 languages"), marked("engine", "German")
 RECOMMENDED = (
     RecommendedModel(
         "google-bert/bert-base-uncased", 110, _ENGLISH, "apache-2.0",
-        marked("engine", "The paper's own model: any task on English text"),
+        marked("engine", "The paper’s own model: any task on English text"),
     ),
     RecommendedModel(
         "google-bert/bert-base-cased", 108, _ENGLISH, "apache-2.0",

@@ -139,7 +139,7 @@ def _of_answer(said: HostRefusal, name: str, revision: str) -> UserError:
         template = marked("engine", "{host} has no revision {revision} of {name}.")
         return UserError(template, host=said.host, name=name, revision=revision or "main")
     if not name and said.status in (400, 401, 403, 404, 405, 410):
-        template = marked("engine", "{host} cannot be searched ({status}). Type a model's whole name.")
+        template = marked("engine", "{host} cannot be searched ({status}). Type a model’s whole name.")
         return UserError(template, **values)
     if said.status == 403 and said.code not in ("GatedRepo", "RepoNotFound"):
         return UserError(

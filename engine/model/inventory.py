@@ -36,10 +36,10 @@ ANSWERS = {  # marked: what is said of each of `Inventory.answers`; of its label
 }
 _OTHERS = {
     "cls.predictions.decoder.": marked("engine", "its own word weights"),
-    "discriminator_predictions.": marked("engine", "ELECTRA's replaced words"),
-    "pre_classifier.": marked("engine", "DistilBERT's classifier"),
-    "classifier.dense.": marked("engine", "ELECTRA's classifier"),
-    "classifier.out_proj.": marked("engine", "ELECTRA's classifier"),
+    "discriminator_predictions.": marked("engine", "ELECTRA’s replaced words"),
+    "pre_classifier.": marked("engine", "DistilBERT’s classifier"),
+    "classifier.dense.": marked("engine", "ELECTRA’s classifier"),
+    "classifier.out_proj.": marked("engine", "ELECTRA’s classifier"),
 }
 
 

@@ -78,10 +78,10 @@ _OTHER_HEADS = {
     "classifier.": marked("engine", "Not needed here: the classifier ({count} tensors)."),
     "pooler.": marked("engine", "Not needed here: the pooler ({count} tensors)."),
     "pre_classifier.": marked(
-        "engine", "Not needed here: the layer below DistilBERT's classifier ({count} tensors)."
+        "engine", "Not needed here: the layer below DistilBERT’s classifier ({count} tensors)."
     ),
     "discriminator_predictions.": marked(
-        "engine", "Not needed here: ELECTRA's head for replaced words ({count} tensors)."
+        "engine", "Not needed here: ELECTRA’s head for replaced words ({count} tensors)."
     ),
 }
 

@@ -22,10 +22,10 @@ _WRITES = marked("engine", "it reads with one half and writes with the other; BE
 _LEFT = marked("engine", "it reads from left to right and continues texts; BERT reads from both sides")
 _ORDERS = marked("engine", "it learned to guess words in any order, with a second stream of attention")
 _SPARSE = marked("engine", "its attention skips most pairs of words so that texts may be long")
-_OTHER_BLOCKS = marked("engine", "its layers are not built as BERT's are")
+_OTHER_BLOCKS = marked("engine", "its layers are not built as BERT’s are")
 _TASKS = marked("engine", "it adds vectors to its words that BERT does not have")
-_NARROW = marked("engine", "its word vectors are narrower than its layers; BERT's are not")
-_UNKNOWN = marked("engine", "its layers are not known to be BERT's")
+_NARROW = marked("engine", "its word vectors are narrower than its layers; BERT’s are not")
+_UNKNOWN = marked("engine", "its layers are not known to be BERT’s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
     "roberta": ("RoBERTa", _BYTES, _ENGLISH),
@@ -172,7 +172,7 @@ def _of_electra(document: Mapping[str, Any]) -> dict[str, Any]:
         template = marked(
             "engine",
             "config.json describes an ELECTRA whose word vectors are narrower than its "
-            "layers ({embedding_size} and {hidden_size}); BERT's are not. Use the "
+            "layers ({embedding_size} and {hidden_size}); BERT’s are not. Use the "
             "discriminator of a base or large one, such as {instead}.",
         )
         sizes = {name: str(found[name])[:40] for name in ("embedding_size", "hidden_size")}

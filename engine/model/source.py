@@ -28,16 +28,16 @@ _FLOATS: dict[torch.dtype, str] = {
 _HEADS = {part: [names.plain_name(n) for n in names.names_of_part(part)] for part in names.PARTS}
 _LACKING = {
     "masked_word": marked(
-        "engine", "The model's own masked-word head was not used, because its file lacks {names}."
+        "engine", "The model’s own masked-word head was not used, because its file lacks {names}."
     ),
     "next_sentence": marked(
-        "engine", "The model's own next-sentence head was not used, because its file lacks {names}."
+        "engine", "The model’s own next-sentence head was not used, because its file lacks {names}."
     ),
 }
 _OTHER_CLASSIFIER = marked(
     "engine",
-    "The model's own classifier was not used, because {model}'s is not built like "
-    "BERT's. Fine-tune the model to make one.",
+    "The model’s own classifier was not used, because {model}’s is not built like "
+    "BERT’s. Fine-tune the model to make one.",
 )
 _READ_AS = {
     "distilbert": marked(
@@ -47,7 +47,7 @@ _READ_AS = {
 }
 _UNTIED = marked(
     "engine",
-    "The model's own masked-word head was not used. It has its own word weights or "
+    "The model’s own masked-word head was not used. It has its own word weights or "
     "biases, where BERT uses the token embeddings.",
 )
 
@@ -133,7 +133,7 @@ class StoredModel:
             return config.id2label or tuple(f"LABEL_{number}" for number in range(count)), None
         template = marked(
             "engine",
-            "The model's own classifier does not fit its config.json. classifier.weight has "
+            "The model’s own classifier does not fit its config.json. classifier.weight has "
             "the shape {shape}, but {count} labels and a width of {width} are named there.",
         )
         return (), Sentence(template, {"shape": weight, "count": count, "width": config.hidden_size})

@@ -51,12 +51,12 @@ NEW = {  # what the report says of a part that starts from random weights
     "answers": marked("engine", "The question-answering head is new and starts from random weights."),
 }
 _OF_ANOTHER_TASK = marked(
-    "engine", "The model's own head was not used, because it is for another task ({kind} {problem})."
+    "engine", "The model’s own head was not used, because it is for another task ({kind} {problem})."
 )
 _WORDS = "embeddings.word.weight"
 _KEPT = {
-    "masked_word": marked("engine", "The model's own masked-word head was loaded."),
-    "next_sentence": marked("engine", "The model's own next-sentence head was loaded."),
+    "masked_word": marked("engine", "The model’s own masked-word head was loaded."),
+    "next_sentence": marked("engine", "The model’s own next-sentence head was loaded."),
 }
 
 
@@ -135,7 +135,7 @@ def load_headed(
         if own and sorted(own) != sorted(wanted):
             template = marked(
                 "engine",
-                "The model's own classifier was not used, because its labels are {own}, not {labels}.",
+                "The model’s own classifier was not used, because its labels are {own}, not {labels}.",
             )
             objection = Sentence(template, {"own": listed(own), "labels": listed(wanted)})
         parts = tuple(part for part in head.parts if config.layer_mix or part != "layer_mix")

@@ -44,7 +44,7 @@ class ChangeFlags(Flag):
 
     def add(self, place: Any, name: str, about: Setting, hint: Any, default: Any) -> None:
         for flag, form, words in (
-            ("--scale", "LAYER.HEAD=X", "multiply a head's output, 0 to 2; 0 is off"),
+            ("--scale", "LAYER.HEAD=X", "multiply a head’s output, 0 to 2; 0 is off"),
             ("--no-residual", "LAYER.PART", "drop the residual connection around attention or feed_forward"),
             ("--position", "TOKEN=N", "read a token at another position; tokens count from 0"),
             ("--segment", "TOKEN=N", "read a token in another segment"),

@@ -26,7 +26,7 @@ class EmbeddingQuestion(
     label: str = asked("", "a column to keep with the vectors", kw_only=True)
     pooling: str = asked(
         "",
-        "how pieces become one vector; default: as the folder's sentence-transformers files say, or mean",
+        "how pieces become one vector; default: as the folder’s sentence-transformers files say, or mean",
         choices=("", *POOLINGS),
         kw_only=True,
     )

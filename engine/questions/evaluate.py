@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KEEP, FORGET = "keep", "forget"
 NOT_TESTED = marked(
     "engine",
-    "The model's temperature was fitted on half of these texts, so its confidence "
+    "The model’s temperature was fitted on half of these texts, so its confidence "
     "has to be tested on others.",
 )
 
@@ -47,7 +47,7 @@ class EvaluationQuestion(
 
     lines_are_aside: ClassVar[bool] = True
 
-    model: ModelName = asked(help="a model folder, or a run's")
+    model: ModelName = asked(help="a model folder, or a run’s")
     out: Path | None = rows_field("a new CSV with every text, its true label and the prediction")
     report: Path | None = out_field(
         "a new file with the whole report: .md as Markdown, .html as one page to send"
@@ -55,7 +55,7 @@ class EvaluationQuestion(
     quick: bool = asked(False, "skip TF-IDF and the search for weak slices", kw_only=True)
     meaning: bool = asked(
         False,
-        "also look for weak slices among groups of similar meaning, by the model's own vectors",
+        "also look for weak slices among groups of similar meaning, by the model’s own vectors",
         kw_only=True,
     )
     near: bool = asked(
@@ -65,8 +65,8 @@ class EvaluationQuestion(
     )
     temperature: str = asked(
         "",
-        "keep: write the fitted temperature into the model's cloze.json, which scales "
-        "its probabilities from then on. It is fitted on validation rows of the model's "
+        "keep: write the fitted temperature into the model’s cloze.json, which scales "
+        "its probabilities from then on. It is fitted on validation rows of the model’s "
         "run or, without one, on half of these texts. forget: remove it, and measure "
         "without it",
         choices=("", KEEP, FORGET),

@@ -30,7 +30,7 @@ class LayersQuestion(Question["Lens"], command="layers", help="show what each la
     )
     top_k: int = asked(5, "guesses of each layer", kw_only=True)
     off: tuple[str, ...] = off_field()
-    json: bool = json_field("print each layer's guesses, and the hidden word's probability and rank, as JSON")
+    json: bool = json_field("print each layer’s guesses, and the hidden word’s probability and rank, as JSON")
     pieces: tuple[int, ...] = asked((), flag=None, kw_only=True)
 
     def answer(self, models: Models) -> Lens:

@@ -36,7 +36,7 @@ class MeaningsFound:
 class MeaningsQuestion(
     Question["MeaningsFound"],
     command="meanings",
-    help="tell whether a word's vectors differ by its meaning, layer by layer",
+    help="show whether a word’s vectors differ by meaning, layer by layer",
 ):
     """A word in sentences that name its meaning, or in a table with a column that does."""
 

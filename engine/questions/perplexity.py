@@ -25,7 +25,7 @@ class SurpriseQuestion(
     text: str = text_field()
     text_pair: str | None = pair_field()
     off: tuple[str, ...] = off_field()
-    json: bool = json_field("print each piece's probability and rank as JSON")
+    json: bool = json_field("print each piece’s probability and rank as JSON")
 
     def answer(self, models: Models) -> Steps[PseudoPerplexity]:
         from engine.inspect.masked.perplexity import pseudo_perplexity

@@ -25,7 +25,7 @@ class PredictionQuestion(
 ):
     """A new file with an answer to each row. table: the file as it is open in the window."""
 
-    data: str = asked("", "a CSV, TSV or JSON lines file, or a file of the model's task", kw_only=True)
+    data: str = asked("", "a CSV, TSV or JSON lines file, or a file of the model’s task", kw_only=True)
     text: str = asked("", _HELP["text"], kw_only=True)
     text_pair: str = asked("", _HELP["text_pair"], kw_only=True)
     choices: str = asked("", _HELP["choices"], kw_only=True)

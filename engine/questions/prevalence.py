@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FEW_HELD_OUT = 10  # held-out texts of a label below which its errors are hardly known
 SHIFT = marked(
     "engine",
-    "The correction assumes that a label's texts look the same in this table as in the {part} rows. Only the "
+    "The correction assumes that a label’s texts look the same in this table as in the {part} rows. Only the "
     "shares may differ.",
 )
 
@@ -42,11 +42,11 @@ class LabelShares:
 class PrevalenceQuestion(
     Question["LabelShares"],
     command="prevalence",
-    help="estimate the share of each label in a table, corrected for the model's errors",
+    help="estimate the share of each label in a table, corrected for the model’s errors",
 ):
     """Shares that a survey can publish, of a table without labels: `prevalence` of engine/labelling."""
 
-    model: ModelName = asked(help="a run's folder, or its model's")
+    model: ModelName = asked(help="a run’s folder, or its model’s")
     data: Path = asked(help="a CSV, TSV or JSON lines file", kw_only=True)
     text: str = asked("", "the column with the text, where it is not that of the training data", kw_only=True)
     seed: int = asked(42, "of the random draws", minimum=0, kw_only=True)

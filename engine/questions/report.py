@@ -53,7 +53,7 @@ class ReportQuestion(
 
     def check(self) -> None:
         if self.data and self.part:
-            raise UserError(marked("engine", "Give either --data, a file, or --part, of a run's own rows."))
+            raise UserError(marked("engine", "Give either --data, a file, or --part, of a run’s own rows."))
 
     def answer(self, models: Models) -> Steps[Reported]:
         """Return what is known of the model and its run. Raises: UserError."""

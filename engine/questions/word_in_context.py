@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class WordInContextQuestion(
     Question["ContextsFound"],
     command="word-in-context",
-    help="write a word's vectors wherever it occurs, as an .npz file",
+    help="write a word’s vectors wherever it occurs, as an .npz file",
 ):
     """The vectors of a word in sentences, or in a column of a file; and the texts that were searched."""
 

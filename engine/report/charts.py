@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from engine.report.blocks import Drawing, Mark
 from engine.report.drawing import printable
+from engine.report.numbers import MINUS
 
 WIDTH, ROW, TOP = 640, 26, 8
 NAMES, VALUES = 230, 70  # px of the names at the left and the values at the right
@@ -50,7 +51,7 @@ def dots(title: str, rows: Sequence[Dot], unit: str = "%", scale: float = 100.0)
     for tick in ticks:
         x = place(tick)
         parts.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}"/>')
-        said = f"{tick * scale:g}" + (f" {unit}" if unit and tick == ticks[-1] else "")
+        said = f"{tick * scale:g}".replace("-", MINUS) + (f" {unit}" if unit and tick == ticks[-1] else "")
         parts.append(_text(x, bottom + 16, said, "soft", "middle", 12))
     marks = []
     for number, row in enumerate(rows):
@@ -125,10 +126,10 @@ def curves(title: str, lines: Sequence[Line], x_name: str, y_name: str) -> Drawi
     for tick in y_ticks:
         y = float(at(np.array([x_ticks[0]]), np.array([tick]))[0, 1])
         parts.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(_text(left - 8, y + 4, f"{tick:g}", "soft", "end", 12))
+        parts.append(_text(left - 8, y + 4, f"{tick:g}".replace("-", MINUS), "soft", "end", 12))
     for tick in x_ticks:
         x = float(at(np.array([tick]), np.array([y_ticks[0]]))[0, 0])
-        parts.append(_text(x, bottom + 17, f"{tick:g}", "soft", "middle", 12))
+        parts.append(_text(x, bottom + 17, f"{tick:g}".replace("-", MINUS), "soft", "middle", 12))
     marks, x_name_at = [], right
     for line in reversed(lines):
         places = at(line.x, line.y)

@@ -19,12 +19,12 @@ def share(value: float) -> str:
         shown = rounded(100 * value, digits)
         if value in (0, 1) or 0 < shown < 100:
             return f"{shown:.{digits}f} %"
-    return f"{100 * value:g} %"
+    return f"{100 * value:g} %".replace("-", MINUS)
 
 
 def decimal(value: float, digits: int = 3) -> str:
     """Return a number with so many digits; a dash for none."""
-    return f"{rounded(value, digits):.{digits}f}" if math.isfinite(value) else "–"
+    return f"{rounded(value, digits):.{digits}f}".replace("-", MINUS) if math.isfinite(value) else "–"
 
 
 def measure(metric: str, value: float) -> str:

@@ -86,9 +86,9 @@ def interval_method(report: ScoreReport) -> str:
     count = report.count
     if report.is_of_hits:
         hits = int(report.scored.each.right.sum())
-        return f"Wilson's score interval of {hits:,} right of {count:,}, 95 %"
+        return f"Wilson’s score interval of {hits:,} right of {count:,}, 95 %"
     if report.scored.each.score == PEARSON and report.groups is None:
-        return f"Fisher's z-transformation over {count:,} texts, 95 %"
+        return f"Fisher’s z-transformation over {count:,} texts, 95 %"
     grouped = ", texts that repeat one another together" if report.groups is not None else ""
     return f"resampling of {count:,} texts{grouped}, 95 %"
 

@@ -452,8 +452,8 @@ class TrainingConfig:
         marked(
             "engine",
             "The learning rate of word embeddings, as a multiple. Each word occurs in few "
-            "steps, so with few rows a small model learns more about its words at 10. 0: "
-            "word embeddings stay frozen.",
+            "steps, so on few rows a small model learns at 10 what its words say about labels. "
+            "0: word embeddings stay frozen.",
         ),
         minimum=0.0,
         maximum=1000.0,

@@ -51,7 +51,7 @@ class StagesConfig:
         marked("engine", "Task text"),
         marked(
             "engine",
-            "Text files or folders that resemble the task's own texts, one per line. Empty: "
+            "Text files or folders that resemble the task’s own texts, one per line. Empty: "
             "the texts of the training rows, and only those.",
         ),
         kind="path",
@@ -81,7 +81,7 @@ class StagesConfig:
         0,
         help=marked(
             "engine",
-            "Keep only this many of the model's WordPieces when pretraining begins, those that its text uses "
+            "Keep only this many of the model’s WordPieces when pretraining begins, those that its text uses "
             "most. The base stage keeps them all. 0: keep all.",
         ),
     )

@@ -120,7 +120,7 @@ class StartConfig:
         marked("engine", "Informed start"),
         marked(
             "engine",
-            "A new model's weights begin with counts over the text: word frequencies, words "
+            "A new model’s weights begin with counts over the text: word frequencies, words "
             "that occur close together, heads that look at neighbours. Off: at random, as "
             "BERT was published.",
         ),

@@ -44,7 +44,7 @@ TRIM_VOCAB = Setting(
     label=marked("engine", "Trim vocabulary to"),
     help=marked(
         "engine",
-        "Keep only this many of the model's WordPieces, those that the text uses most, "
+        "Keep only this many of the model’s WordPieces, those that the text uses most, "
         "with their embeddings. Every single character stays. 0: keep all.",
     ),
     minimum=0,

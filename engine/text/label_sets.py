@@ -105,7 +105,7 @@ def _of_columns(
     """Read a column of 0 and 1 for each label. Raises: DataError if they are not those of the model."""
     labels = tuple(columns) if known is None else tuple(known)
     if lacking := [label for label in labels if label not in columns]:
-        template = marked("engine", "{name} has no column for some of the model's labels: {labels}.")
+        template = marked("engine", "{name} has no column for some of the model’s labels: {labels}.")
         raise DataError(template, name=table.path.name, labels=lacking[:10])
     order = [columns.index(label) for label in labels]
     refused: dict[int, Sentence] = {}

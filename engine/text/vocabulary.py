@@ -93,7 +93,7 @@ def read_folder(folder: Path) -> Vocabulary:
         raise ModelError(
             marked(
                 "engine",
-                "There is no tokenizer.json and no vocab.txt in {path}. Choose a BERT model's folder.",
+                "There is no tokenizer.json and no vocab.txt in {path}. Choose a BERT model’s folder.",
             ),
             path=folder,
         )
@@ -101,7 +101,7 @@ def read_folder(folder: Path) -> Vocabulary:
     if not _PLAIN_CLASSES.fullmatch(name):
         raise ModelError(
             marked(
-                "engine", "The model in {path} splits text with {name}; Cloze reads BERT's own WordPiece."
+                "engine", "The model in {path} splits text with {name}; Cloze reads BERT’s own WordPiece."
             ),
             path=folder,
             name=name,
@@ -142,7 +142,7 @@ def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
     if broken := [token for token in tokens if "\n" in token or "\r" in token]:
         raise DataError(
             marked(
-                "engine", "The vocabulary's token {token!r} holds a line break, which no vocab.txt can hold."
+                "engine", "The vocabulary’s token {token!r} holds a line break, which no vocab.txt can hold."
             ),
             token=broken[0],
         )

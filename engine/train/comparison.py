@@ -252,12 +252,12 @@ def note_on_looks(split: str, looks: Sequence[int]) -> Sentence | None:
         return None
     template = marked(
         "engine",
-        "Each score is the best of a run's evaluations on these same rows, so it is a little too good.",
+        "Each score is the best of a run’s evaluations on these same rows, so it is a little too good.",
     )
     if max(looks) > looks[0]:
         template = marked(
             "engine",
-            "Each score is the best of a run's evaluations on these same rows, so it is a "
+            "Each score is the best of a run’s evaluations on these same rows, so it is a "
             "little too good. A frozen encoder has the best of up to {most}, training all "
             "weights the best of {own}, which favours the frozen encoder.",
         )

@@ -291,14 +291,14 @@ def _notes_on_figures(
     if interval is not None:
         template = marked(
             "engine",
-            "Measured on {rows} {split} rows. With so many, the 95 % interval of the base's "
+            "Measured on {rows} {split} rows. With so many, the 95 % interval of the base’s "
             "{metric} is {low:.4f} to {high:.4f}, whatever the seeds do.",
         )
         if first.metric not in (*SHARES, *CORRELATIONS):
             template = marked(
                 "engine",
                 "Measured on {rows} {split} rows. With so many, the 95 % interval of the "
-                "{metric} of the base's first run is {low:.4f} to {high:.4f}, whatever the seeds "
+                "{metric} of the base’s first run is {low:.4f} to {high:.4f}, whatever the seeds "
                 "do.",
             )
         values |= {"low": interval[0], "high": interval[1]}
@@ -306,19 +306,19 @@ def _notes_on_figures(
     if first.split == "validation":
         template = marked(
             "engine",
-            "These rows were also used to pick each run's checkpoint, so every figure is a little "
+            "These rows were also used to pick each run’s checkpoint, so every figure is a little "
             "too good, equally in all stages.",
         )
     else:
         template = marked(
             "engine",
-            "{rows} validation rows were also used to pick each run's checkpoint. The test "
+            "{rows} validation rows were also used to pick each run’s checkpoint. The test "
             "rows were measured once.",
         )
     notes.append(Sentence(template, {"rows": f"{first.num_rows['validation']:,}"}))
     template = marked(
         "engine",
-        "The 95 % intervals are over {seeds} seeds of fine-tuning (Student's t). Those "
+        "The 95 % intervals are over {seeds} seeds of fine-tuning (Student’s t). Those "
         "of a gain are over the differences seed by seed. Each stage was pretrained "
         "once, so they do not cover another pretraining.",
     )
@@ -342,7 +342,7 @@ def _notes_on_models(found: Sequence[StageResult]) -> list[Sentence]:
     if sizes[0] != sizes[-1]:
         template = marked(
             "engine",
-            "The base stage has the model's own vocabulary of {own} pieces, later stages {kept} of them.",
+            "The base stage has the model’s own vocabulary of {own} pieces, later stages {kept} of them.",
         )
         notes.append(Sentence(template, {"own": f"{sizes[0]:,}", "kept": f"{sizes[-1]:,}"}))
     return notes

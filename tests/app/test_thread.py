@@ -72,13 +72,14 @@ def shown_by(window: MainWindow) -> dict[str, str]:
     if key == "evaluate":
         said[DATA] = rows_of(page, state)
     if key == "predict":
-        said[DATA] = state.file.path.name if state.file is not None else "none yet"
         said[TEXT] = "  +  ".join(text for text in state.texts if text) or "none yet"
     if isinstance(state, ProbeState | AttentionState | AnatomyState):
         said[TEXT] = "  +  ".join(text for text in (state.text, state.text_pair) if text) or "none yet"
     uses = RAIL_PAGES[key].uses
     if isinstance(state, EmbeddingsState) and page.vectors.source.table is not None:
         uses, said[DATA] = (*uses, DATA), page.vectors.source.table.path.name
+    if key == "predict" and state.file is not None:
+        uses, said[DATA] = (*uses, DATA), state.file.path.name
     return {one: said[one] for one in uses}
 
 
@@ -302,8 +303,9 @@ def test_the_model_in_hand_is_there_again_after_a_restart_and_is_opened_where_it
     window.close()
     again = open_window(settings)
     inspector = again.session.inspector
-    assert again.bar.shown()[MODEL] == "other" and inspector.about is None and not inspector.is_opening
+    assert inspector.folder == guessers[1] and inspector.about is None and not inspector.is_opening
     again.show_page("probe")
+    assert again.bar.shown()[MODEL] == "other"
     assert again.session.wait_idle() and inspector.about is not None and inspector.folder == guessers[1]
 
 

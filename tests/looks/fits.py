@@ -2,8 +2,8 @@
 
     python -m tests.looks.fits FOLDER [--pages data,probe] [--sizes 1024x640] [--scales 200] [--themes light]
 
-Opens the window with nothing and with a table and a fine-tuned model, leaves PNGs of pages (of their tabs in
-the first theme), and lists what is elided, cut
+Opens the window with nothing, with the starter model, and with a table and a fine-tuned model, leaves PNGs
+of pages (of their tabs in the first theme), and lists what is elided, cut
 off, lies outside what holds it or over its neighbour, makes the window larger than it was asked to be, or has
 too little contrast with what is behind it. What may be so stands in `ACCEPTED`, with the reason. The exit
 code is 1 where anything else is found. A scale is Qt's own, in a process of its own.
@@ -83,12 +83,15 @@ class Accepted:
 
 
 NAMES = "a model's name is of any length: the list and the tip have it whole"
+SIDE_BY_SIDE = "two or three names share the bar of a small window: menus and tips have them whole"
 ACCEPTED = (
     *(
         Accepted("*", "elided", f"*{box}", NAMES)
         for box in ("_model", "model_choice", "tokenizer_vocabulary")
     ),
     Accepted("models", "elided", "ElidedLabel", NAMES),
+    Accepted("*", "elided", "thread_*_value", SIDE_BY_SIDE, "1024x640"),
+    Accepted("probe", "elided", "thread_*_value", SIDE_BY_SIDE, "1280x800"),
     Accepted("*", "painted", "figure", "names and texts of people are of any length: the tip has them whole"),
 )
 
@@ -144,8 +147,8 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
     elif isinstance(widget, QTableView) and widget.horizontalHeader().isVisible():
         yield from (("cut", head) for head in _narrow_heads(widget))
     parent = widget.parentWidget()
-    is_held = parent is not None and not isinstance(parent.parentWidget(), QAbstractScrollArea)
-    if text and is_held and not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
+    is_held = not isinstance(parent and parent.parentWidget(), QAbstractScrollArea)
+    if text and parent and is_held and not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
         yield "outside", text
     if text and isinstance(widget, QLabel | QAbstractButton):
         yield from (("over", f"{text} | {other}") for other in _neighbours_under(widget))
@@ -187,11 +190,11 @@ def _neighbours_under(widget: QWidget) -> Iterator[str]:
 
 
 def _text_of(widget: QWidget) -> str:
-    if isinstance(widget, QLabel | QAbstractButton):
-        is_icon = isinstance(widget, QToolButton) and widget.toolButtonStyle() == ICON_ALONE
-        words = QLabel.text(widget) if isinstance(widget, QLabel) else widget.text()
-        return "" if is_icon and not widget.icon().isNull() else words.strip()
-    return ""
+    if isinstance(widget, QLabel):
+        return QLabel.text(widget).strip()
+    if isinstance(widget, QToolButton) and widget.toolButtonStyle() == ICON_ALONE:
+        return widget.text().strip() if widget.icon().isNull() else ""
+    return widget.text().strip() if isinstance(widget, QAbstractButton) else ""
 
 
 def _field(box: QComboBox) -> QRect:
@@ -269,17 +272,19 @@ def look(
 ) -> list[Fault]:
     """Look at pages and their tabs in all sizes and themes of one scale; leave their pictures.
 
-    In the first of the sizes they are also looked at with nothing open.
+    In the first of the sizes they are also looked at with nothing open, and with the starter model alone.
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     found: list[Fault] = []
-    for state, in_sizes in (("empty", sizes[:1]), ("open", sizes)):
+    for state, in_sizes in (("empty", sizes[:1]), ("starter", sizes[:1]), ("open", sizes)):
         window = _window()
         window.show()
         if state == "open":
             window.session.data.open(shipped.sample_data_path())
             window.session.model.choose(str(shipped.tuned_model()))
+        elif state == "starter":
+            window.session.inspector.choose(shipped.starter_model() or "")
         for mode, size, page in product(themes, in_sizes, pages):
             if theme.mode() != mode:
                 theme.apply_theme(application, mode)

@@ -317,7 +317,7 @@ def _unknown_pieces(counted: CountedTable) -> Iterator[AdviceLine]:
     unknown = counted.summary.unknown_share or 0.0
     if unknown > MUCH_UNKNOWN:
         text = translate(
-            "advice", "{share} of pieces are [UNK], so the model's vocabulary does not suit these texts."
+            "advice", "{share} of pieces are [UNK], so the model’s vocabulary does not suit these texts."
         )
         yield AdviceLine("look", text.format(share=words.share(unknown, 1)), page="models")
     elif unknown:

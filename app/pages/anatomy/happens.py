@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from app.look.inputs import LineEdit, SpinBox
-from app.look.labels import ElidedLabel, WholeLabel
+from app.look.labels import ElidedLabel, WholeLabel, set_or_hide
 from app.look.layout import STRETCH, column, row, stacked
 from app.look.widgets import Card, button, icon_button, named, set_role, tidy_spin
 from app.pages.anatomy.keys import KeysCard
@@ -18,7 +18,7 @@ from app.settings import AppSettings
 
 NUMBER_WIDTH, LEAST_NUMBER = 124, 64  # px
 NARROW = 860  # px of the card
-HEIGHT = 146  # px of what stands in the card, whatever the step
+HEIGHT, LEAST_HEIGHT = 146, 122  # px of what stands in the card, whatever the step; in a low window
 FORMULA_SIZE, SMALL_FORMULA = 15, 13  # px
 SHOWS_NUMBERS = "anatomy/shows_numbers"
 
@@ -28,7 +28,7 @@ class HappensCard(Card):
 
     _of = _formula = ""
     _can_turn = _can_copy = False
-    _is_narrow = True
+    _is_narrow, _is_low = True, False
     stepped = Signal(int)  # -1: the step before, 1: the one after
     number_chosen = Signal(int)
     term_chosen = Signal(int)
@@ -71,11 +71,13 @@ class HappensCard(Card):
             SpinBox(minimum=1, maximum=1),
             "anatomy_number",
             self.tr("Number"),
-            tool_tip=self.tr("Which number of the vector is worked out; a click on a stripe chooses one too"),
+            tool_tip=self.tr(
+                "Which number of the vector is worked out. A click on a stripe chooses one too."
+            ),
         )
-        tidy_spin(self.number, NUMBER_WIDTH)
+        tidy_spin(self.number, LEAST_NUMBER)
         self.number.valueChanged.connect(lambda number: self.number_chosen.emit(number - 1))
-        said = self.tr("Copy the vector in the frame")
+        said = self.tr("Copy the framed vector")
         self.copy_vector = icon_button("copy", said, name="anatomy_copy_vector", call=self.copy_wanted)
         self._formula_row = QWidget()
         parts = (self.formula, (self.of, 1), self.number, self.copy_vector)
@@ -84,14 +86,14 @@ class HappensCard(Card):
 
     def _make_target_row(self) -> None:
         self.target = named(
-            LineEdit(placeholderText=self.tr("The word that stood there")),
+            LineEdit(placeholderText=self.tr("The original word")),
             "anatomy_target",
-            self.tr("The word that stood there"),
+            self.tr("The original word"),
         )
         self.target.editingFinished.connect(lambda: self.target_typed.emit(self.target.text()))
         self.hide_piece = button(self.tr("Hide this piece"), "link", name="anatomy_hide")
         self.hide_piece.clicked.connect(self.hide_wanted)
-        self.weight_link = button(self.tr("To a weight…"), "link", name="anatomy_weight")
+        self.weight_link = button(self.tr("Pick a weight…"), "link", name="anatomy_weight")
         self.weight_link.clicked.connect(self.weight_wanted)
         self._target_row = QWidget()
         row((self.target, 1), self.hide_piece, self.weight_link, parent=self._target_row)
@@ -112,11 +114,18 @@ class HappensCard(Card):
         self._lines = [QFrame(), QFrame()]
         for line in self._lines:
             set_role(line, "upright")
-        whole = QWidget()
+        self._whole = whole = QWidget()
         whole.setFixedHeight(HEIGHT)
         parts = ((left, 5), self._lines[0], (self._middle, 9), self._lines[1], (self.effect, 5))
         row(*parts, gap=18, parent=whole)
         self.add(whole)
+
+    def set_low(self, is_low: bool) -> None:
+        """Leave more room to the picture where there is little for both; the sum has that of its link."""
+        if self._is_low != is_low:
+            self._is_low = is_low
+            self._whole.setFixedHeight(LEAST_HEIGHT if is_low else HEIGHT)
+            self._show_numbers()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -161,7 +170,7 @@ class HappensCard(Card):
         """Show the box for the hidden word. Args: is_asked: at this step. is_hidden: by a [MASK]."""
         self._target_row.setVisible(is_asked)
         self.target.setVisible(is_hidden)
-        self.target.setPlaceholderText(self.tr("The word that stood there, say “{word}”").format(word=guess))
+        self.target.setPlaceholderText(self.tr("Word, such as “{word}”").format(word=guess))
         if self.target.text() != target:
             self.target.setText(target)
         self.hide_piece.setVisible(not is_hidden)
@@ -196,10 +205,10 @@ class HappensCard(Card):
     def _show_numbers(self) -> None:
         has_sum = not self.sum.is_empty
         self.sum.setVisible(has_sum and self.shows_numbers)
-        self.of.setText(self._of if self.shows_numbers and not self._can_turn else "")
+        set_or_hide(self.of, self._of if self.shows_numbers and not self._can_turn else "")
         self.number.setVisible(has_sum and self.shows_numbers and self._can_turn)
         self.copy_vector.setVisible(self._can_copy and not self._is_narrow)
-        self.hide_link.setVisible(has_sum)
+        self.hide_link.setVisible(has_sum and not (self._is_low and self.shows_numbers))
         self.hide_link.setText(
             self.tr("Hide the numbers") if self.shows_numbers else self.tr("Show the numbers")
         )

@@ -19,13 +19,13 @@ class KeysCard(Card):
         self.setWindowFlag(Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         rows = (
-            ("← →", self.tr("step before, step after")),
+            ("← →", self.tr("previous step, next step")),
             ("↑ ↓", self.tr("piece above, piece below")),
-            ("PgUp PgDn", self.tr("layer before, layer after")),
-            ("[ ]", self.tr("head before, head after")),
-            ("Shift+← Shift+→", self.tr("number before, number after")),
+            ("PgUp PgDn", self.tr("previous layer, next layer")),
+            ("[ ]", self.tr("previous head, next head")),
+            ("Shift+← Shift+→", self.tr("previous number, next number")),
             ("W", self.tr("What if…?")),
-            ("0", self.tr("Reset what was changed")),
+            ("0", self.tr("Reset the changes")),
         )
         shown = [(label(keys, "card-title"), label(said)) for keys, said in rows]
         self.add_layout(form_rows(*shown, gap=6, caption_gap=20))

@@ -69,8 +69,8 @@ class WeightDialog(QDialog):
         top = float(np.quantile(np.abs(np.concatenate([across, down])), 0.995))
         letter = vectors.symbol(self._taken)
         self.across = self._strip(
-            self.tr("Its row"),
-            self.tr("{count} weights make this number, one for each of {letter}").format(
+            self.tr("Row"),
+            self.tr("{count} weights make this number, one for each number of {letter}").format(
                 count=words.number(len(across)), letter=letter
             ),
             across,
@@ -78,7 +78,7 @@ class WeightDialog(QDialog):
             top,
         )
         self.down = self._strip(
-            self.tr("Its column"),
+            self.tr("Column"),
             self.tr("{count} weights read number {number} of {letter}").format(
                 count=words.number(len(down)), number=words.number(self._column + 1), letter=letter
             ),
@@ -100,9 +100,9 @@ class WeightDialog(QDialog):
 
     def _make_lesson(self) -> None:
         self.target = named(
-            LineEdit(self._walk.target, placeholderText=self.tr("The word that stood there")),
+            LineEdit(self._walk.target, placeholderText=self.tr("The original word")),
             "anatomy_lesson_target",
-            self.tr("The word that stood there"),
+            self.tr("The original word"),
         )
         self.rate = named(
             DoubleSpinBox(minimum=0.0001, maximum=10.0, value=LEARNING_RATE, decimals=4, singleStep=0.05),
@@ -123,9 +123,9 @@ class WeightDialog(QDialog):
         weight = Card()
         for widget in (self.title, self.where, self.go, self.across, self.down):
             weight.add(widget)
-        self.lesson_card = Card(self.tr("What a hidden word teaches it"))
+        self.lesson_card = Card(self.tr("What a hidden word teaches this weight"))
         asked = row(
-            label(self.tr("The word was"), "muted"),
+            label(self.tr("Original word"), "muted"),
             (self.target, 1),
             label(self.tr("learning rate"), "muted"),
             self.rate,
@@ -150,8 +150,8 @@ class WeightDialog(QDialog):
         x = float(vector_of(now, Spot(self._taken, place))[self._column])
         letter, number = vectors.symbol(self._taken), words.number(self._column + 1)
         said = self.tr(
-            "It multiplies number {number} of {letter} and adds to {made}. For {piece}: {x} × {weight} = "
-            "{product}."
+            "This weight multiplies number {number} of {letter} and adds to {made}. For "
+            "{piece}: {x} × {weight} = {product}."
         )
         self.where.setText(
             said.format(
@@ -205,12 +205,12 @@ class WeightDialog(QDialog):
 
     def _ask(self) -> None:
         if self._name in HEADS:
-            self._say_nothing(self.tr("The loss of a hidden word does not come by this weight."))
+            self._say_nothing(self.tr("The loss of a hidden word does not pass through this weight."))
             return
         now = self._found.before  # what a change does to learning is another question
         if MASKED not in heads_of(now) or not masks(now):
-            why = self.tr("Put [MASK] in the place of a word: then the loss at it leads back to this weight.")
-            self._say_nothing(why if MASKED in heads_of(now) else self.tr("This model guesses no words."))
+            why = self.tr("Replace a word with [MASK]: its loss then leads back to this weight.")
+            self._say_nothing(why if MASKED in heads_of(now) else self.tr("This model does not guess words."))
             return
         walk = self._walk.changed(target=self.target.text(), step="loss")
         place = vectors.answer_place(now, walk)
@@ -235,14 +235,14 @@ class WeightDialog(QDialog):
         terms = lesson.taken * lesson.made
         names = list(vectors.piece_names(self._found.now))
         letter = vectors.symbol(self._taken)
-        starts = ((self.tr("as it scores words"), lesson.direct),) if lesson.direct else ()
+        starts = ((self.tr("as output weight"), lesson.direct),) if lesson.direct else ()
         self.sum.set_sum(
             WorkedTerms(
                 names,
                 terms.tolist(),
                 lesson.taken.tolist(),
                 lesson.made.tolist(),
-                heads=(f"{letter} {self._column + 1}", self.tr("slope back"), self.tr("product")),
+                heads=(f"{letter} {self._column + 1}", self.tr("backward slope"), self.tr("product")),
                 total=lesson.gradient,
                 total_words=self.tr("gradient"),
                 starts=starts,
@@ -252,9 +252,10 @@ class WeightDialog(QDialog):
         self.sum.show()
         self.sum.setAccessibleName(self.tr("Gradient of the loss by this weight"))
         said = self.tr(
-            "Loss −ln {share} = {loss}. One plain step: {before} − {rate} × {gradient} = {after}. "
-            "By the slope the loss falls by {rate} × gradient² = {fall}. After the step it is "
-            "{later}: {moved}. Nothing else moves, and “What if…?” changes nothing here."
+            "Loss −ln {share} = {loss}. One plain step: {before} − {rate} × {gradient} = "
+            "{after}. By its slope, the loss would fall by {rate} × gradient² = {fall}. "
+            "After the step it is {later}: {moved}. No other weight moves, and “What if…?” "
+            "has no effect here."
         )
         fallen = lesson.loss - lesson.loss_after
         moved = self.tr("it fell by {change}") if fallen >= 0 else self.tr("it rose by {change}")

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPointF, QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from app import words
@@ -50,6 +50,7 @@ from engine.text.vocabulary import MASK
 COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
 LEAST_PICTURE = 160  # px
+LOW = 600  # px of the page, below which the picture has more of the height
 MOST_PIECES, LEAST_ROWS = 12, 10  # so many pieces always have a row each; of more, so many rows are shown
 BOXES = {"piece": 136, "layer": 126, "head": 98, "answer": 140}  # px
 
@@ -119,6 +120,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self.work.addWidget(strip)
         self.work.addWidget(self.view, 1)  # a low window scrolls
         self.work.addWidget(self.happens)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.happens.set_low(self.height() < LOW)
 
     def _connect(self) -> None:
         self.copy_button.clicked.connect(self.copy_command)

@@ -165,7 +165,7 @@ def _sum_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     middle = (x - mean) / spread
     lines = (
         (f"{vectors.symbol(done.names[0])}", x),
-        (words.translate("anatomy", "less the mean μ {number}").format(number=written(mean)), x - mean),
+        (words.translate("anatomy", "minus the mean μ {number}").format(number=written(mean)), x - mean),
         (words.translate("anatomy", "by the spread σ {number}").format(number=written(spread)), middle),
         (words.translate("anatomy", "times γ {number}").format(number=written(gamma)), middle * gamma),
         (words.translate("anatomy", "plus β {number}").format(number=written(beta)), done.value),
@@ -208,7 +208,7 @@ def _sum_of_joined(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
 
 
 def _sum_of_same(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
-    return _taken_over(words.translate("anatomy", "the last layer's own"), done)
+    return _taken_over(words.translate("anatomy", "the last layer’s output"), done)
 
 
 def written(x: float, most: int = 4) -> str:

@@ -164,7 +164,7 @@ def _called(kind: str) -> str:
         "query": words.translate("anatomy", "query"),
         "key": words.translate("anatomy", "key"),
         "value": words.translate("anatomy", "value"),
-        "heads": words.translate("anatomy", "handed on"),
+        "heads": words.translate("anatomy", "passed on"),
         "joined": words.translate("anatomy", "all heads"),
         "output": words.translate("anatomy", "output"),
         **dict.fromkeys(("attention_norm", "norm"), normed),

@@ -44,8 +44,8 @@ class Switches(QWidget):
         self.scale = named(
             Slider(Qt.Orientation.Horizontal),
             "anatomy_scale",
-            self.tr("Head's scale"),
-            tool_tip=self.tr("What this head hands on is multiplied by it: 0 is off, 1 as it is"),
+            self.tr("Head’s scale"),
+            tool_tip=self.tr("What this head passes on is multiplied by this: 0 is off, 1 is unchanged"),
         )
         self.scale.setRange(0, round(MOST_SCALE * TENTHS))
         self.scale.setMinimumWidth(60)

@@ -135,7 +135,7 @@ class EffectsCard(Card):
         self.switch_button = button(
             self.tr("Head off"),
             name="attention_switch_off",
-            tool_tip=self.tr("Key O. The model continues with this head's output removed."),
+            tool_tip=self.tr("Key O. The model continues with this head’s output removed."),
         )
         self.layer_button = button(
             self.tr("Layer off"),
@@ -149,7 +149,7 @@ class EffectsCard(Card):
             self.tr("Over the open table"),
             "link",
             name="attention_without_over_table",
-            tool_tip=self.tr("Accuracy on the open table's texts with all heads, and without these."),
+            tool_tip=self.tr("Accuracy on the open table’s texts with all heads, and without these."),
         )
         self.table_link.clicked.connect(self.table_wanted)
         self.table_link.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -357,9 +357,9 @@ class HeadAblation(QObject):
         if about.has_next_sentence:
             return self.tr("Type a text B to see how the next-sentence probability changes.")
         return self.tr(
-            "This model has no trained masked-word, next-sentence or label head, so no "
-            "answer of it could change. Fine-tune it, or pretrain it further. Attention is "
-            "shown all the same."
+            "This model has no trained masked-word, next-sentence or label head, so it "
+            "gives no answer that could change. Fine-tune it, or pretrain it further. "
+            "Attention is shown all the same."
         )
 
     def _ask(self) -> None:

@@ -80,7 +80,7 @@ class AttributionChoices(QWidget):
             "attribution_unit",
             self.tr("What a score is of"),
             (
-                ("words", self.tr("Words"), self.tr("A word's score is the sum over its pieces")),
+                ("words", self.tr("Words"), self.tr("A word’s score is the sum over its pieces")),
                 ("pieces", self.tr("Pieces"), self.tr("As the model reads the text")),
             ),
         )
@@ -290,7 +290,7 @@ class AttributionChoices(QWidget):
         self._rather.setVisible(is_word or has_others)
         for line in (self.word, self.other_word):
             line.setVisible(is_word)
-        own = self.tr("the word itself") if place < 0 else self.tr("the model's own guess")
+        own = self.tr("the word itself") if place < 0 else self.tr("the model’s own guess")
         self.word.setPlaceholderText(own)
         self.word.setToolTip(self.tr("Type any word of the vocabulary to ask for it here."))
         if not is_word:
@@ -302,7 +302,7 @@ class AttributionChoices(QWidget):
         else:
             choices = [(self.tr("B follows A"), FOLLOWS), (self.tr("B does not follow A"), RANDOM)]
         for box, first in (
-            (self.answer, self.tr("the model's own answer")),
+            (self.answer, self.tr("the model’s own answer")),
             (self.against, self.tr("all others")),
         ):
             before = box.currentData()

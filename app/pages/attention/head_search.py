@@ -186,7 +186,7 @@ class HeadSearch(QObject):
     def _show_importance(self, found: ImportanceTable) -> None:
         one = self.tr("Over one text: the slope of {asked}.")
         many = self.tr("Over {count} texts: the slope of {asked}.")
-        asked = self.tr("the label's loss") if found.asks == "labels" else self.tr("the loss of masked words")
+        asked = self.tr("the label’s loss") if found.asks == "labels" else self.tr("the loss of masked words")
         self._card.say(words.counted(found.num_texts, one, many).format(asked=asked))
         half = found.high - found.values
         values = HeadValues(IMPORTANCE, self.tr("Importance"), found.values, "", half=half)

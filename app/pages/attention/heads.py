@@ -301,7 +301,7 @@ class HeadsCard(Card):
         self.sort.addItem(self.tr("Change when off"), RANKING)
         self.sort.addItem(self.tr("Importance"), IMPORTANCE)
         said = self.tr(
-            "Over the open table: how fast the loss changes with a head's share, by one "
+            "Over the open table: how fast the loss changes with a head’s share, by one "
             "backward pass. (Michel et al. 2019)"
         )
         self.sort.setItemData(self.sort.count() - 1, said, Qt.ItemDataRole.ToolTipRole)

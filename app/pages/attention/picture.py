@@ -69,7 +69,7 @@ class AttentionOptions(QWidget):
         unit = self._box(
             "unit",
             self.tr("Pieces or words"),
-            self.tr("Words: attention from a word is the mean of its pieces' rows, to a word the sum."),
+            self.tr("Words: attention from a word is the mean of its pieces’ rows, to a word the sum."),
             ("pieces", self.tr("Pieces")),
             ("words", self.tr("Words")),
         )

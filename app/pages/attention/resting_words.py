@@ -118,7 +118,7 @@ class RestingWordsDialog(QDialog):
         self._answers.drop()
         self._found = None
         self._show_busy(False)
-        self.said.setText(self.tr("What each word adds to the label's log-odds, summed word by word."))
+        self.said.setText(self.tr("What each word adds to the label’s log-odds, summed word by word."))
         self._show_rows()
 
     def measure(self) -> None:

@@ -15,11 +15,13 @@ from app.pages.choose.model_box import FolderQuestion
 from app.pages.run.state import RunPageState
 from app.pages.tasks.known import views_of
 from app.plots.bars import BarsPlot
+from app.plots.buttons import yield_to_layout
 from app.plots.histogram import HistogramPlot
 from app.session import Session
 from app.work.tables import TableSummary
 from app.work.task_files import FileSummary
 
+LEAST = 96  # px of a figure's height: the table above needs the rest
 MOST_BARS = 200  # labels drawn; more are said in words
 HEAD = 32  # px of both titles, one of which has a box beside it
 
@@ -65,6 +67,7 @@ class LabelsCard(CountedCard):
         self.plot = BarsPlot(self.tr("Labels"))
         self.plot.setObjectName("labels_plot")
         self.plot.is_door = True
+        yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
         self.plot.chosen.connect(self._choose)
         self.plot.menu_opened.connect(self._open_menu)
@@ -124,6 +127,7 @@ class LengthsCard(CountedCard):
         super().__init__(session, parent)
         self.plot = HistogramPlot(self.tr("Length in words"))
         self.plot.setObjectName("lengths_plot")
+        yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
         self._is_wide = True
         self.max_length_box = SpinBox(minimum=3, maximum=512)
@@ -136,7 +140,7 @@ class LengthsCard(CountedCard):
         self.max_length_box.valueChanged.connect(session.model.set_max_length)
         self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
         self.model_button.setToolTip(
-            self.tr("Count in the WordPieces of a model's vocabulary instead of words")
+            self.tr("Count in the WordPieces of a model’s vocabulary instead of words")
         )
         self.model_button.clicked.connect(self._offer_models)
         self.add_corner(self.model_button)

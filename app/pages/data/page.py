@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QStackedWidget, QTableView, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -44,6 +44,7 @@ from engine.text.recipe import MERGE
 
 MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
+LOW = 600  # and below which the table has more of the height
 
 
 class DataPage(StatedPage[DataState]):
@@ -55,7 +56,7 @@ class DataPage(StatedPage[DataState]):
         super().__init__(parent)
         self.setObjectName("data_page")
         self.header.title_label.setText(self.tr("Data"))
-        self.header.set_sentence(self.tr("Open a table and see what may mislead a model."))
+        self.header.set_sentence(self.tr("Find what may mislead a model."))
         self.session = session
         self._remarks: dict[str, AdviceLine] = {}  # by their words
         self._found_by = ""  # the remark whose finding was shown last
@@ -130,7 +131,8 @@ class DataPage(StatedPage[DataState]):
         self.below = QStackedWidget()  # figures, or the label that is looked at
         self.below.addWidget(figures)
         self.below.addWidget(self.review)
-        left = column((self.files, 3), (self.below, 2), gap=GAP)
+        self.below.currentChanged.connect(self._share_height)
+        self._left = left = column((self.files, 3), (self.below, 2), gap=GAP)
         self.advice_card = DoctorCard(self.session)
         self.advice = self.advice_card.advice
         self.advice_card.refused.connect(self.refuse)
@@ -236,6 +238,13 @@ class DataPage(StatedPage[DataState]):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.lengths_card.set_wide(self.width() >= WIDE)
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """Give the table more of a low page, where only figures stand below it."""
+        is_review, ways = self.below.currentWidget() is self.review, QSizePolicy.Policy
+        self.review.setSizePolicy(ways.Preferred, ways.Preferred if is_review else ways.Ignored)
+        self._left.setStretch(0, 3 if is_review or self.height() >= LOW else 5)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

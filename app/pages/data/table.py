@@ -96,7 +96,7 @@ class TableCard(Card):
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.sectionClicked.connect(self._open_role_menu)
         header.customContextMenuRequested.connect(self._open_role_menu_at)
-        header.setToolTip(self.tr("Click a column's name to set its role"))
+        header.setToolTip(self.tr("Click a column’s name to set its role"))
         numbers = self.view.verticalHeader()
         numbers.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         numbers.customContextMenuRequested.connect(self._open_line_menu)

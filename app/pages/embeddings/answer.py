@@ -36,6 +36,7 @@ class AnswerCard(Card):
         self._verdict_row = holder(row((marks, top), (self.verdict, 1), gap=8))
         self._own = (self.first, self.second, self._verdict_row)
         self._others = others
+        self._is_brief = False
         for part in (*self._own, *others):
             self.add(part)
         self.clear("")
@@ -54,17 +55,17 @@ class AnswerCard(Card):
         count = len(vectors.texts)
         values = {"word": vectors.source.word, "count": words.number(count), "layer": layer}
         if count < 2:
-            alone = self.tr("One sentence alone has nothing to be compared with. Add another.")
+            alone = self.tr("One sentence has nothing to compare with. Add another.")
             self._put(html.escape(alone), "", "", "note")
             return
         table = self._table_words(meanings.starts, values)
         if not meanings.partings:
             mean = self.tr("At layer {layer} the mean similarity of two “{word}”s is {mean}.")
             first = _filled(mean, {**values, "mean": _bold(float(meanings.any_two[layer]))})
-            ask = self.tr("Give the sentences two meanings, and they are compared: “meaning | sentence”.")
+            ask = self.tr("To compare meanings, give the sentences at least two: “meaning | sentence”.")
             self._put(first, table, ask, "note")
         elif meanings.is_one_point(layer):
-            ask = self.tr("There is no meaning in it yet: each layer adds what the sentence says.")
+            ask = self.tr("There is no context in it yet: each layer adds what the sentence says.")
             self._put(table, "", ask, "note")
         else:
             self._put(self._separation(meanings.partings[layer], values), table, *self._judged(found, layer))
@@ -72,7 +73,7 @@ class AnswerCard(Card):
     def _table_words(self, starts: int, values: dict[str, object]) -> str:
         if starts == 1:
             return _filled(self.tr("In the word table all {count} are one and the same point."), values)
-        text = self.tr("In the word table they are {starts} points, for “{word}” has {starts} spellings.")
+        text = self.tr("In the word table they are {starts} points, because “{word}” has {starts} spellings.")
         return _filled(text, {**values, "starts": words.number(starts)})
 
     def _separation(self, one: Parting, values: dict[str, object]) -> str:
@@ -91,7 +92,7 @@ class AnswerCard(Card):
     def _judged(self, found: WordMeanings, layer: int) -> tuple[str, str]:
         one = found.meanings.partings[layer]
         text = self.tr(
-            "{right} of {count} have a nearest neighbour of their own meaning; by chance {chance} ({p})."
+            "{right} of {count} have a nearest neighbour with the same meaning; by chance {chance} ({p})."
         )
         said = [_against_chance(text, one)]
         if not one.is_apart and one.num_right > one.chance:
@@ -109,11 +110,11 @@ class AnswerCard(Card):
         second = _filled(mean, {"mean": _bold(found.any_two)})
         parted = found.parting
         if parted is None:
-            ask = self.tr("Colour the texts by a column with classes, and neighbours are compared by it.")
+            ask = self.tr("To compare neighbours by class, colour the texts by a column with classes.")
             self._put(first, second, ask, "note")
             return
         judged = self.tr(
-            "{right} of {count} have a nearest text of the same {group}; by chance {chance} ({p})."
+            "{right} of {count} have a nearest text with the same {group}; by chance {chance} ({p})."
         )
         said = _against_chance(judged, parted, group=words.shorten(group, 24))
         self._put(first, second, said, "fine" if parted.is_apart else "look")
@@ -125,17 +126,22 @@ class AnswerCard(Card):
         return made
 
     def _put(self, first: str, second: str, verdict: str, level: str) -> None:
-        for target, said in ((self.first, first), (self.second, second)):
-            target.setText(said)
-            target.setVisible(bool(said))
+        self.first.setText(first)
+        self.second.setText(second)
         self.verdict.setText(verdict)
         for name, mark in self._marks.items():
             mark.setVisible(name == level)
         self._show(*(part for part, said in zip(self._own, (first, second, verdict), strict=True) if said))
 
     def _show(self, *shown: QWidget) -> None:
+        self._shown = shown
         for part in (*self._own, *self._others):
-            part.setVisible(part in shown)
+            part.setVisible(part in shown and not (part is self.second and self._is_brief))
+
+    def set_brief(self, is_brief: bool) -> None:
+        """Leave the second sentence out where there is little room; what it says is in the picture, too."""
+        self._is_brief = is_brief
+        self._show(*self._shown)
 
 
 def _p_words(p: float) -> str:

@@ -37,7 +37,7 @@ class SimilarityCard(Card):
         yield_to_layout(self.plot, 160)
         entries = ((self.tr("Class by class"), BY_GROUP), (self.tr("Similar texts together"), BY_LIKENESS))
         self.order_box = ChoiceBox("embeddings_order", self.tr("Order"), entries=entries, width=150)
-        self.order_box.setToolTip(self.tr("How the texts are put in order"))
+        self.order_box.setToolTip(self.tr("How the texts are sorted"))
         self.readout = label("", "muted", wrap=True, name="embeddings_pair")
         self.readout.setMinimumHeight(3 * self.readout.fontMetrics().height())
         self.readout.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -76,7 +76,7 @@ class SimilarityCard(Card):
             self.set_hint(text.format(count=words.number(len(texts)), total=total))
         else:
             self.set_hint("")
-        self.readout.setText(self.tr("Hover a cell to see its two texts; click to keep them here."))
+        self.readout.setText(self.tr("Point at a cell to see its two texts. Click to keep them here."))
 
     def clear(self, why: str) -> None:
         """Show nothing, and what fills it."""
@@ -151,9 +151,10 @@ class LayersCard(Card):
         }
         if is_word:
             text = self.tr(
-                "“{word}” moves with its context. At layer {layer} the similarity of two uses is {within} "
-                "within one meaning and {between} across; at the embeddings the gap is only {start}. The "
-                "nearest use there has the same meaning for {right} of them."
+                "“{word}” moves with its context. At layer {layer} the similarity of two uses "
+                "is {within} within one meaning and {between} across; at the embeddings the "
+                "gap is only {start}. For {right} of the uses, the nearest one has the same "
+                "meaning."
             )
             none = self.tr(
                 "No layer separates two meanings of “{word}” clearly more than the embeddings do. The gap is "
@@ -161,9 +162,9 @@ class LayersCard(Card):
             )
         else:
             text = self.tr(
-                "The classes are best separated at layer {layer}: similarity is {within} within a "
-                "class and {between} between classes. At layer {layer}, the nearest text to a text "
-                "has the same class for {right} of them."
+                "The classes are best separated at layer {layer}: similarity is {within} "
+                "within a class and {between} between classes. For {right} of the texts, the "
+                "nearest text has the same class there."
             )
             none = self.tr(
                 "These texts do not separate by class at any layer (largest gap {gap}, at layer {layer})."
@@ -183,8 +184,8 @@ class PoolingsCard(Card):
         self.plot = named(PoolingsPlot(self.tr("Poolings compared")), "embeddings_poolings")
         self.plot.set_empty_text(
             self.tr(
-                "Is raw [CLS] a poor sentence vector? Measure it: for every text the nearest neighbour is "
-                "looked up, and it should be of the same class."
+                "Is raw [CLS] a poor sentence vector? To measure it, Cloze finds the nearest "
+                "neighbour of every text. A good vector gives one of the same class."
             )
         )
         self.said = label("", wrap=True, name="embeddings_verdict")
@@ -231,7 +232,7 @@ class PoolingsCard(Card):
         self.set_hint(on_texts.format(texts=texts, count=count, classes=classes))
         self.said.setText(self._verdict(found, about))
         notes = [words.say(note) for note in found.notes]
-        dotted = self.tr("A dotted line is what chance would reach.")
+        dotted = self.tr("The dotted lines show chance.")
         at_layer = self.tr("[CLS], mean and maximum are taken at layer {layer}.").format(layer=layer)
         self.more.setText(" ".join([self._likeness(found), dotted, at_layer, *notes]))
 
@@ -255,11 +256,11 @@ class PoolingsCard(Card):
             "to": words.decimal(100 * difference.high, 1),
         }
         first = self.tr(
-            "With the mean of all pieces {mean} of the nearest neighbours are of the same class, with "
-            "[CLS] {cls}."
+            "With the mean of all pieces, {mean} of the nearest neighbours have the same "
+            "class. With [CLS], {cls} do."
         )
         if difference.verdict > 0:
-            text = self.tr("Raw [CLS] is the poorer vector here, by {points} points (95 %: {low} to {high}).")
+            text = self.tr("Raw [CLS] is the worse vector here, by {points} points (95 %: {low} to {high}).")
         elif difference.verdict < 0:
             text = self.tr(
                 "[CLS] is the better vector here, by {points} points (95 %: {low} to {high}): the rule does "
@@ -267,8 +268,8 @@ class PoolingsCard(Card):
             )
         else:
             text = self.tr(
-                "The difference could be chance (95 %: {from} to {to} points): these texts do not show that "
-                "[CLS] is poorer."
+                "The difference could be chance (95 %: {from} to {to} points): these texts do "
+                "not show that [CLS] is worse."
             )
         tuned = self.tr("This model was fine-tuned to put its answer into [CLS].") if about.labels else ""
         return " ".join(part for part in (first.format(**values), text.format(**values), tuned) if part)
@@ -278,7 +279,7 @@ class PoolingsCard(Card):
         cls, mean = found.of("cls"), found.of("mean")
         assert cls is not None and mean is not None
         text = self.tr(
-            "The similarity of any two texts is {cls} with [CLS] and {mean} with the mean: the "
-            "nearer to 1, the less a high similarity says."
+            "The mean similarity of any two texts is {cls} with [CLS] and {mean} with the "
+            "mean. The closer to 1, the less a high similarity says."
         )
         return text.format(cls=words.decimal(cls.any_two, 2), mean=words.decimal(mean.any_two, 2))

@@ -146,7 +146,7 @@ class MapCard(Card):
     def _name_axes(self, mapped: TextMap) -> None:
         shares = mapped.projected.shares
         if shares is None:
-            text = self.tr("Near points are similar; distances between far groups mean little.")
+            text = self.tr("Nearby points are similar; distances between far groups mean little.")
             self.plot.set_axes(text)
             return
         axis = self.tr("axis {number}: {share} of variance")

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app import words
 from app.look.copy_command import CopyCommandButton
-from app.look.labels import ElidedLabel, set_or_hide, tip
+from app.look.labels import WholeLabel, set_or_hide, tip
 from app.look.layout import STRETCH, column, row, stacked
 from app.look.pending import ProgressLine
 from app.look.widgets import GAP, SETTINGS_WIDTH, Card, button, holder, keep_private, named
@@ -49,6 +50,7 @@ from engine.inspect.embeddings.contexts import typed_lines
 from engine.inspect.embeddings.vectors import kinds_of
 from engine.inspect.loaded_model import ModelSummary
 
+LOW = 600  # px of the page, below which the answer is brief, and the sentences have its room
 REST_MS = 700  # after the last key, before a word is followed through what was typed
 
 
@@ -62,7 +64,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.setObjectName("embeddings_page")
         self.header.title_label.setText(self.tr("Embeddings"))
         self.header.set_sentence(
-            self.tr("Where the model puts words and texts: what is similar lies close together.")
+            self.tr("Where the model puts words and texts: similar ones lie close together.")
         )
         self._vectors_asked = Channel(self, session.workers.models)
         self._partner_asked = Channel(self, session.workers.quick)
@@ -87,8 +89,8 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.compute_button = button(self.tr("Compute vectors"), "primary", name="embeddings_compute")
         self.stop_button = button(self.tr("Stop"), "link", name="embeddings_stop", call=self._stop)
         self.change_button = button(self.tr("Change"), "link", name="embeddings_change", call=self._turn)
-        self.change_button.setToolTip(self.tr("Other texts, another pooling, layer or kind of map"))
-        self.method = named(ElidedLabel("", "muted"), "embeddings_made")
+        self.change_button.setToolTip(self.tr("Choose other texts, another pooling, layer or map"))
+        self.method = named(WholeLabel("", "muted"), "embeddings_made")
         self.copy_button = named(CopyCommandButton(), "copy_embeddings_command")
         self.header.add_action(self.copy_button)
 
@@ -106,7 +108,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     def _made_card(self) -> Card:
         """Return how the picture was made, and how far the next one is."""
-        self.status = named(ElidedLabel("", "muted"), "embeddings_status")
+        self.status = named(WholeLabel("", "muted"), "embeddings_status")
         self.bar = ProgressLine(width=72)
         self.bar.hide()
         self.stop_button.hide()
@@ -153,6 +155,10 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         self.sentences.pointed.connect(paths.point_to)
         paths.chosen.connect(self.sentences.choose_use)
         paths.hovered.connect(self._light)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.views.answer.set_brief(self.height() < LOW)
 
     def forget(self) -> None:
         self.views.forget()
@@ -502,11 +508,11 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
         elif self._compares_meanings:
             said = self.tr("The command prints these figures for every layer.")
         elif vectors.source.kind == WORD:
-            said = self.tr("The command writes the word's vectors at every layer to a file.")
+            said = self.tr("The command writes the word’s vectors at every layer to a file.")
         elif vectors.source.table is None:
-            lacking = self.tr("The command reads a table, not typed sentences. Open one to copy it.")
+            lacking = self.tr("The command reads a table, not typed sentences. Open a table to copy it.")
         elif len(vectors.source.rows) < vectors.source.table.num_rows:
-            said = self.tr("The command writes the vectors of all {count} rows, those on screen among them.")
+            said = self.tr("The command writes the vectors of all {count} rows, including those on screen.")
             said = said.format(count=words.number(vectors.source.table.num_rows))
         else:
             said = self.tr("The command writes these vectors to a file.")

@@ -41,7 +41,7 @@ class PairCard(Card):
         self.box.setPlaceholderText(self.tr("Choose a model"))
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setFixedWidth(BOX_WIDTH)
-        self.box.setToolTip(self.tr("The model at the right; the page's own is at the left"))
+        self.box.setToolTip(self.tr("The model on the right. The page’s own model is on the left."))
         self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
         yield_to_layout(self.plot, 140)
         self.said = label("", wrap=True, name="embeddings_pair_words")  # the page says it
@@ -84,7 +84,7 @@ class PairCard(Card):
 
     def _axes(self, found: Projection) -> tuple[str, str]:
         if found.shares is None:
-            return self.tr("Near points are similar; distances between far groups mean little."), ""
+            return self.tr("Nearby points are similar; distances between far groups mean little."), ""
         axis = self.tr("axis {number}: {share} of variance")
         first, second = (
             axis.format(number=number, share=words.share(share))
@@ -96,13 +96,13 @@ class PairCard(Card):
         """Return what became of the classes; also where it is not what one would like."""
         kind = "PCA" if pair.before.shares is not None else "t-SNE"  # names, the same in all languages
         own = self.tr(
-            "Each map is a {kind} of that model's own vectors: compare what lies together, not where."
+            "Each map is a {kind} of that model’s own vectors: compare what lies together, not where."
         )
         own = own.format(kind=kind)
         if pair.shift is None:
-            ask = self.tr("Colour the texts by a column with classes to see what became of them.")
+            ask = self.tr("To compare the classes in both models, colour the texts by a column with classes.")
             return f"{ask} {own}"
-        whole = self.tr("The nearest text is found among whole vectors, not on the map.")
+        whole = self.tr("Nearest texts are found from the full vectors, not on the map.")
         return f"{shift_words(pair.shift, titles, group)} {own} {whole}"
 
 

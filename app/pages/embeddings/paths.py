@@ -174,7 +174,7 @@ class PathsCard(Card):
             self.set_title(self.tr("“{word}” in the word table").format(word=word))
         share = float(meanings.shares[layer])
         hint = self.tr("{share} of the variance")
-        more = self.tr("How much of what differs at this layer the two directions of the map show")
+        more = self.tr("How much of the variance at this layer the map shows")
         self.set_hint("" if np.isnan(share) else hint.format(share=words.share(share, 0)), more)
         self.plot.set_notes({place: self.note(place, layer) for place in self.misfits(layer)})
 
@@ -192,7 +192,7 @@ class PathsCard(Card):
         nearest = int(self.found.meanings.partings[layer].nearest[place])
         number = int(self._classes.numbers[nearest])
         name = self._classes.other if number == OTHER else self._classes.names[number]
-        return self.tr("its nearest is “{meaning}”").format(meaning=words.shorten(name, 24))
+        return self.tr("nearest: “{meaning}”").format(meaning=words.shorten(name, 24))
 
 
 def moves(widget: QWidget) -> bool:

@@ -33,7 +33,7 @@ class QuestionBar(QWidget):
             TUNED_QUESTION: self.tr("Fine-tuned?"),
         }
         shown = {
-            WORD_QUESTION: self.tr("See how a word's vector moves with its context"),
+            WORD_QUESTION: self.tr("See how a word’s vector moves with its context"),
             TEXTS_QUESTION: self.tr("Every text as a point, with its nearest neighbours"),
             CLS_QUESTION: self.tr("Measure whether raw [CLS] is a poor sentence vector"),
             TUNED_QUESTION: self.tr("The same texts by two models, such as before and after fine-tuning"),
@@ -46,7 +46,7 @@ class QuestionBar(QWidget):
             self.tr("Ask your own…"),
             "link",
             name="embeddings_own",
-            tool_tip=self.tr("Follow another word through sentences of your own"),
+            tool_tip=self.tr("Follow another word through your own sentences"),
             call=self.own_wanted,
         )
         inner = row(self.chips, STRETCH, self.own_button, gap=GAP, parent=self)
@@ -71,7 +71,7 @@ class QuestionBar(QWidget):
             WORD_QUESTION: about,
             TEXTS_QUESTION: self.tr("Which of my texts are similar?"),
             CLS_QUESTION: self.tr("Is [CLS] a good sentence vector?"),
-            TUNED_QUESTION: self.tr("Did fine-tuning move them?"),
+            TUNED_QUESTION: self.tr("Did fine-tuning move my texts?"),
         }
 
     def _fit(self) -> None:

@@ -300,7 +300,7 @@ def describe_texts(vectors: Vectors, pooling: PoolingConfig, groups: np.ndarray 
     """Return which texts are most similar, and whether neighbours are of one class. Raises: UserError."""
     values = vectors.at(pooling)
     if len(values) < 2:
-        raise UserError(marked("engine", "Two texts at least are compared. Add one."))
+        raise UserError(marked("engine", "At least two texts are needed. Add another."))
     nearest, scaled = nearest_of_each(values), unit(values)
     cosines = (scaled * scaled[nearest]).sum(1)
     first = int(cosines.argmax())
@@ -437,7 +437,8 @@ def _worth_keeping(subject: LoadedModel, num_texts: int, pooling: PoolingConfig)
             return wanted
     if num_bytes(about, num_texts, 1) > 4 * MOST_BYTES:
         raise UserError(
-            marked("engine", "Vectors of {count} texts are too many. Choose fewer."), count=num_texts
+            marked("engine", "{count} texts are too many to compute vectors for. Choose fewer."),
+            count=num_texts,
         )
     return [pooling.of(about)]
 

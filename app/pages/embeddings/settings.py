@@ -91,7 +91,7 @@ class VectorsCard(Card):
         """Return the pooling as captions have it."""
         pooling = self.pooling()
         if pooling is None or pooling.kind == WORD:
-            return self.tr("mean of the word's pieces")
+            return self.tr("mean of the word’s pieces")
         return words.tr_engine(KINDS[pooling.kind][0])
 
     def layer_said(self) -> str:
@@ -116,14 +116,14 @@ class VectorsCard(Card):
         has_layer = self._of_word or kind in LAYERED
         self.kind_box.setEnabled(not self._of_word)
         self.kind_box.setToolTip(
-            self.tr("A word's vector is the mean of its pieces.")
+            self.tr("A word’s vector is the mean of its pieces.")
             if self._of_word
             else tip(words.tr_engine(KINDS[kind][1]))
         )
         self.slider.setEnabled(has_layer)
         said = self.layer_said() if has_layer else ""
         self.layer_words.setText(
-            self.tr("Layer {layer}").format(layer=said) if said else self.tr("its own layers")
+            self.tr("Layer {layer}").format(layer=said) if said else self.tr("set by the pooling")
         )
 
     def _activated(self) -> None:
@@ -159,7 +159,7 @@ class MapSettings(Card):
         self.perplexity.setToolTip(
             tip(self.tr("About how many neighbours each point has; at most a third of all points."))
         )
-        self.seed.setToolTip(self.tr("The same seed draws the same map"))
+        self.seed.setToolTip(self.tr("The same seed gives the same map"))
         self.note = label("", "muted", wrap=True, name="embeddings_map_note")
         self.color_box = ChoiceBox("embeddings_color", self.tr("Colour by"))
         self._lay_out()

@@ -62,7 +62,7 @@ class EmbeddingsState(PageState):
             raise UserError(
                 marked(
                     "engine",
-                    "A scene holds its texts, at most {most:,}; these are {count:,}. Choose fewer rows.",
+                    "A scene holds at most {most:,} texts, and these are {count:,}. Choose fewer rows.",
                 ),
                 most=MOST_TEXTS,
                 count=len(self.texts),
@@ -71,8 +71,8 @@ class EmbeddingsState(PageState):
             raise UserError(
                 marked(
                     "engine",
-                    "A scene holds at most {most:,} characters of text; these have {count:,}. Choose fewer "
-                    "rows.",
+                    "A scene holds at most {most:,} characters of text, and these have {count:,}. "
+                    "Choose fewer rows.",
                 ),
                 most=MOST_CHARACTERS,
                 count=self.num_characters,

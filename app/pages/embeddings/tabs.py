@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from app import words
@@ -74,6 +74,8 @@ class Views(QTabWidget):
         super().__init__(parent, documentMode=True)
         named(self, "embeddings_tabs", self.tr("Views of the vectors"))
         self.tabBar().setDrawBase(False)
+        self.setFocusProxy(None)  # type: ignore[arg-type]  # Tab comes to the bar alone: hidden, it held the keys
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._inspector = session.inspector
         self._vectors_card, self._settings = vectors_card, settings
         self._make_channels(session)
@@ -262,7 +264,7 @@ class Views(QTabWidget):
             return
         if vectors.spans and len(vectors.texts) < 2:
             self._map_asked.drop()
-            self.map_card.clear(self.tr("One sentence alone makes no map. Add another."))
+            self.map_card.clear(self.tr("A map needs at least two sentences. Add another."))
             return
         way = chosen.method, chosen.perplexity.value(), chosen.seed.value()
         work = partial(requests.draw_map, vectors, pooling, *way)
@@ -446,14 +448,14 @@ class Views(QTabWidget):
         self.pair_card.set_title(self._title(pair.vectors))
         lines = self._lines(pair.vectors)
         beside = (
-            (translate("embeddings", "model at the right"), pair.name),
-            (translate("embeddings", "its weights, sha256"), pair.fingerprint),
-            (translate("embeddings", "its layer"), str(pair.other_pooling.layer)),
+            (translate("embeddings", "second model"), pair.name),
+            (translate("embeddings", "second model’s weights, sha256"), pair.fingerprint),
+            (translate("embeddings", "second model’s layer"), str(pair.other_pooling.layer)),
             (
                 translate("embeddings", "coloured by"),
                 self._settings.column or translate("embeddings", "nothing"),
             ),
-            (translate("embeddings", "what became of the classes"), self.pair_card.said.text()),
+            (translate("embeddings", "classes in the two models"), self.pair_card.said.text()),
         )
         self.pair_card.plot.set_caption([*lines, *beside])
 

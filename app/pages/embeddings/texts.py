@@ -121,9 +121,9 @@ class SourceCard(Card):
         typed = self.typed if self.kind == TYPED else self.contexts
         wants_typed = self.kind == TYPED or (self.kind == WORD and self.place_box.currentData() == TYPED)
         if self.kind == WORD and not self.word.text().strip():
-            return self.tr("Type a word, and the sentences to look for it in.")
+            return self.tr("Type a word, and the sentences to search for it.")
         if wants_typed and not typed.toPlainText().strip():
-            return self.tr("Type sentences, one a line.")
+            return self.tr("Type sentences, one per line.")
         if not wants_typed and (self._session.data.table is None or not self.column_box.count()):
             return self.tr("No table is open. Open one on the Data page, or type sentences.")
         return ""
@@ -169,23 +169,23 @@ class SourceCard(Card):
         ways = ((self.tr("Random sample"), RANDOM), (self.tr("The first"), FIRST))
         self.way_box = ChoiceBox("embeddings_way", self.tr("Which rows"), entries=ways)
         places = ((self.tr("In typed sentences"), TYPED), (self.tr("In the open table"), TABLE))
-        said = self.tr("Where the word is looked for")
+        said = self.tr("Where to search for the word")
         self.place_box = ChoiceBox("embeddings_place", said, entries=places)
         self.rows = self._spin("embeddings_rows", 2, MOST_ROWS, ROWS, self.tr("Number of rows"))
         self.seed = self._spin("embeddings_seed", 1, 999_999, 1, self.tr("Seed"))
         self.length = self._spin("embeddings_length", 3, 512, LENGTH, self.tr("Max length of a text"))
         self.seed.setToolTip(self.tr("The same seed draws the same rows"))
         self.length.setSuffix(self.tr(" pieces"))
-        self.length.setToolTip(tip(self.tr("Of longer texts only the beginning is read; they are counted.")))
+        self.length.setToolTip(tip(self.tr("Longer texts are truncated to this length, and counted.")))
 
     def _make_texts(self) -> None:
         self.table_words = label("", "muted", wrap=True)
         self.open_button = button(self.tr("Open a table"), "link", name="embeddings_open")
         self.typed = self._edit(
-            "embeddings_typed", self.tr("One sentence a line.\ngroup | sentence colours it.")
+            "embeddings_typed", self.tr("One sentence per line.\ngroup | sentence colours it.")
         )
         self.contexts = self._edit(
-            "embeddings_contexts", self.tr("One sentence a line.\nmeaning | sentence colours it.")
+            "embeddings_contexts", self.tr("One sentence per line.\nmeaning | sentence colours it.")
         )
         self.word = named(LineEdit(), "embeddings_word", self.tr("The word"))
         self.word.setClearButtonEnabled(False)
@@ -277,7 +277,7 @@ class SourceCard(Card):
         if table is None:
             self.word_words.setText(self.tr("No table is open."))
         else:
-            said = self.tr("Every row of {name} is searched, column {column}.")
+            said = self.tr("Every row of {name} is searched in column {column}.")
             self.word_words.setText(
                 said.format(name=table.path.name, column=bare_column(self.column_box.currentText()))
             )
@@ -314,7 +314,7 @@ class SourceCard(Card):
 
     def _edit(self, name: str, placeholder: str) -> QPlainTextEdit:
         edit = TextEdit(placeholderText=placeholder, tabChangesFocus=True)
-        named(edit, name, self.tr("Sentences, one a line"))
+        named(edit, name, self.tr("Sentences, one per line"))
         edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         edit.setMinimumHeight(150)
         return edit

@@ -264,7 +264,7 @@ class ScoresBy(Card):
                     "error of these texts from {before} to {after}."
                 )
             elif not self._is_validation:
-                text += " " + self.tr("Once it is kept, these texts no longer test the model's confidence.")
+                text += " " + self.tr("Once it is kept, these texts no longer test the model’s confidence.")
             said.append(
                 text.format(
                     value=words.decimal(warmth.value, 2),
@@ -315,11 +315,11 @@ class ScoresBy(Card):
         self._keeping = said.format(value=at), short.format(value=at)
         self._fit()
         keeps = self.tr(
-            "Writes it into the model's cloze.json. From then on, it scales probabilities "
+            "Writes it into the model’s cloze.json. From then on, it scales probabilities "
             "here, on the Predict page and in every command. The answers stay the same, and "
             "it can be removed."
         )
-        forgets = self.tr("Removes it from the model's cloze.json. Probabilities are as before.")
+        forgets = self.tr("Removes it from the model’s cloze.json. Probabilities are as before.")
         self.keep.setToolTip(tip(forgets if is_kept else keeps))
 
     def _keep_clicked(self) -> None:
@@ -433,7 +433,7 @@ class ScoresBy(Card):
 
     def _ask_meaning(self) -> None:
         self.values.setCurrentIndex(0)
-        self.searched.setText(self.tr("Grouping the texts by the model's own vectors…"))
+        self.searched.setText(self.tr("Grouping the texts by the model’s own vectors…"))
         self.meaning_wanted.emit()
 
     def show_by(self, name: str) -> None:

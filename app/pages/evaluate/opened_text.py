@@ -54,7 +54,7 @@ class OpenedText(QWidget):
         self.doubt = button(self.tr("Label error?"), "link", name="evaluate_doubt")
         self.doubt.setToolTip(
             self.tr(
-                "Key W. The recipe gives the row the model's answer, or excludes it if that is "
+                "Key W. The recipe gives the row the model’s answer, or excludes it if that is "
                 "the same. The file stays unchanged. Press again to undo."
             )
         )

@@ -375,7 +375,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
     def _show_nothing(self) -> None:
         """Say what is missing, and what helps."""
         first = self._offered
-        said = self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above.")
+        said = self.tr("No trained model is chosen yet. Fine-tune one first, or choose one above.")
         if self.folder is not None:
             said = self.tr("The model in hand predicts no labels. Choose a trained one above.")
         use = "" if first is None else words.shorten(model_title(first), 60)

@@ -25,12 +25,12 @@ class PartBox(ChoiceBox):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("evaluate_part", "", parent)
         self.setAccessibleName(self.tr("Labelled texts"))
+        self.setPlaceholderText(self.tr("Choose labelled texts"))
         self._session = session
 
     def offer(self, parts: Parts, texts: LabelledTexts) -> None:
         """Offer what a model can be scored on. Args: texts: what it is scored on now."""
         self.clear()
-        self.setPlaceholderText(self.tr("Choose labelled texts"))
         parted = {
             "validation": self.tr("{name} · validation rows"),
             "test": self.tr("{name} · test rows"),

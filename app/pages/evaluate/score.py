@@ -41,7 +41,7 @@ class ScoreCard(Card):
         self.more = button(self.tr("Compare with TF-IDF"), "link", name="evaluate_tfidf")
         self.more.setToolTip(
             self.tr(
-                "What word counts reach: TF-IDF with logistic regression, on the model's own training rows."
+                "What word counts reach: TF-IDF with logistic regression, on the model’s own training rows."
             )
         )
         self.sentence = label("", wrap=True, name="evaluate_sentence")

@@ -134,7 +134,7 @@ class OneFileOptions(TargetOptions):
         super().__init__(model)
         self.saved_as = (self.tr("Save the zip"), self.tr("Zips (*.zip)"))
         self.title = self.tr("Everything in one file")
-        self.hint = self.tr("A zip with these folders and the model's card, to share or to keep.")
+        self.hint = self.tr("A zip with these folders and the model’s card, to share or to keep.")
 
 
 OPTIONS = (TransformersOptions, SentenceOptions, GraphOptions, OneFileOptions)

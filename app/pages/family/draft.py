@@ -101,7 +101,7 @@ class FamilyDraft:
             raise UserError(
                 marked(
                     "engine",
-                    "What is shown is of a table, which a scene does not hold. Turn to a question.",
+                    "This answer is about a table, which a scene cannot hold. Go to another question.",
                 )
             )
         beside = {name: getattr(self.typed, name) for name in self.kind.fields}

@@ -31,13 +31,13 @@ def minutes_of(report: Report) -> str:
 def why_not(model: PracticeModel | None, *, is_chinese: bool, has_bert: bool, can: bool) -> str:
     """Return why the BERT trained longer cannot be asked, "" where it can. Args: can: of this question."""
     if not can:
-        return translate("family", "This question was measured for the family alone.")
+        return translate("family", "This question was measured for the family only.")
     if model is None:
         return translate("family", "The starter model is not in this build.")
     if is_chinese:
-        return translate("family", "The starter model reads English, and this family Chinese.")
+        return translate("family", "The starter model reads English, but this family reads Chinese.")
     if not has_bert:
-        return translate("family", "This family has no BERT that it could stand in for.")
+        return translate("family", "This family has no BERT that the starter model could replace.")
     return ""
 
 
@@ -50,8 +50,8 @@ def as_given(report: Report) -> str:
         return said.format(minutes=minutes)
     said = translate(
         "family",
-        "Each member was given {minutes} minutes. In them BERT read {bert} M words; the n-gram counted "
-        "{ngram} M in {seconds}.",
+        "Each member was given {minutes} minutes. In that time BERT read {bert} M "
+        "words. The n-gram counted {ngram} M in {seconds}.",
     )
     return said.format(
         minutes=minutes,
@@ -73,7 +73,7 @@ def in_practice(model: PracticeModel, report: Report) -> str:
         "BERT here is the starter model: it read {pieces} M WordPieces in {duration}{base}. All others "
         "were given {minutes} minutes.",
     )
-    base = translate("family", ", begun from {name}").format(name=found.base) if found.base else ""
+    base = translate("family", ", starting from {name}").format(name=found.base) if found.base else ""
     return said.format(
         pieces=words.decimal(found.pieces / MILLION, 0),
         duration=words.duration(found.seconds),
@@ -87,7 +87,7 @@ def would_be(model: PracticeModel) -> str:
     found = model.training
     if found is None:
         return ""
-    said = translate("family", "In practice it reads far more: the starter model, {pieces} M WordPieces.")
+    said = translate("family", "In practice it reads far more: the starter model read {pieces} M WordPieces.")
     return said.format(pieces=words.decimal(found.pieces / MILLION, 0))
 
 
@@ -95,7 +95,7 @@ def of_held_out(report: Report) -> str:
     """Return why scores and claims are of the minutes alone."""
     said = translate(
         "family",
-        "Scores and claims are of {minutes} minutes each. The starter model was not measured: it may have "
-        "read the held-out text.",
+        "Scores and claims are for {minutes} minutes each. The starter model was not "
+        "measured: it may have read the held-out text.",
     )
     return said.format(minutes=minutes_of(report))

@@ -32,7 +32,7 @@ class Learning(QWidget):
                 self.tr("Mean −log P of a word from its left; ELMo’s from each side"),
             ),
             "hidden": (self.tr("Hidden word"), self.tr("Mean −log P of a word from both its sides")),
-            "drawn": (self.tr("Drawn words"), self.tr("Negative sampling: a word told from five drawn ones")),
+            "drawn": (self.tr("Drawn words"), self.tr("Negative sampling: a word against five drawn ones")),
             "counts": (self.tr("Counts"), self.tr("Weighted squares of logarithms of counts")),
         }
         self.kinds = SegmentedButtons("family_losses", [(key, *said[key]) for key in KINDS])

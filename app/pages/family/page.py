@@ -100,7 +100,7 @@ class FamilyPage(KeptPage[FamilyState]):
             self.header.add_action(action)
         self.tabs = SceneTabs()
         self.training = TrainingSwitch()
-        self.box = ChoiceBox("family_box", self.tr("Family"), width=BOX)
+        self.box = ChoiceBox("family_box", self.tr("Family"), width=NARROW_BOX)
         self.question_label = label(self.tr("Question"), "card-title")
         self.question = named(LineEdit(), "family_question", self.tr("Question"))
         self.answer_label = label(self.tr("Answer"), "muted")
@@ -243,9 +243,9 @@ class FamilyPage(KeptPage[FamilyState]):
         before: Path | None = self.box.currentData()
         self.box.clear()
         for one in found:
-            where = self.tr("In the box") if one.is_shipped else one.path.name
+            names = (self.tr("Included"),) if one.is_shipped else (one.path.name, one.text)
             minutes = self.tr("{minutes} min each").format(minutes=f"{one.minutes:.3g}")
-            said = PART.join([where, one.text, *([minutes] if one.minutes else [])])
+            said = PART.join([*names, *([minutes] if one.minutes else [])])
             self.box.add_choice(said, one.path, one.path)
         self._entries = {one.path: one for one in found}
         places = [one.path for one in found]
@@ -415,7 +415,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def _say_waiting(self) -> None:
         """Say that something is under way where nothing is to be seen yet."""
         if not self._is_found or (self._asked.is_asking and self.answered is None and self.banner.isHidden()):
-            self.banner.show_text("note", self.tr("The family is being opened and asked…"), closable=False)
+            self.banner.show_text("note", self.tr("Opening the family and asking it…"), closable=False)
 
     def _forget(self) -> None:
         """Show no answer, and let the same be asked again."""
@@ -579,8 +579,10 @@ class FamilyPage(KeptPage[FamilyState]):
         state = self.session.training.state
         started = state.started
         name = started.run_dir.name if started is not None else ""
-        said = ABOUT[name].said if name in ABOUT else self.tr("The text is prepared")
-        template = self.tr("{member} learns: {share}. The status bar stops it; what is learned is kept.")
+        said = ABOUT[name].said if name in ABOUT else self.tr("Preparing the text")
+        template = self.tr(
+            "Training {member}: {share}. You can stop in the status bar; what it has learned is kept."
+        )
         self.progress.setText(template.format(member=said, share=words.share(state.share, 0)))
         self.progress.show()
 

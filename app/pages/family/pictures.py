@@ -35,7 +35,7 @@ class Pictures(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.columns = named(FamilyColumns(self.tr("Family")), "family_columns")
-        self.columns.name_hint = self.tr("Click for what it cannot do")
+        self.columns.name_hint = self.tr("Click to see what it cannot do")
         self.seen = named(SeenRows(self.tr("What may each see?")), "family_seen")
         self.seen.hint = self.columns.name_hint
         self.scores, self.claims, self.learning = ScoreView(), ClaimsView(), Learning()

@@ -65,7 +65,7 @@ class ScoreView(QWidget):
         chance = None if line.chance is None else in_units(line, line.chance)
         template = translate("family", "by chance {share}")
         if line.name == ON_BLANKS[0]:
-            template = translate("family", "always the commonest word: {share}")
+            template = translate("family", "always the most frequent word: {share}")
         chance_words = "" if chance is None else template.format(share=_in_words(line, chance))
         self.plot.unable = translate("family", "n/a")
         self.plot.show_scores(
@@ -79,7 +79,7 @@ class ScoreView(QWidget):
 
     def _sentence(self, line: CardLine) -> str:
         many = said(line)[1] if line.source else _of_how_many(line)
-        better = translate("family", "less is better") if line.is_less_better else ""
+        better = translate("family", "lower is better") if line.is_less_better else ""
         bold = translate("family", "bold: best or tied with it") if len(line.scores) > 1 else ""
         if bold and not any(line.is_best(name) for name in line.scores):
             bold = translate("family", "no member is clearly above chance")

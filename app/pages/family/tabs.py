@@ -38,7 +38,7 @@ class SceneTabs(QWidget):
         self.setObjectName("family_tabs")
         self.setAccessibleName(self.tr("Scenes"))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self._is_short, self._current = False, SCENES[0].key
+        self._is_short, self._current = True, SCENES[0].key  # until it is known that longer words fit
         self._said = {kind.key: (kind.tab[0], kind.tab[1]) for kind in KINDS}
         self.buttons = {kind.key: self._made(f"family_scene_{kind.key}") for kind in SCENES}
         for key, made in self.buttons.items():

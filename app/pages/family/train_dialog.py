@@ -35,7 +35,7 @@ class TrainDialog(QDialog):
         self.setWindowTitle(self.tr("Train a family"))
         self.setMinimumWidth(520)
         self.text = named(LineEdit(), "family_text", self.tr("Text"))
-        self.text.setPlaceholderText(self.tr("a text file, or a folder of them"))
+        self.text.setPlaceholderText(self.tr("a text file, or a folder of text files"))
         self.browse = button(self.tr("Choose…"), name="family_text_choose", call=self._choose_text)
         minutes = DoubleSpinBox(minimum=0.1, maximum=100_000.0, decimals=1, value=24.0)
         self.minutes = tidy_spin(named(minutes, "family_minutes", self.tr("Minutes")))
@@ -76,7 +76,7 @@ class TrainDialog(QDialog):
         share = self.minutes.value() / max(1, count)
         self.said.setText(
             self.tr(
-                "Each member learns for {minutes} minutes, one after the other, from the same text."
+                "Each member is trained for {minutes} minutes on the same text, one after the other."
             ).format(minutes=f"{share:.1f}")
         )
         self.start.setEnabled(bool(count and self.text.text().strip()))

@@ -171,25 +171,26 @@ def on_validation(validation: ValidationRows) -> AdviceLine:
     """Return what to say of the rows that are kept apart."""
     kept = number(validation.count)
     if validation.is_own_table:
-        return AdviceLine("fine", translate("FineTuneAdvice", "Validation is a table of its own."))
+        return AdviceLine("fine", translate("FineTuneAdvice", "Validation rows come from a separate table."))
     if validation.count <= 0:
         text = translate(
             "FineTuneAdvice",
-            "No rows are held out: nothing will show whether it learns or memorises. Set a validation share.",
+            "No rows are held out, so nothing will show whether the model learns or "
+            "memorises. Set a validation share.",
         )
         return AdviceLine("wrong", text)
     if validation.num_leaking:
         text = translate(
             "FineTuneAdvice",
-            "{leaking} of the {kept} validation rows share their text with training, so the score flatters a "
-            "little.",
+            "{leaking} of the {kept} validation rows share their text with training, so "
+            "the score is a little too good.",
         )
         return AdviceLine("look", text.format(kept=kept, leaking=number(validation.num_leaking)))
     if validation.num_leaking is None and validation.num_duplicates:
         text = translate(
             "FineTuneAdvice",
-            "Validation rows: {kept}. {count} rows repeat a text of another row, some of them "
-            "across the two parts.",
+            "Validation rows: {kept}. {count} rows repeat the text of another row, some of "
+            "them across the two parts.",
         )
         return AdviceLine("look", text.format(kept=kept, count=number(validation.num_duplicates)))
     text = in_number(

@@ -59,10 +59,10 @@ class BeforeFineTuning(EmptyState):
             case "data":
                 return self.tr("Fine-tuning needs a table with texts and their labels. Open one first.")
             case "roles":
-                return self.tr("Say which column holds the texts and which the labels.")
+                return self.tr("Choose the columns with the texts and the labels.")
             case "model":
                 return self.tr(
-                    "Choose what to start from: a pretrained BERT learns your labels soonest; "
+                    "Choose what to start from. A pretrained BERT learns your labels fastest; "
                     "random weights know nothing yet."
                 )
             case "" if self._session.data.summary is not None:

@@ -206,8 +206,8 @@ class ComparisonCard(Card):
     def _words(self) -> str:
         if not self._reached:
             return self.tr(
-                "Each method gets the same rows, split and seeds: all weights fine-tuned, or the "
-                "encoder frozen and only what is on top of it trained (feature-based)."
+                "Each method gets the same rows, split and seeds. Either all weights are "
+                "fine-tuned, or only what is on top of a frozen encoder (feature-based)."
             )
         views = views_of(self._session.data.task_name)
         seeds = max(len(one.values) for one in self._reached.values())
@@ -227,7 +227,7 @@ class ComparisonCard(Card):
         grid = QGridLayout(self.table)
         grid.setContentsMargins(0, 4, 0, 4)
         grid.setHorizontalSpacing(18)
-        heads = (self.tr("Method"), self.tr("Against fine-tuned (95 %)"), self.tr("Time a run"))
+        heads = (self.tr("Method"), self.tr("Against fine-tuned (95 %)"), self.tr("Time per run"))
         base = next(iter(self._reached.values()), None)
         lines: list[Sequence[str]] = [heads] if self._reached else []
         for name, one in self._reached.items():
@@ -275,11 +275,11 @@ class CompareButton(PastSeries):
         start, past = self.tr("Compare methods"), self.tr("Past comparisons…")
         super().__init__(session, earlier_comparisons, start, past, ("compare_ways", "comparisons"), parent)
         self.none_yet = self.tr("No comparison yet")
-        self.earlier.setToolTip(self.tr("Show a comparison that has come to its end"))
+        self.earlier.setToolTip(self.tr("Show a finished comparison"))
         self.start.setToolTip(
             self.tr(
-                "Learn from these rows with all weights, and feature-based with a frozen encoder ([CLS], the "
-                "mean of all tokens, a learned mix of layers), three seeds each: which is better here, and "
-                "how much better?"
+                "Train all weights, or only a head on a frozen encoder ([CLS], the mean of all "
+                "tokens, a learned mix of layers). Three seeds each: which is better here, and "
+                "by how much?"
             )
         )

@@ -45,6 +45,6 @@ class Meanwhile(Card):
         )
         said = text.format(name=self._session.training.state.name)
         if count := self._session.queue.state.num_waiting:
-            waits = words.counted(count, self.tr("1 run waits."), self.tr("{count} runs wait."))
+            waits = words.counted(count, self.tr("1 run is waiting."), self.tr("{count} runs are waiting."))
             said = f"{said}\n{waits}"
         self.said.setText(said)

@@ -43,17 +43,17 @@ class SubjectBar(QWidget):
         self._history_asked = Channel(self, session.workers.quick)
         self._kept: tuple[KeptWeights, ...] = ()
         self._seen: Path | None = None
-        self.history = HistoryPlot(self.tr("Weights kept while it learned"))
+        self.history = HistoryPlot(self.tr("Weights kept during training"))
         self.history.setObjectName("looking_history")
         self.history.setToolTip(
             self.tr(
-                "The loss of its run. A dot is where weights were kept: click one, or use the arrow keys."
+                "The loss of the training run. A dot marks kept weights: click one, or use the arrow keys."
             )
         )
         self.step = label("", "muted")
         self.step.setObjectName("looking_step")
         row(
-            label(self.tr("Weights kept while it learned"), "muted"),
+            label(self.tr("Weights kept during training"), "muted"),
             STRETCH,
             self.step,
             self.history,

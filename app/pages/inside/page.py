@@ -179,8 +179,8 @@ class LookingPage(KeptPage[State]):
             return words.say_error(inspector.refusal)
         if inspector.folder is None:
             return self.tr(
-                "Choose the model to look into: a folder with config.json and weights, such as one that was "
-                "trained here."
+                "Choose a model to look into: a folder with config.json and weights, such as "
+                "one trained here."
             )
         if inspector.about is not None and self._needs:
             try:

@@ -123,7 +123,7 @@ class LookCard(Card):
         sizes = self.tr("{size} in {count} files")
         files = [sizes.format(size=words.file_size(look.num_bytes), count=words.number(len(look.files)))]
         if look.cached:
-            known = self.tr("{size} of it are in this computer's cache")
+            known = self.tr("{size} of it are in this computer’s cache")
             files.append(known.format(size=words.file_size(look.num_bytes - look.to_fetch)))
         if look.left_out:
             others = self.tr("not downloaded: {names}")

@@ -56,7 +56,7 @@ class ModelsPage(StatedPage[ModelsState]):
         super().__init__(parent)
         self.setObjectName("models_page")
         self.header.title_label.setText(self.tr("Models"))
-        self.header.set_sentence(self.tr("Models on this computer, and what they hold."))
+        self.header.set_sentence(self.tr("All models here, and what they hold."))
         self.session, self.inspector = session, session.inspector
         self.entry: ModelEntry | None = None  # None: a planned model is shown, or nothing yet
         self._detail: ModelDetail | None = None

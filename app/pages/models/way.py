@@ -33,13 +33,13 @@ class WayForm(QWidget):
         self.refusal.hide()
         http = self.tr("One connection, which resumes after a break")
         xet = self.tr(
-            "The hub's own protocol. It is faster on some lines, and uses the hub's servers "
+            "The hub’s own protocol. It is faster on some lines, and uses the hub’s servers "
             "even with a mirror"
         )
         entries = (("http", self.tr("Plain HTTP"), http), ("xet", self.tr("Xet"), xet))
         self.transport = SegmentedButtons("models_transport", entries)
         self.transport.set_current(way.transport)
-        self.offline = named(QCheckBox(self.tr("Offline: only this computer's cache")), "models_offline")
+        self.offline = named(QCheckBox(self.tr("Offline: only this computer’s cache")), "models_offline")
         self.offline.setChecked(way.offline)
         self.token = named(QCheckBox(self.tr("Also send my token to this address")), "models_token")
         self.token.setChecked(way.send_token)

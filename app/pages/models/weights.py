@@ -120,7 +120,7 @@ class ParametersView(QWidget):
             odd = self.tr("Counted in a model built like this: {count}, not the same.")
         said = [(text if is_same else odd).format(count=count)]
         if inventory is None and published_millions(found.config) == PUBLISHED["large"]:
-            said.append(self.tr("The paper's 340 M is rounded up."))
+            said.append(self.tr("The paper’s 340 M is rounded up."))
         left = sum(one.num_weights for one in inventory.leftovers) if inventory is not None else 0
         if left:
             more = self.tr("{count} more do not belong to it, and are ignored.")

@@ -211,7 +211,8 @@ class PredictPage(StatedPage[PredictState]):
     def _take_caret(self) -> None:
         """Let what is typed be the text, for whoever was led here; who walks through the rail stays there."""
         focused = QApplication.focusWidget()
-        if self.isVisible() and (focused is None or self.isAncestorOf(focused)):
+        is_free = focused is None or focused.isAncestorOf(self) or self.isAncestorOf(focused)
+        if self.isVisible() and is_free:
             self.text_card.text_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _take_first(self) -> None:
@@ -374,8 +375,10 @@ class PredictPage(StatedPage[PredictState]):
     def _show_empty(self) -> None:
         """Say why nothing can be asked, and what helps: a trained model, where there is one."""
         first = self._offered
-        said = self.tr("There is no trained model yet. Fine-tune one first, or choose a model folder above.")
-        if self._folder is not None:
+        said = self.tr("No trained model is chosen yet. Fine-tune one first, or choose one above.")
+        if self._folder is None:
+            self.model_card.show_words(self.tr("None is chosen yet."))
+        else:
             said = self.tr("The model in hand cannot answer here. Choose a trained one above.")
         self.empty.set_text(said)
         use = self.tr("Use {name}").format(name=words.shorten(model_title(first), 60)) if first else ""

@@ -146,7 +146,7 @@ class ForecastCard(Card):
             caption = label(name)
             if name == _names()["masked-word head"]:
                 caption.setToolTip(
-                    self.tr("The masked-word head. Its scores use the WordPieces' own vectors.")
+                    self.tr("The masked-word head. Its scores use the WordPieces’ own vectors.")
                 )
             self._grid.addWidget(caption, row, 0, 1, 1 if formula else 2)
             if formula:

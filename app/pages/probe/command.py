@@ -54,7 +54,7 @@ def surprise_offer(draft: ProbeDraft) -> CommandOffer:
     if about.wordpiece.mask_id in encoding.input_ids:
         return CommandOffer(lacking=translate("probe", "Replace [MASK] with a word first."))
     texts = (draft.question.text, draft.question.pair)
-    said = translate("probe", "The command prints each piece's probability, and the pseudo-perplexity.")
+    said = translate("probe", "The command prints each piece’s probability, and the pseudo-perplexity.")
     return CommandOffer(SurpriseQuestion(about.named, *texts).command(), said)
 
 
@@ -63,7 +63,7 @@ def next_offer(draft: ProbeDraft) -> CommandOffer:
     about, question = draft.about, draft.question
     if about is None or draft.refusal or question.pair is None:
         return CommandOffer(lacking=draft.refusal or translate("probe", "Type a second sentence in B first."))
-    said = translate("probe", "The command prints whether B follows A, and the model's confidence.")
+    said = translate("probe", "The command prints whether B follows A, and the model’s confidence.")
     return CommandOffer(NextSentenceQuestion(about.named, question.text, question.pair).command(), said)
 
 

@@ -53,15 +53,15 @@ class GameView(QWidget):
         )
         self.guess.setMaximumWidth(280)
         self.say = button(self.tr("That is my guess"), "primary", name="game_say", call=self._say)
-        self.skip = button(self.tr("I don't know"), name="game_skip", call=partial(self._answer, ""))
+        self.skip = button(self.tr("I don’t know"), name="game_skip", call=partial(self._answer, ""))
         self.next = button(self.tr("Next sentence"), "primary", name="game_next", call=self._go_on)
         self.again = button(self.tr("Ten others"), name="game_again", call=self._deal_others)
         self.verdict = label("", wrap=True, name="game_verdict")
-        self.guesses = named(GuessesPlot(self.tr("The model's guesses")), "game_guesses")
+        self.guesses = named(GuessesPlot(self.tr("The model’s guesses")), "game_guesses")
         self.tally = named(TallyPlot(self.tr("Confidence in the right word")), "game_tally")
         self.tally.set_empty_text(
             self.tr(
-                "Guess first, then see the model's guesses. You both see the same sentence, on both sides."
+                "Guess first, then see the model’s guesses. You both see the same sentence, on both sides."
             )
         )
         self.guess.returnPressed.connect(self._say)

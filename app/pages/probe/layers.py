@@ -36,14 +36,14 @@ class LayersView(QWidget):
         note = label(
             self.tr(
                 "The masked-word head reads each layer as if it were the last. It was trained "
-                "only on the last, so earlier layers give a hint, not the model's answer."
+                "only on the last, so earlier layers give a hint, not the model’s answer."
             ),
             "muted",
             wrap=True,
         )
         card.set_hint(
             self.tr("up and down walk through the layers"),
-            self.tr("A tick's colour and frame: the original word."),
+            self.tr("A tick’s colour and frame: the original word."),
         )
         card.add_corner(self.gaps, save_icon(self.plot))
         card.add(self.plot, 1)

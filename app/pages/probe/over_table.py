@@ -355,7 +355,7 @@ class OverTableView(QWidget):
     def _save_dialog(self) -> None:
         ask_save(
             self,
-            self.tr("Save every text's numbers"),
+            self.tr("Save every text’s numbers"),
             self.save_file,
             name="probe_over_save_dialog",
             suggested="foreseen.csv" if self.kind.current == CLOZE else "pairs.csv",

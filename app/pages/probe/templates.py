@@ -89,7 +89,7 @@ class TemplatesView(QWidget):
         self.template = self._field("probe_template", FIRST, self.tr("Template"))
         self.targets = self._field("probe_targets", FIRST_TARGETS, self.tr("Words to score"))
         self.targets.setPlaceholderText(
-            self.tr("Words to score, separated by commas; empty: the model's own guesses")
+            self.tr("Words to score, separated by commas; empty: the model’s own guesses")
         )
         self.choice = ChoiceBox("probe_template_choice", self.tr("Template of the file"))
         self.choice.activated.connect(self._show)

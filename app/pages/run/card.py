@@ -48,7 +48,7 @@ class RunCard(Card):
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.new_button = button(self.tr("Duplicate run"), name="new_run")
         self.new_button.setToolTip(
-            self.tr("Put this run's settings, data and model into the form. Nothing starts yet.")
+            self.tr("Put this run’s settings, data and model into the form. Nothing starts yet.")
         )
         self.form_button = button(self.tr("Back to settings"), "link", name="back_to_form")
         self.new_button.clicked.connect(self.new_wanted)

@@ -214,7 +214,7 @@ def looks_remarks(found: Versus, a: RunRow, b: RunRow) -> list[tuple[str, str]]:
         return []
     text = translate(
         "runs",
-        "A validation score is the best of a run's evaluations. {more}, with more "
+        "A validation score is the best of a run’s evaluations. {more}, with more "
         "epochs, had more to choose from. A test part avoids this.",
     )
     return [("note", text.format(more="A" if one > other else "B"))]

@@ -31,7 +31,7 @@ class QueueStrip(QFrame):
         self.stop.setToolTip(self.tr("Stop and keep the current run, and begin no other"))
         self.go_on = button(self.tr("Continue"), "primary", name="queue_go_on")
         self.start = button(self.tr("Start it"), "primary", name="queue_start")
-        self.start.setToolTip(self.tr("Allow these runs too. The queue's list shows what they read."))
+        self.start.setToolTip(self.tr("Allow these runs too. The queue’s list shows what they read."))
         self.show_list = button(self.tr("Show the queue"), "link", name="queue_show")
         self.stop.clicked.connect(queue.stop)
         self.go_on.clicked.connect(queue.go_on)

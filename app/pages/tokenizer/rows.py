@@ -77,7 +77,7 @@ class TokenRows(RowsModel):
         number = partial(column, side=RIGHT)
         goes_on = self.tr("## before a piece: it continues the word")
         place = self.tr("position_ids: the position in the model input")
-        span = self.tr("The first and last character in the text, counted from 0")
+        span = self.tr("Where the piece begins and ends in the text, in characters counted from 0")
         return (
             number(self.tr("Position"), self._position, place),
             column(self.tr("Piece"), of("piece"), goes_on),

@@ -105,7 +105,7 @@ class StepCard(Card):
         self.changes_view.show_model(self.changes, (80, 56))
         self.split_view = RowsView("tokenizer_words", self.tr("Words of the basic split"))
         self.split_view.show_model(self.split, (150,))
-        self.ladder = named(LadderPlot(self.tr("The search for a word's pieces")), "tokenizer_ladder")
+        self.ladder = named(LadderPlot(self.tr("The search for a word’s pieces")), "tokenizer_ladder")
         self._save = save_icon(self.ladder)
         self.add_corner(self._save)
         self._lay_out()

@@ -21,6 +21,7 @@ from app.plots.hidden_word import HiddenWord, HiddenWordPlot
 from app.session import Session
 from app.work.later import later
 from app.work.models import OpenModels
+from app.work.titles import model_title
 from app.work.worker import Channel
 
 if TYPE_CHECKING:
@@ -178,8 +179,9 @@ class GuessCard(Card):
         self.plot.set_dim(False)
         self.plot.set_hidden_word(found.shown)
         self.set_hint(self.tr("live · click a word to hide it"))
-        said = self.tr("Lines: mean attention of the last layer’s {count} heads")
-        self.caption.setText(said.format(count=words.number(found.num_heads)))
+        said = self.tr("{model}. Lines: mean attention of the last layer’s {count} heads")
+        name = model_title(self._folder) if self._folder is not None else ""
+        self.caption.setText(said.format(model=name, count=words.number(found.num_heads)))
 
     def _refuse(self, error: Any) -> None:
         """Say why the model does not guess, with a way out."""

@@ -64,12 +64,14 @@ class WelcomePage(Page):
         self.setObjectName("welcome_page")
         self.header.title_label.setText(self.tr("Start"))
         self.header.set_sentence(
-            self.tr("A workbench for BERT. It runs on this computer; nothing leaves it unless you send it.")
+            self.tr("A workbench for BERT. Nothing leaves this computer unless you send it.")
         )
         self.session, self.inspector = session, session.inspector
         self._found = RecentWork()
         self.tour_button = button(self.tr("Take the tour"), icon="play", name="welcome_tour")
-        self.tour_button.setToolTip(self.tr("A few minutes: a table, a training, and what is inside a model"))
+        self.tour_button.setToolTip(
+            self.tr("A few minutes: a table, a training run, and what is inside a model")
+        )
         self.header.add_action(self.tour_button)
         self._found_asked = Channel(self, session.workers.quick)
         self._make_ways()
@@ -99,8 +101,7 @@ class WelcomePage(Page):
             set_role(line, "line")
             self.teach_card.add(line)
             text = column(label(title, "strong"), ElidedLabel(detail, "muted"), gap=0)
-            self.teach_card.add_layout(row((text, 1), door))
-        self.teach_card.body.addStretch(1)
+            self.teach_card.body.addLayout(row((text, 1), door), 1)  # spare room goes to both alike
         self.text_button = button(self.tr("Try a sample text"), name="welcome_text")
         self.own_text_button = button(self.tr("Choose a text…"), name="welcome_own_text")
         self.pretrain_card = self._way(
@@ -123,7 +124,7 @@ class WelcomePage(Page):
         self.first_day = label(self.tr("What you make appears here."), "muted", name="welcome_first_day")
 
     def _lay_out(self) -> None:
-        ways = column((self.teach_card, 3), (self.pretrain_card, 2), gap=GAP)
+        ways = column((self.teach_card, 1), self.pretrain_card, gap=GAP)
         grid = self._grid = QGridLayout()
         grid.setSpacing(GAP)
         grid.addWidget(self.look_card, 0, 0)
@@ -231,7 +232,7 @@ class WelcomePage(Page):
             remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
         elif shipped.starter_model() is None:
             name = words.shorten(model_title(subject), LONGEST_NAME)
-            remark = self.tr("{missing} In its place: {name}.").format(missing=missing, name=name)
+            remark = self.tr("{missing} Used instead: {name}.").format(missing=missing, name=name)
         self.look_card.show_model(subject, remark)
         self._show_recent()
         self._show_samples()
@@ -310,7 +311,7 @@ class WelcomePage(Page):
                 count=words.number(len(shipped.sample_sentences()))
             ),
             icon="probe",
-            tooltip=self.tr("Choose one; Masked words or Attention opens with it"),
+            tooltip=self.tr("Choose one to open in Masked words or Attention"),
             call=self._offer_sentences,
         )
         run = self._found.kept_run
@@ -320,11 +321,12 @@ class WelcomePage(Page):
         return ListEntry(
             name="welcome_example_run",
             title=words.shorten(run.name, LONGEST_NAME),
-            detail=self.tr("Its pretraining: loss, pinned sentences"),
+            detail=self.tr("Pretraining: loss, pinned sentences"),
             icon="pretrain",
             tooltip=self.tr(
-                "How a tiny model learned from Wikipedia, from its first step to its last. The "
-                "form keeps your own settings, for its training text does not ship with Cloze."
+                "How a tiny model was trained on Wikipedia, from the first step to the last. "
+                "The form keeps your own settings, because the training text does not ship "
+                "with Cloze."
             ),
             call=partial(self._open_run, run),
         )

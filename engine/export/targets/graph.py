@@ -27,7 +27,7 @@ class GraphFolder(ExportTarget):
     more = (
         TargetFlag("int8", "", "also in 8-bit numbers, much smaller; the cost is measured and shown"),
         TargetFlag("keep", "", "keep the 8-bit numbers without asking"),
-        TargetFlag("data", "FILE", "measured on this labelled file instead of the run's validation rows"),
+        TargetFlag("data", "FILE", "measured on this labelled file instead of the run’s validation rows"),
     )
 
     with_int8: bool = False

@@ -82,7 +82,7 @@ class PassSettings:
                 raise UserError(template, layer=layer, head=head, layers=layers, heads=heads)
         for _head, scale in self.scales:
             if not 0 <= scale <= MOST_SCALE:
-                template = marked("engine", "A head's scale is {scale}; it must lie between 0 and {most:g}.")
+                template = marked("engine", "A head’s scale is {scale}; it must lie between 0 and {most:g}.")
                 raise UserError(template, scale=f"{scale:g}", most=MOST_SCALE)
         for changed, most, words in (
             (self.positions, config.max_position_embeddings, _POSITION),

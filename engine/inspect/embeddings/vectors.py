@@ -66,7 +66,7 @@ KINDS = {  # how a text's vectors become one, and what that means
     ),
     "pooled": (
         marked("engine", "Pooled output"),
-        marked("engine", "What the model's pooler makes of [CLS]. A classifier reads it."),
+        marked("engine", "What the model’s pooler makes of [CLS]. A classifier reads it."),
     ),
     "mix": (
         marked("engine", "Learned mix of layers"),

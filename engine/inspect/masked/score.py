@@ -202,7 +202,7 @@ def must_spell(wordpiece: WordPiece, word: str) -> tuple[int, ...]:
     if ids is None:
         template = marked(
             "engine",
-            "This model's vocabulary cannot spell {word!r}, so the word has no probability. Try another.",
+            "This model’s vocabulary cannot spell {word!r}, so the word has no probability. Try another.",
         )
         raise UserError(template, word=word.strip()[:80])
     return ids

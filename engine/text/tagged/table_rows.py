@@ -81,7 +81,7 @@ def find_layout(
             return TaggedFormat("tokens", one, other, sentence, _why(template, one, other))
     if {"data", "annotations"} <= head.keys():
         template = marked(
-            "engine", "{path} is Label Studio's full export. Export the same data as JSON-MIN, and open that."
+            "engine", "{path} is Label Studio’s full export. Export the same data as JSON-MIN, and open that."
         )
         raise DataError(template, path=path)
     raise DataError(

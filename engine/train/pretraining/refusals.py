@@ -111,7 +111,7 @@ def check_same(given: WordPiece, own: WordPiece) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "{field} names a vocabulary of {given} pieces, which is not the model's own of {own}. Leave "
+                "{field} names a vocabulary of {given} pieces, which is not the model’s own of {own}. Leave "
                 "it empty to train the model further, or start from new:SIZE.",
             ),
             field="vocab",

@@ -376,12 +376,12 @@ def _reopened(
         raise DataError(
             marked(
                 "engine",
-                "The run's tokens in {path} are not complete, and the text has changed since. "
+                "The run’s tokens in {path} are not complete, and the text has changed since. "
                 "The run cannot continue as it was. Start a new one.",
             ),
             path=path,
         )
-    note = marked("engine", "The run's tokens were not complete and are made again: {reason}")
+    note = marked("engine", "The run’s tokens were not complete and are made again: {reason}")
     yield Noted(sentence=Sentence(note, {"reason": reason}))
     store = yield from open_store(path, corpus, wordpiece, segmenter=config.text.segmenter)
     return store

@@ -155,7 +155,7 @@ def _rows(folder: Path, wordpiece: WordPiece) -> Tensor:
         raise ConfigError(
             marked(
                 "engine",
-                "The teacher {path} lacks {count} of the model's WordPieces, such as {piece}. Choose one "
+                "The teacher {path} lacks {count} of the model’s WordPieces, such as {piece}. Choose one "
                 "that has them all.",
             ),
             field="teacher",

@@ -367,7 +367,7 @@ def test_a_classifier_tells_its_labels_at_the_end_of_every_step(
     for step in ("text", "answer", "loss"):
         page._go(page.walk.at(step))
         assert sum(row[2] for row in end.numbers()[1:]) == pytest.approx(1, abs=1e-6)
-    assert "guesses no words" in hand.said("anatomy_sentence")
+    assert "does not guess words" in hand.said("anatomy_sentence")
     page._go(page.walk.at("ends"))
     page.rows.foot_chosen.emit(0, 3)
     assert page.told is not None and page.told.spot is not None and page.told.spot.name == "C"
@@ -375,5 +375,5 @@ def test_a_classifier_tells_its_labels_at_the_end_of_every_step(
         page._go(page.walk.at(step).changed(vector="C"))
         page.happens.sum.term_chosen.emit(2)
         dialog = page.findChildren(WeightDialog)[-1]
-        assert dialog.title.text().startswith(f"{name}[") and "does not come by" in dialog.said.text()
+        assert dialog.title.text().startswith(f"{name}[") and "does not pass through" in dialog.said.text()
         dialog.reject()

@@ -164,7 +164,7 @@ def test_a_test_is_not_called_unseen_by_the_temperature_that_half_of_it_has_chos
     page.open_file(path)
     settle(page)
     assert page.by.keep.text().endswith("from these") or page.by.keep.text().endswith("from these texts")
-    assert "no longer test the model's confidence" in page.by.mended.text()
+    assert "no longer test the model’s confidence" in page.by.mended.text()
     hand.click("evaluate_keep_temperature")
     settle(page)
     assert "half of them also used to fit the temperature" in page.facts.toolTip() + page.facts.text()

@@ -168,7 +168,7 @@ def test_what_takes_a_while_is_said_to_be_under_way(
     monkeypatch.setattr("app.pages.family.page.ask", slow)
     page._forget()
     page.take(TypedQuestion("the ____ sees fish .", "dog"))
-    qtbot.waitUntil(lambda: page.banner.isVisible() and "opened and asked" in page.banner.text())
+    qtbot.waitUntil(lambda: page.banner.isVisible() and "asking it" in page.banner.text())
     held.set()
     qtbot.waitUntil(lambda: page.answered is not None and page.banner.isHidden())
 

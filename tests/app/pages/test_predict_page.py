@@ -154,6 +154,11 @@ def test_who_is_led_to_the_page_types_into_the_text_box_and_who_walks_the_rail_s
         qtbot.waitUntil(box.hasFocus)
         asking.file_card.findChild(QWidget, "out_path").setFocus()
     pages.setCurrentWidget(other)
+    led.setFocus()
+    pages.setFocus()  # as the stack of pages takes the focus of a page that goes
+    pages.setCurrentWidget(asking)
+    qtbot.waitUntil(box.hasFocus)
+    pages.setCurrentWidget(other)
     rail.setFocus()
     pages.setCurrentWidget(asking)
     QApplication.processEvents()

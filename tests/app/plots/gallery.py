@@ -159,7 +159,7 @@ def word_paths() -> WordPathsPlot:
     uses = [WordUse("The ", "bank", f" {end}.") for end in ("lends", "pays", "is wet")]
     plot.set_paths(maps, uses, PointClasses("meaning", ("money", "river"), np.array([0, 0, 1])), 1)
     plot.set_position(2)
-    plot.set_notes({2: "its nearest is “money”"})
+    plot.set_notes({2: "nearest: “money”"})
     plot.set_chosen(0)
     return plot
 

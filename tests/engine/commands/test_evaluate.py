@@ -207,7 +207,7 @@ def test_a_temperature_is_fitted_on_validation_rows_and_never_on_a_test_without_
         tmp_path / "new.csv",
         [(f"{text} {number}", name) for number, (text, name) in enumerate(reviews(80, 4))],
     )
-    once, said = "The model's temperature was fitted on half of these texts", dict[str, Any]()
+    once, said = "The model’s temperature was fitted on half of these texts", dict[str, Any]()
 
     def told(folder: Path, *words: str) -> dict[str, Any]:
         code, out, err = engine("evaluate", "--model", str(folder), *words, "--quick", "--json")

@@ -161,5 +161,5 @@ def test_a_table_that_cannot_be_read_names_its_line(lines: list[str], said: str,
 
 def test_a_word_that_cannot_be_spelled_names_its_line(subject: LoadedModel, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("template,targets\na [MASK],film\na [MASK],漢\n", encoding="utf-8")
-    with pytest.raises(DataError, match="Line 3: This model's vocabulary cannot spell '漢'"):
+    with pytest.raises(DataError, match="Line 3: This model’s vocabulary cannot spell '漢'"):
         result_of(score_templates(subject, read_templates(tmp_path / "in.csv")))

@@ -87,7 +87,7 @@ def test_distilberts_masked_word_head_guesses_as_its_own_code_does(tmp_path: Pat
     ours, report = load_pretraining(tmp_path)
     logits = ours.logits(ours(IDS, None, MASK).hidden).view(2, 5, -1)
     assert agrees(logits, theirs(IDS, attention_mask=MASK).logits)
-    assert "The model's own masked-word head was loaded." in said(report)
+    assert "The model’s own masked-word head was loaded." in said(report)
     stock = take_stock(tmp_path)
     assert stock.answers == ("masked_words",) and "A DistilBERT, read as a BERT" in str(stock.notes[0])
 
@@ -104,11 +104,11 @@ def test_heads_that_bert_has_too_are_read_and_other_classifiers_are_told(
     answers, _ = load_headed(tmp_path / "asked", QuestionAnswering)
     assert agrees(answers(IDS, None, MASK)[..., 0], asked(IDS, attention_mask=MASK).start_logits)
     saved(tmp_path / "classes", f"{relative}ForSequenceClassification", num_labels=3)
-    with pytest.raises(ModelError, match=r"is not built like BERT's\. Fine-tune the model"):
+    with pytest.raises(ModelError, match=r"is not built like BERT’s\. Fine-tune the model"):
         load_classifier(tmp_path / "classes")
     labels = ("LABEL_0", "LABEL_1", "LABEL_2")
     _, report = load_classifier(tmp_path / "classes", labels)
-    assert "not built like BERT's" in said(report) and "The classifier is new" in said(report)
+    assert "not built like BERT’s" in said(report) and "The classifier is new" in said(report)
     assert take_stock(tmp_path / "classes").labels == ()
 
 

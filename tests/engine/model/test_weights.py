@@ -292,7 +292,7 @@ def test_a_head_for_other_labels_is_refused_by_name_with_its_reason(folder: Path
     assert [name for name, _ in report.refused] == ["classifier.weight", "classifier.bias"]
     listed = ", ".join(labels)
     assert said(report)[1:] == [
-        f"The model's own classifier was not used, because its labels are bad, good, odd, not {listed}.",
+        f"The model’s own classifier was not used, because its labels are bad, good, odd, not {listed}.",
         "The classifier is new and starts from random weights.",
     ]
     assert model.config.id2label == tuple(labels)

@@ -100,7 +100,7 @@ def test_known_labels_choose_the_mark_and_others_are_reported(tmp_path: Path) ->
     assert [str(bad.sentence) for bad in about.reported] == [
         "Line 3 has the label x, which the model does not know."
     ]
-    with pytest.raises(DataError, match="no column for some of the model's labels: c"):
+    with pytest.raises(DataError, match="no column for some of the model’s labels: c"):
         several = table(tmp_path, ["one\t1\t0"], "text\ta\tb")
         result_of(finding_sets(several, Roles("text", "", "a,b"), LabelSettings(["a", "b", "c"])))
 

@@ -143,7 +143,7 @@ REFUSED = {
     "words alone": ("a.conll", "EU\nrejects\nGerman\ncall\n", "no columns"),
     "numbers for tags": ("a.jsonl", '{"tokens": ["a", "b"], "ner_tags": [0, 1]}\n', "numbers for tags"),
     "a table without such columns": ("a.jsonl", '{"title": "a b", "score": 3}\n', "title, score"),
-    "Label Studio's full export": ("a.json", '[{"data": {"text": "a"}, "annotations": []}]', "JSON-MIN"),
+    "Label Studio’s full export": ("a.json", '[{"data": {"text": "a"}, "annotations": []}]', "JSON-MIN"),
     "lists for Python": ("a.json", '[["John", {"entities": [[0, 4, "PER"]]}]]', "not of objects"),
     "a table without header": ("a.csv", "EU,B-ORG\nsays,O\n", "needs a header"),
     "SQuAD": ("a.json", '{"data": [{"paragraphs": [{"context": "a", "qas": []}]}]}', "question"),
@@ -346,7 +346,7 @@ def test_spans_beside_words_are_widened_moved_or_left_out_and_both_texts_are_lis
     assert texts[1].words == ("\u6211", "\u4f4f", "\u5728", "\U0001f600", "\u5317", "\u4eac", "\u3002")
     assert texts[1].tags == ("O", "O", "O", "O", "B-LOC", "I-LOC", "O")
     assert [bad.line for bad in texts.reported] == [5]
-    assert "'Paul', where 'John' stands" in str(texts.reported[0].sentence)
+    assert "'Paul', but the text there is 'John'" in str(texts.reported[0].sentence)
     assert [(r.line, r.was, r.became) for r in texts.repairs] == [
         (3, "erlin", "Berlin"), (4, "erlin.", "Berlin"), (6, "John (PER)", "John lives in (ORG)"),
     ]  # fmt: skip

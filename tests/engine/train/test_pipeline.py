@@ -187,9 +187,9 @@ def test_the_report_says_how_far_its_figures_can_be_trusted(done: tuple[Path, li
     low, high = report["interval_of_rows"]
     assert (low, high) == wilson_interval(mean * 11, 11)
     said = "\n".join(table(report))
-    assert f"95 % interval of the base's accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
+    assert f"95 % interval of the base’s accuracy is {low:.4f} to {high:.4f}" in said and "±" not in said
     assert "without a masked-word head. The loss before domain text" in said
-    assert "11 validation rows" in said and "also used to pick each run's checkpoint" in said
+    assert "11 validation rows" in said and "also used to pick each run’s checkpoint" in said
     assert "Number of seeds: 2. From 3 seeds on" in said
     assert [line.split()[0] for line in table(report)[:4]] == ["stage", *STAGES]
 
@@ -319,7 +319,7 @@ def test_the_report_of_a_correlation_below_nothing_has_its_own_interval() -> Non
 
 def test_the_interval_of_an_entity_f1_is_never_that_of_a_share_of_rows() -> None:
     report = report_of([one_stage("entity_f1", 0.8, 0.7, 0.75, interval=(0.7, 0.9))])
-    assert report["interval_of_rows"] == [0.7, 0.9] and "the base's first run is 0.7000" in report["notes"][0]
+    assert report["interval_of_rows"] == [0.7, 0.9] and "the base’s first run is 0.7000" in report["notes"][0]
     assert report_of([one_stage("entity_f1", 0.8)])["notes"][0] == "Measured on 50 validation rows."
 
 

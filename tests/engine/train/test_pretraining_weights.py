@@ -36,7 +36,7 @@ from tests.fakes import (
 transformers = pytest.importorskip("transformers")
 
 IDS = torch.tensor([[2, 7, 11, 36, 3], [2, 30, 9, 5, 3]])
-KEPT = ["The model's own masked-word head was loaded.", "The model's own next-sentence head was loaded."]
+KEPT = ["The model’s own masked-word head was loaded.", "The model’s own next-sentence head was loaded."]
 ENCODER = "All 37 tensors of the encoder were loaded."
 NEW_WORDS = "The masked-word head is new and starts from random weights."
 NEW_NEXT = "The next-sentence head is new and starts from random weights."
@@ -123,7 +123,7 @@ def test_a_masked_word_model_gets_a_new_pooler_and_next_sentence_head(tmp_path: 
         ENCODER,
         "The pooler is new and starts from random weights.",
         NEW_NEXT,
-        "The model's own masked-word head was loaded.",
+        "The model’s own masked-word head was loaded.",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_head_with_word_weights_of_its_own_is_refused_with_its_reason(tmp_path
     assert "cls.predictions.decoder.weight" in stored_tensors(tmp_path / "untied")
     model, report = load_pretraining(tmp_path / "untied")
     reason = (
-        "The model's own masked-word head was not used. It has its own word weights or "
+        "The model’s own masked-word head was not used. It has its own word weights or "
         "biases, where BERT uses the token embeddings."
     )
     assert said(report) == [ENCODER, reason, NEW_WORDS, KEPT[1]]
@@ -196,9 +196,9 @@ def test_an_incomplete_head_is_replaced_and_named(folder: Path, tmp_path: Path) 
     model, report = load_pretraining(foreign_folder(tmp_path / "part", stored))
     assert said(report) == [
         ENCODER,
-        "The model's own masked-word head was not used, because its file lacks "
+        "The model’s own masked-word head was not used, because its file lacks "
         "cls.predictions.transform.LayerNorm.bias.",
-        "The model's own next-sentence head was not used, because its file lacks cls.seq_relationship.bias.",
+        "The model’s own next-sentence head was not used, because its file lacks cls.seq_relationship.bias.",
         NEW_WORDS,
         NEW_NEXT,
     ]

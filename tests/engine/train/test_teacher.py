@@ -164,7 +164,7 @@ def test_a_teacher_that_does_not_fit_is_refused_before_the_text_is_read(tmp_path
         (
             {"teacher": str(tmp_path / "strange")},
             ConfigError,
-            "of the model's WordPieces, such as",
+            "of the model’s WordPieces, such as",
             "teacher",
         ),
         ({"model": "new:2x12x3"}, ConfigError, "none that are made from the text", "vocab"),

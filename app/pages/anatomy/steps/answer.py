@@ -41,8 +41,8 @@ class EndsStep(AnatomyStep):
         if "C" in anatomy:
             said = words.translate(
                 "anatomy",
-                "Each piece has its last vector T. C is made from that of [CLS], and stands for the whole "
-                "text.",
+                "Each piece has its last vector T. C is made from that of [CLS], and "
+                "represents the whole text.",
             )
         if MASKED not in heads_of(anatomy):
             return said
@@ -130,7 +130,7 @@ class AnswerStep(OnTopStep):
         head = self.head_on_top(anatomy, walk)
         if not head:
             return words.translate(
-                "anatomy", "This model has no head on top that is known here: its vectors are all there is."
+                "anatomy", "This model has no head that Cloze knows, so its vectors are the result."
             )
         place = vectors.answer_place(anatomy, walk)
         found = shares(anatomy, head, place)
@@ -139,7 +139,7 @@ class AnswerStep(OnTopStep):
         if head != MASKED:
             return words.translate("anatomy", "From C: {best}, {share}.").format(**said)
         return words.translate(
-            "anatomy", "In the place of {piece}, “{best}” is the likeliest of {count} words: {share}."
+            "anatomy", "At {piece}, “{best}” is the most likely of {count} words: {share}."
         ).format(piece=quoted(anatomy, place), count=words.number(len(found)), **said)
 
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
@@ -169,18 +169,19 @@ class LossStep(OnTopStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         if not self.head_on_top(anatomy, walk):
             return words.translate(
-                "anatomy", "This model guesses no words, so there is no word to learn from."
+                "anatomy", "This model does not guess words, so there is no word to learn from."
             )
         target = vectors.target_id(anatomy, walk)
         if target < 0:
             return words.translate(
                 "anatomy",
-                "“{word}” is no single piece of this vocabulary, and a [MASK] hides one. Type another word.",
+                "“{word}” is not a single piece of this vocabulary, and a [MASK] hides one "
+                "piece. Type another word.",
             ).format(word=words.shorten(walk.target, 40))
         return words.translate(
             "anatomy",
-            "In training, the word that was hidden is known: say “{word}” at {piece}. The less likely it was "
-            "held, the larger the loss.",
+            "In training, the hidden word is known: for example “{word}” at {piece}. The "
+            "less likely the model finds it, the larger the loss.",
         ).format(
             word=anatomy.about.wordpiece.tokens[target],
             piece=quoted(anatomy, vectors.answer_place(anatomy, walk)),
@@ -214,9 +215,9 @@ class LossStep(OnTopStep):
         return (
             share,
             VectorColumn(
-                words.translate("anatomy", "wanted"),
+                words.translate("anatomy", "target"),
                 NUMBER,
-                words.translate("anatomy", "what stood there"),
+                words.translate("anatomy", "original word"),
                 values=wanted,
                 texts=tuple("1" if one else "0" for one in wanted),
                 sign="−",

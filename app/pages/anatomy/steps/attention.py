@@ -33,8 +33,8 @@ class QkvStep(AnatomyStep):
         size = anatomy.config.hidden_size // anatomy.config.num_attention_heads
         return words.translate(
             "anatomy",
-            "Head {head} makes three vectors of {size} numbers for each piece: what it asks, what it is "
-            "found by, and what it hands on.",
+            "Head {head} makes three vectors of {size} numbers for each piece: what it "
+            "asks, what it is found by, and what it passes on.",
         ).format(head=walk.head, size=size)
 
     def usual(self, anatomy: Anatomy, walk: Walk) -> str:
@@ -52,7 +52,8 @@ class ScoresStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         key = vectors.key_of(anatomy, walk)
         return words.translate(
-            "anatomy", "The query of {piece} is held against every key. With that of {key} it scores {score}."
+            "anatomy",
+            "The query of {piece} is compared with every key. With that of {key} it scores {score}.",
         ).format(
             piece=quoted(anatomy, walk.piece),
             key=quoted(anatomy, key),
@@ -68,7 +69,7 @@ class ScoresStep(AnatomyStep):
         said = words.translate("anatomy", "q of {piece}").format(piece=anatomy.pieces[place])
         key = replace(key, name="", top=top, over=query, over_words=said)
         product = VectorColumn(
-            "q × k", values=key.values * query, sign="×", hint=words.translate("anatomy", "one by one")
+            "q × k", values=key.values * query, sign="×", hint=words.translate("anatomy", "elementwise")
         )
         product = replace(product, top=full_colour([product]))
         return [key, product, _score_column(rows, "→")]
@@ -89,7 +90,7 @@ class SoftmaxStep(AnatomyStep):
         power = VectorColumn(
             "e^s",
             NUMBER,
-            words.translate("anatomy", "less the largest"),
+            words.translate("anatomy", "minus the largest"),
             values=_with_others(rows, powers),
             sign="→",
             foot=np.asarray(powers.sum()),
@@ -108,11 +109,11 @@ class MixedStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         scale = anatomy.changes.scale(walk.layer, walk.head)
         if scale == 0:
-            return words.translate("anatomy", "Head {head} is off: it hands on nothing.").format(
+            return words.translate("anatomy", "Head {head} is off: it passes on nothing.").format(
                 head=walk.head
             )
         return words.translate(
-            "anatomy", "{piece} takes {shares}; head {head} hands on their values, mixed."
+            "anatomy", "{piece} takes {shares}. Head {head} passes on their values, mixed."
         ).format(piece=quoted(anatomy, walk.piece), shares=_looked_at(anatomy, walk), head=walk.head)
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
@@ -125,14 +126,14 @@ class MixedStep(AnatomyStep):
         times = "" if scale == 1.0 else f" × {scale:g}"
         added = VectorColumn(
             f"a × v{times}",
-            hint=words.translate("anatomy", "one scale with z"),
+            hint=words.translate("anatomy", "same scale as z"),
             name=f"{rows.own}heads",
             values=shown,
             top=full_colour([], whole=np.concatenate([shown, mixed[None]])),
             sign="=",
             foot=mixed,
             is_summed=True,
-            foot_words=words.translate("anatomy", "z, handed on by head {head}").format(head=walk.head),
+            foot_words=words.translate("anatomy", "z, passed on by head {head}").format(head=walk.head),
         )
         value = rows.vector(f"{rows.own}value", "×", top=full_colour([], whole=values))
         return [_score_column(rows), _weight_column(rows, is_summed=False), value, added]
@@ -183,7 +184,7 @@ class HeadsStep(AnatomyStep):
         heads = anatomy.config.num_attention_heads
         return words.translate(
             "anatomy",
-            "What the {heads} heads hand on stands side by side: {heads} × {size} = {width} numbers.",
+            "What the {heads} heads pass on is placed side by side: {heads} × {size} = {width} numbers.",
         ).format(heads=heads, size=anatomy.config.hidden_size // heads, width=anatomy.config.hidden_size)
 
     def usual_number(self, vector: Floats, walk: Walk) -> int:
@@ -201,7 +202,8 @@ class OutputStep(AnatomyStep):
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate(
-            "anatomy", "One matrix mixes what all heads found: each number of o reads all {width} of z."
+            "anatomy",
+            "One matrix mixes what all heads found: each number of o reads all {width} numbers of z.",
         ).format(width=anatomy.config.hidden_size)
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
@@ -243,7 +245,7 @@ ATTENTION_STEPS = (
         formula="<i>r</i> = <i>x</i> + <i>o</i>",
         which=ATTENTION,
         added=lambda: words.translate(
-            "anatomy", "What went into attention goes round it, and is added to what attention found."
+            "anatomy", "The input of attention bypasses it, and is added to its output."
         ),
     ),
     NormStep("attention_norm", formula="<i>y</i> = (<i>r</i> − μ) / σ · γ + β"),

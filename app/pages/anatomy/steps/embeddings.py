@@ -15,9 +15,9 @@ from engine.inspect.anatomy.vectors import Anatomy
 class TextStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         template = (
-            words.translate("anatomy", "One text; BERT will read it as {count} pieces.")
+            words.translate("anatomy", "One text. BERT reads it as {count} pieces.")
             if anatomy.text_pair is None
-            else words.translate("anatomy", "Two texts, A and B; BERT will read them as {count} pieces.")
+            else words.translate("anatomy", "Two texts, A and B. BERT reads them as {count} pieces.")
         )
         return template.format(count=words.number(anatomy.num_tokens))
 
@@ -51,8 +51,8 @@ class PiecesStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate(
             "anatomy",
-            "What stands in the vocabulary is a piece; other words are split into pieces, of which "
-            "all but the first begin with ##. [CLS] and [SEP] are added.",
+            "A word in the vocabulary is one piece. Other words are split into several, "
+            "and all but the first begin with ##. [CLS] and [SEP] are added.",
         )
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
@@ -75,10 +75,10 @@ def _kind(piece: str, following: str) -> str:
 
 
 _SPECIALS = {
-    "[CLS]": lambda: words.translate("anatomy", "stands for the whole text"),
+    "[CLS]": lambda: words.translate("anatomy", "represents the whole text"),
     "[SEP]": lambda: words.translate("anatomy", "ends a text"),
     "[MASK]": lambda: words.translate("anatomy", "hides a word"),
-    "[PAD]": lambda: words.translate("anatomy", "fills up"),
+    "[PAD]": lambda: words.translate("anatomy", "padding"),
     "[UNK]": lambda: words.translate("anatomy", "not in the vocabulary"),
 }
 
@@ -87,7 +87,7 @@ class IdsStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         template = words.translate(
             "anatomy",
-            "{piece} is row {id} of the {count} words, stands in segment {segment}, at position {position}.",
+            "{piece} is row {id} of the {count} words, in segment {segment}, at position {position}.",
         )
         place = walk.piece
         return template.format(
@@ -129,8 +129,7 @@ class VectorsStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate(
             "anatomy",
-            "Three rows are looked up for {piece}: of its word, its segment, its position, {width} numbers "
-            "each.",
+            "Three rows are looked up for {piece}: word, segment and position, {width} numbers each.",
         ).format(piece=quoted(anatomy, walk.piece), width=anatomy.config.hidden_size)
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:

@@ -26,8 +26,9 @@ class FeedForwardStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate(
             "anatomy",
-            "Each piece by itself: one matrix makes {inner} numbers, {activation} keeps those above zero and "
-            "little of the others, a second matrix makes {width} of them again.",
+            "Each piece by itself: one matrix makes {inner} numbers. {activation} keeps "
+            "those above zero and little of the others. A second matrix makes {width} "
+            "numbers again.",
         ).format(
             inner=words.number(anatomy.config.intermediate_size),
             width=anatomy.config.hidden_size,
@@ -50,7 +51,7 @@ FEED_FORWARD_STEPS = (
         formula="<i>r′</i> = <i>y</i> + <i>u</i>",
         which=FEED_FORWARD,
         added=lambda: words.translate(
-            "anatomy", "What went into the feed-forward part goes round it, and is added to what it found."
+            "anatomy", "The input of the feed-forward part bypasses it, and is added to its output."
         ),
     ),
     NormStep("norm", formula="<i>x</i> = (<i>r′</i> − μ) / σ · γ + β"),

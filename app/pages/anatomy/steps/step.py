@@ -124,8 +124,8 @@ class NormStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         return words.translate(
             "anatomy",
-            "Each vector is moved to mean 0 and spread 1; then each number has a scale γ and a shift β of "
-            "its own, which were learned.",
+            "Each vector is scaled to mean 0 and spread 1. Then each number gets its own "
+            "scale γ and shift β, which were learned.",
         )
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
@@ -149,7 +149,7 @@ class ResidualStep(AnatomyStep):
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         if (walk.layer, self.which) in anatomy.changes.no_residual:
-            return words.translate("anatomy", "What went in is dropped: only what was found is passed on.")
+            return words.translate("anatomy", "The input is dropped: only the output is passed on.")
         return self.added()
 
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
@@ -161,5 +161,5 @@ class ResidualStep(AnatomyStep):
         is_off = (rows.walk.layer, self.which) in rows.anatomy.changes.no_residual
         went_in, found, total = rows.vectors("", "" if is_off else "+", "=")
         if is_off:
-            went_in = replace(went_in, hint=words.translate("anatomy", "excluded"), is_off=True)
+            went_in = replace(went_in, hint=words.translate("anatomy", "dropped"), is_off=True)
         return one_scale(went_in, found, total)

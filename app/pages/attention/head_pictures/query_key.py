@@ -30,7 +30,7 @@ class QueryKey(HeadPicture):
         self.stand(QueryKeyPlot(self.tr("Query and keys")))
         self.figure.key_chosen.connect(self.locked)
         self.anatomy_link = button(
-            self.tr("Next: values and the head's output"),
+            self.tr("Next: values and the head’s output"),
             "link",
             name="attention_to_anatomy",
             tool_tip=self.tr(
@@ -45,7 +45,7 @@ class QueryKey(HeadPicture):
 
     @property
     def tip(self) -> str:
-        return self.tr("How one token's row arises in one head")
+        return self.tr("How one token’s row arises in one head")
 
     @property
     def link(self) -> QWidget:

@@ -177,7 +177,7 @@ def _why(about: About, tokens: tuple[str, ...], place: int) -> str:
         said = translate("family", "Reads {left} only. It never sees {unread}.")
         return said.format(left=left, unread=unread)
     if about.sees in (NEAR, ALL):
-        said = translate("family", "Reads {count} words as a bag: which one is where is lost.")
+        said = translate("family", "Reads {count} words as a bag: their order is lost.")
         return said.format(count=words.number(len(seen)))
     if about.sees == SIDES:
         return translate("family", "Reads each side by itself: neither knows the other.")

@@ -62,7 +62,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
 
     def offer(self, answer: Any, table: str) -> Offer:
         said = translate(
-            "family", "A table of two sentences and their similarity shows more about vectors of sentences."
+            "family", "A table of sentence pairs and their similarity shows more about sentence vectors."
         )
         return Offer(said, translate("family", "Choose a table…"))
 
@@ -84,7 +84,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
         }
         parts = [said[one].format(count=words.number(counts[one])) for one in VERDICTS if counts[one]]
         if not parts:
-            return translate("family", "This family has no claims: it takes BERT and another member.")
+            return translate("family", "This family has no claims: they need BERT and another member.")
         template = translate("family", "{models} models, {minutes} minutes each. Of {count} claims: {parts}.")
         return template.format(
             models=words.number(len(answer.names)),
@@ -100,7 +100,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
         template = translate("family", "No verdict: {reason}")
         last = translate(
             "family",
-            "A verdict is computed from this family alone: a larger one may show what this one does not.",
+            "Verdicts are computed from this family alone. A larger family may show what this one does not.",
         )
         first = [template.format(reason=one) for one in bare]
         return " ".join([*first, tr_engine(ONE_TRAINING), *map(words.say, starts(answer.report)), last])

@@ -256,4 +256,4 @@ def bars() -> str:
 
 def no_vectors() -> str:
     """Return why counts have no vectors."""
-    return translate("family", "Counts words and knows no vectors.")
+    return translate("family", "Counts words and has no vectors.")

@@ -53,10 +53,10 @@ class SeeKind(BlankKind):
 
 def _says(about: About) -> str:
     said = {
-        LEFT: translate("family", "It reads from the left and stops at the blank."),
-        NEAR: translate("family", "It reads the words around the blank as a bag."),
-        ALL: translate("family", "It reads all words as a bag."),
-        SIDES: translate("family", "It reads each side by itself and joins them at the end."),
-        BOTH: translate("family", "It reads both sides together, each word in its place."),
+        LEFT: translate("family", "Reads from the left and stops at the blank."),
+        NEAR: translate("family", "Reads the words around the blank as a bag."),
+        ALL: translate("family", "Reads all words as a bag."),
+        SIDES: translate("family", "Reads each side by itself and joins them at the end."),
+        BOTH: translate("family", "Reads both sides together, each word in its place."),
     }
     return said[about.sees]

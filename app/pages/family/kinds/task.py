@@ -39,7 +39,7 @@ class TaskKind(FamilyKind[SameTaskScores]):
     def lacks(self, question: SameTask) -> str | None:
         if question.table is not None and question.roles is not None and question.roles.label:
             return None
-        return translate("family", "Open a table with texts and labels on the page Data first.")
+        return translate("family", "Open a table with texts and labels on the Data page first.")
 
     def offer(self, answer: FamilyAnswer[SameTaskScores] | None, table: str) -> Offer:
         if not table:
@@ -82,5 +82,5 @@ def _how(about: About) -> str:
     if about.age == COUNTS:
         return translate("family", "Has no vectors. Naive Bayes: pairs of words counted for each label.")
     if about.age == PLACE_VECTORS:
-        return translate("family", "Mean of its places, frozen, under a logistic regression.")
-    return translate("family", "Mean of its words’ vectors, frozen, under a logistic regression.")
+        return translate("family", "Frozen mean of its position vectors, then logistic regression.")
+    return translate("family", "Frozen mean of its word vectors, then logistic regression.")

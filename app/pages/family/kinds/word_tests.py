@@ -43,8 +43,8 @@ class WordTestsKind(FamilyKind[Rows]):
     def offer(self, answer: FamilyAnswer[Rows] | None, table: str) -> Offer:
         said = translate(
             "family",
-            "Files of analogies (a b c d, a line each), or of similarity as people rate it (word, "
-            "word, number).",
+            "Files of analogies (a b c d), or of similarity as people rate it (word, word, "
+            "number), one per line.",
         )
         return Offer(said, translate("family", "Choose files…"))
 

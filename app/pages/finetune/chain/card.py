@@ -108,7 +108,7 @@ class ChainCard(Card):
         )
         self.try_button = button(self.tr("Try it on a text"), name="try_chain", call=self._try)
         self.stop_button.setToolTip(
-            self.tr("End after this step and keep what was learned; it can be resumed later.")
+            self.tr("End after this step and keep what was learned. You can resume it later.")
         )
         self.try_button.setToolTip(self.tr("The model of the last stage, fine-tuned with the first seed"))
 
@@ -294,7 +294,7 @@ class ChainCard(Card):
         self.go_on_button.setText(self.tr("Resume") if state == "paused" else self.tr("Continue"))
         is_elsewhere = training.is_running and not self.is_running
         self.go_on_button.setEnabled(not is_elsewhere)
-        waiting = self.tr("Another model is in training. It can start when that has ended.")
+        waiting = self.tr("Another model is in training. This can start when it has ended.")
         self.go_on_button.setToolTip(waiting if is_elsewhere else "")
         self.close_button.setVisible(not self.is_running)
         self.runs_button.setVisible(not self.is_running and bool(self._reached))
@@ -316,16 +316,16 @@ class ChainCard(Card):
         if self.is_running and self._place is not None:
             return run_words(self._place)
         if self.is_running:
-            return self.tr("The texts are read, and the stages prepared.")
+            return self.tr("Reading the texts and preparing the stages.")
         said = ""
         if first is not None:
             metric = views_of(self._session.data.task_name).metric(first.metric)
             said = result_words(stages, self._reached, metric)
         if self._state == RUNNING:
-            return f"{said} {self.tr('It runs in the queue, or in another window.')}".strip()
+            return f"{said} {self.tr('This runs in the queue, or in another window.')}".strip()
         if self._state in (FINISHED, ""):
             return said
-        more = self.tr("Not all stages are done. Continue resumes where it was.")
+        more = self.tr("Not all stages are done. Continue resumes where it stopped.")
         return f"{said} {more}".strip()
 
     def _stage_words(self, stage: str) -> str:
@@ -342,7 +342,7 @@ class ChainCard(Card):
             return text.format(number=words.number(count + 1), count=words.number(seeds))
         if count:
             return self.tr("{number} of {count} seeds").format(number=count, count=words.number(seeds))
-        return self.tr("waits") if self.is_running else self.tr("not done")
+        return self.tr("waiting") if self.is_running else self.tr("not done")
 
     def _fill_table(self, stages: tuple[str, ...]) -> None:
         """Show the stages under each other, two lines each: how far it is, and what it has gained."""

@@ -38,8 +38,8 @@ class ChainCurves(QWidget):
         self.choice = SegmentedButtons(
             "chain_curves",
             [
-                (PRETRAINING, self.tr("Pretraining"), self.tr("The loss of masked words, smoothed a little")),
-                (FINE_TUNING, self.tr("Fine-tuning"), self.tr("The loss of training, mean over the seeds")),
+                (PRETRAINING, self.tr("Pretraining"), self.tr("The loss of masked words, slightly smoothed")),
+                (FINE_TUNING, self.tr("Fine-tuning"), self.tr("Training loss, mean over the seeds")),
             ],
         )
         self.plot = RunCurvesPlot(self.tr("Loss of each stage"))

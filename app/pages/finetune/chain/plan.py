@@ -151,16 +151,17 @@ class ChainPlan(Card):
     def _lay_out(self) -> None:
         lead = label(
             self.tr(
-                "BERT reads your texts first, as in its pretraining: words are masked, and it guesses them. "
-                "After each stage it is fine-tuned in the same way, so that you see what the stage gained."
+                "BERT reads your texts first, as in its pretraining: words are masked, and it "
+                "guesses them. After each stage it is fine-tuned in the same way, so you see "
+                "what the stage gained."
             ),
             wrap=True,
         )
         bring = label(
             self.tr(
-                "Gururangan et al. (2020) report gains on eight English tasks, Sun et al. (2019) on text "
-                "classification with BERT. They used larger models and far more text. Here it may gain "
-                "nothing, and only the comparison tells."
+                "Gururangan et al. (2020) report gains on eight English tasks, Sun et al. "
+                "(2019) on text classification with BERT. They used larger models and far more "
+                "text. Here it may gain nothing: the comparison shows which."
             ),
             "muted",
             wrap=True,
@@ -322,7 +323,7 @@ class ChainPlan(Card):
         return said.format(count=words.number(round(passes)) if passes >= 2 else words.decimal(passes, 1))
 
     def _leak_words(self) -> str:
-        said = self.tr("Task texts are those of training rows only. Validation and test rows are not read.")
+        said = self.tr("Task texts come from training rows only. Validation and test rows are not read.")
         if not self.domain.box.isChecked():
             return said
         table = self._session.data.path
@@ -333,7 +334,7 @@ class ChainPlan(Card):
             )
             return f"{said} {more}"
         more = self.tr(
-            "Domain texts may hold some of them: they are counted before the first stage, and the result "
-            "says how many."
+            "Domain texts may contain some of them. They are counted before the first "
+            "stage, and the result says how many."
         )
         return f"{said} {more}"

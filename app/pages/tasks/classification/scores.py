@@ -359,7 +359,7 @@ class ScoresCard(ConfusionScores):
         self.macro_f1.put(
             self.tr("Macro F1"),
             words.score(summary["macro_f1"]),
-            self.tr("The mean of the labels' F1: a rare label counts as much as a common one."),
+            self.tr("The mean of the labels’ F1: a rare label counts as much as a common one."),
         )
         self.baseline.put(
             self.tr("Always “{name}”").format(name=name),

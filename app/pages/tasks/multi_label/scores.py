@@ -63,7 +63,7 @@ class MultiLabelScores(LabelledScores):
         self.macro.put(
             self.tr("Macro F1"),
             words.score(shown.metrics.get("macro_f1")),
-            self.tr("The mean of the labels' F1: a rare label counts as much as a common one."),
+            self.tr("The mean of the labels’ F1: a rare label counts as much as a common one."),
         )
         self.subset.put(
             self.tr("All labels right"),

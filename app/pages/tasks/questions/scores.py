@@ -124,7 +124,7 @@ class QuestionScores(TaskScores):
         return said
 
     def _rule_of(self, event: Evaluated) -> str:
-        return self.tr("By the rule of {rule}'s own script.").format(
+        return self.tr("By the rule of {rule}’s own script.").format(
             rule=words.shorten(str(event.details.get("rule", "")), 40)
         )
 

@@ -81,7 +81,7 @@ class RegressionScores(TaskScores):
     def _show_tiles(self, shown: Evaluated) -> None:
         measured = self.measured_words(number_details(shown.details).num_examples)
         caption = self.with_moment(self.tr("Pearson"), self.tr("Pearson, {moment}"))
-        meaning = self.tr("How closely predictions follow a straight line over the true numbers, -1 to 1.")
+        meaning = self.tr("How closely predictions follow a straight line over the true numbers, −1 to 1.")
         about = f"{meaning} {measured} {words.interval_help()}"
         self.pearson.put(caption, correlation_words(shown, "pearson", is_short=True), about)
         self.spearman.put(

@@ -76,7 +76,7 @@ class TagAskCard(AskCard):
         self.text.setPlainText(text)
 
     def show_nothing(self) -> None:
-        self.show_note(self.tr("Each word's type appears under it, with the model's confidence."))
+        self.show_note(self.tr("Each word’s type appears under it, with the model’s confidence."))
         self.picture.clear()
         for part in (self._result, self._save):
             part.hide()
@@ -135,9 +135,9 @@ class FileTagsCard(FileAnswersCard):
 
     def score_words(self, event: Evaluated) -> str:
         found = event.metrics
-        text = self.tr("Compared with the file's own tags: entity F1 {f1}, right words {accuracy}.")
+        text = self.tr("Compared with the file’s own tags: entity F1 {f1}, right words {accuracy}.")
         if "entity_f1" not in found:
-            text = self.tr("Compared with the file's own tags: right words {accuracy}.")
+            text = self.tr("Compared with the file’s own tags: right words {accuracy}.")
         f1, accuracy = words.share(found.get("entity_f1")), words.share(found.get("token_accuracy"))
         return text.format(f1=f1, accuracy=accuracy)
 

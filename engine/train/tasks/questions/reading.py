@@ -79,7 +79,7 @@ def opening(
     """
     if not path:
         template = marked(
-            "engine", "No data was chosen. Give a file of questions: SQuAD's JSON, CSV, TSV or JSON lines."
+            "engine", "No data was chosen. Give a file of questions: SQuAD’s JSON, CSV, TSV or JSON lines."
         )
         raise ConfigError(template, field=field)
     if not data.separator and document_layout(Path(path), data.encoding):
