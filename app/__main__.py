@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         "file",
         nargs="?",
         metavar="FILE | demo",
-        help="a table to open (CSV, TSV, JSON lines), or a model folder; "
+        help="a table to open (CSV, JSON lines, Excel, SQLite and more), or a model folder; "
         "demo: train a small model on sample data, with a window or without one",
     )
     parser.add_argument(

@@ -147,9 +147,10 @@ def tokenize(model: Model, text: str, text_pair: str | None = None) -> Encoding:
 
 
 def read_table(path: str | Path, *, hear: Hear | None = None, **how: str) -> Table:
-    """Return the rows of a CSV, TSV or JSON lines file: `columns`, `frame` (pandas, text alone), `lines`.
+    """Return the rows of a file of a known kind: `columns`, `frame` (pandas, text alone), `lines`.
 
-    Args: how: encoding, separator, quoting, header, where they are not to be found out. Raises: DataError.
+    Args: how: as `reading_table` of engine/text/table.py takes it, where it is not to be found out.
+    Raises: DataError.
     """
     return result_of(reading_table(Path(path), **how), hear)
 

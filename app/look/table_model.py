@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SHOWN = 240  # characters of a cell that are looked at for its one line
 TOLD = 2_000  # characters of a cell in its tooltip
+ChangedCells = tuple[Mapping[int, str], Mapping[str, str]]  # by row of the table; of other rows, by cell
 
 
 class TableModel(RowsModel):
@@ -44,8 +45,7 @@ class TableModel(RowsModel):
         self._roles: dict[str, str] = {}
         self._answers: dict[str, np.ndarray] = {}
         self._left_out: Collection[int] = ()
-        self._labels: Mapping[int, str] = {}
-        self._label_column = -1
+        self._changed: dict[int, ChangedCells] = {}  # by the place of their column
         self._show(None, {})
 
     def show_only(self, rows: np.ndarray | None, beside: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -64,11 +64,11 @@ class TableModel(RowsModel):
         every = () if table is None else table.lines
         self.put(columns, range(len(every if only is None else only)))
 
-    def set_mends(self, left_out: Collection[int], labels: Mapping[int, str], column: str) -> None:
-        """Say which rows are left out, and which have another label. Args: column: of the labels."""
-        self._left_out, self._labels = left_out, labels
+    def set_mends(self, left_out: Collection[int], changed: Mapping[str, ChangedCells]) -> None:
+        """Say which rows are left out, and which cells are others now. Args: changed: by column."""
+        self._left_out = left_out
         columns = self._table.columns if self._table is not None else ()
-        self._label_column = columns.index(column) if column in columns else -1
+        self._changed = {columns.index(name): cells for name, cells in changed.items() if name in columns}
         if self.rowCount():
             last = self.index(self.rowCount() - 1, self.columnCount() - 1)
             self.dataChanged.emit(self.index(0, 0), last)
@@ -134,14 +134,25 @@ class TableModel(RowsModel):
         return replace(column, head=f"{shown}  ▸ {purpose}", help=tip(said))
 
     def _text(self, column: int, shown: int) -> str:
-        """Return a cell as it stands in the file, or as it is mended."""
-        row = self.table_row(shown)
-        if column == self._label_column and self._labels and (label := self._labels.get(row)):
-            return label
+        """Return a cell as it is mended."""
+        cell = self.cell_of(column, shown)
+        changed = self._mended(column, shown, cell)
+        return cell if changed is None else changed
+
+    def cell_of(self, column: int, shown: int) -> str:
+        """Return a cell of the table as it stands in the file."""
         if column not in self._arrays:
             assert self._table is not None
             self._arrays[column] = self._table.frame.iloc[:, column].array
-        return str(self._arrays[column][row])
+        return str(self._arrays[column][self.table_row(shown)])
+
+    def _mended(self, column: int, shown: int, cell: str) -> str | None:
+        """Return what a cell was made by mends; None: it is as in the file."""
+        if column not in self._changed:
+            return None
+        by_row, by_cell = self._changed[column]
+        changed = by_row.get(self.table_row(shown))
+        return by_cell.get(cell.strip()) if changed is None else changed
 
     def _is_out(self, shown: int) -> bool:
         return not self._answers and self.table_row(shown) in self._left_out
@@ -154,9 +165,13 @@ class TableModel(RowsModel):
         return font
 
     def is_bold(self, row: int, column: TableColumn) -> bool | None:
-        """Mark a label that was changed."""
-        of_labels = self._label_column >= 0 and column is self.columns[self._label_column]
-        return True if of_labels and not self._answers and self.table_row(row) in self._labels else None
+        """Mark a cell that was changed."""
+        if self._answers or not self._changed:
+            return None
+        place = next((one for one in self._changed if self.columns[one] is column), -1)
+        if place < 0:
+            return None
+        return True if self._mended(place, row, self.cell_of(place, row)) is not None else None
 
     def ink_of(self, row: int, column: TableColumn) -> str:
         """Mark what is left out."""

@@ -15,6 +15,7 @@ from app.pages.tasks.classification.remarks import accuracy_words
 from app.shipped import sample_data_path, starter_model
 from app.tour.guide import Guide, TourStep
 from app.tour.steps_inside import Acting, InsideScenes, TourHost
+from engine.text.reading.kinds import TABLE_KINDS
 
 # settings that suit the starter and the sample on any machine: as much of two epochs as fits into the time
 QUICK = {  # as much as can be learned in some minutes on two cores
@@ -91,7 +92,9 @@ class Scenes(InsideScenes):
         """Say what the open table is and what was guessed about it."""
         table, roles = self.session.data.table, self.session.data.roles
         if table is None or roles is None:
-            return self.tr("Any CSV, TSV or JSON lines will do. Drop a file on the window, or open one here.")
+            return self.tr("Any {kinds} will do. Drop a file on the window, or open one here.").format(
+                kinds=words.tr_engine(TABLE_KINDS)
+            )
         rows = words.counted(table.num_rows, self.tr("1 row"), self.tr("{count} rows"))
         told = self.tr("{name} is open: {rows}.").format(name=words.shorten(table.path.name, 40), rows=rows)
         if roles.text and roles.label:

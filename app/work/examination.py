@@ -16,6 +16,7 @@ from engine.doctor.suspected import DoubtfulLabels, suspecting
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Beat, Event, Steps
+from engine.labelling.agreement import Agreement, comparing, unsettled
 from engine.runs.index import run_folders
 from engine.text.recipe import Recipe, write_mended
 from engine.text.roles import Roles
@@ -84,6 +85,17 @@ def _gathered(events: Iterator[Event], found: list[Finding]) -> Iterator[Event]:
             found.append(event.finding)
         else:
             yield event
+
+
+def compare_labels(
+    table: Table, recipe: Recipe, columns: tuple[str, str], text: Sequence[str]
+) -> Steps[tuple[Table, Agreement]]:
+    """Return a table as a recipe mends it, and how far two of its columns agree. Raises: DataError.
+
+    Args: recipe: what it settles of their disagreements does not count.
+    """
+    mended = unsettled(recipe).applied(table)
+    return mended, (yield from comparing(mended, *columns, text))
 
 
 def save_mended(table: Table, recipe: Recipe, path: Path) -> int:

@@ -5,7 +5,7 @@ A million cells are never sorted or compared in one go: between two steps the wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,13 +24,14 @@ def found_rows(
     query: str,
     columns: Sequence[str],
     order: tuple[str, str] | None,
-    labels: Mapping[int, str],
+    recipe: Recipe | None,
 ) -> Steps[Rows]:
     """Return the rows that hold what is looked for, in the order asked.
 
     Args: rows: those to look in, None for all. query: "" for every row. columns: to look in. order: a column,
-    and "up", "down" or "long". labels: of relabelled rows.
+    and "up", "down" or "long". recipe: mends by which cells count as they are now.
     """
+    table = table if recipe is None else recipe.applied(table)
     within = np.arange(table.num_rows) if rows is None else rows
     if query:
         within = yield from _holding(table, within, query.casefold(), columns)

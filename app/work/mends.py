@@ -37,6 +37,7 @@ class Mends(QObject):
         self._folder = folder
         self.recipe: Recipe | None = None
         self._before: list[Recipe] = []
+        self._after: list[Recipe] = []  # what was undone, to be done again
         self._written = Channel(self, workers.quick)
         self._timer = QTimer(self, singleShot=True, interval=WRITTEN_MS)
         self._timer.timeout.connect(self._write)
@@ -46,7 +47,7 @@ class Mends(QObject):
         if self._timer.isActive():
             self._timer.stop()
             self._write()
-        self.recipe, self._before = recipe, []
+        self.recipe, self._before, self._after = recipe, [], []
 
     @property
     def steps(self) -> tuple[RecipeStep, ...]:
@@ -78,6 +79,11 @@ class Mends(QObject):
         if self.recipe is not None and rows:
             self._change(self.recipe.deciding_all(rows, step))
 
+    def edit(self, row: int, column: str, text: str) -> None:
+        """Put another text into a cell."""
+        if self.recipe is not None:
+            self._change(self.recipe.editing(row, column, text))
+
     @property
     def can_undo(self) -> bool:
         """Whether there is a change to go back before."""
@@ -85,12 +91,25 @@ class Mends(QObject):
 
     def undo(self) -> None:
         """Go back before the last change."""
-        if self._before:
+        if self._before and self.recipe is not None:
+            self._after.append(self.recipe)
             self._set(self._before.pop())
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a change that was undone last."""
+        return bool(self._after)
+
+    def redo(self) -> None:
+        """Do again what was undone last."""
+        if self._after and self.recipe is not None:
+            self._before.append(self.recipe)
+            self._set(self._after.pop())
 
     def _change(self, recipe: Recipe) -> None:
         assert self.recipe is not None
         self._before.append(self.recipe)
+        self._after.clear()
         self._set(recipe)
 
     def _set(self, recipe: Recipe) -> None:

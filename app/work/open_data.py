@@ -38,7 +38,7 @@ else:
     )
     new_recipe = later("engine.text.recipe", "new_recipe")
 
-OVERRIDES = ("encoding", "separator", "quoting", "header")
+OVERRIDES = ("encoding", "separator", "quoting", "header", "sheet")
 FILE_SETTINGS = ("text", "label", "scheme")  # how a task's own file is read
 LabelChoices = Mapping[str, Any]  # a switch, or a number
 LABEL_CHOICES: LabelChoices = {  # how the labels of a table are read, and what nobody has to say

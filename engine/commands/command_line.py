@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from engine.commands.agreement import add_agreement_command
 from engine.commands.ask import add_question, ask
 from engine.commands.convert import add_convert_command
 from engine.commands.doctor import add_doctor_command
@@ -259,9 +260,10 @@ def _parser() -> argparse.ArgumentParser:
     add_question(commands, ComparisonQuestion)
     add_question(commands, ReportQuestion)
     add_doctor_command(commands)
+    add_agreement_command(commands)
     add_export_command(commands)
     add_family_commands(commands)
-    for name in ("doctor", "export"):
+    for name in ("doctor", "agreement", "export"):
         add_how_read(commands.choices[name])
     resume = commands.add_parser("resume", help="continue a run or a pipeline from its folder")
     resume.add_argument("run_dir", metavar="RUN")

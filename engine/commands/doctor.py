@@ -19,6 +19,7 @@ from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
 from engine.questions.how_read import ReadSettings
 from engine.shipped import model_shipped
+from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -38,7 +39,7 @@ def add_doctor_command(commands: Any) -> None:
         "doctor",
         help="find duplicates, leaks, label errors and other problems in a table, and fix them in a recipe",
     )
-    doctor.add_argument("--data", required=True, type=Path, help="a CSV, TSV or JSON lines file")
+    doctor.add_argument("--data", required=True, type=Path, help=A_TABLE)
     doctor.add_argument("--against", type=Path, action="append", default=[], help="another part; repeatable")
     doctor.add_argument("--text", help="the column to read; default: detected")
     doctor.add_argument("--text-pair", help="a second column, for pairs of texts")

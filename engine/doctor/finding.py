@@ -56,6 +56,22 @@ class Finding:
         """The rows that a person looks at."""
         return self.rows if self.shown is None else self.shown
 
+    def about(self, row: int) -> Finding | None:
+        """Return the finding of the pairs that a row of `part` is in alone; None where it is in none."""
+        if self.partners is None or self.twins is None:
+            return None
+        is_of = self.rows == row
+        if self.other == self.part:
+            is_of |= self.twins == row
+        places = np.flatnonzero(is_of)
+        if not len(places):
+            return None
+        partners = tuple(self.partners[place] for place in places.tolist())
+        near = None if self.similarity is None else self.similarity[places]
+        return replace(
+            self, rows=self.rows[places], partners=partners, similarity=near, values={}, shown=None, mends=()
+        )
+
     def leaving_out(self, least: float) -> RecipeStep | None:
         """Return the mend that leaves out rows so like their partners; None where there is none."""
         drop = next((step for step in self.mends if step.do == DROP), None)

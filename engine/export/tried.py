@@ -36,8 +36,6 @@ def _of_file(model: Path, data: DataConfig) -> Steps[list[str]]:
         except UserError:
             return []
         return [first for first, _ in opened.texts() if first.strip()]
-    table = yield from reading_table(
-        data.data, encoding=data.encoding, separator=data.separator, quoting=data.quoting, header=data.header
-    )
+    table = yield from reading_table(data.data, **data.how)
     named = data.text or str(read_info(model).get("roles", {}).get("text") or "1")
     return [cell for cell in table.frame[table.column(named)].tolist() if cell.strip()]

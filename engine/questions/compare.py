@@ -86,7 +86,7 @@ class ComparisonQuestion(
         return compare_scored(first, second)
 
     def write(self, found: ComparedModels, out: Path) -> None:
-        from engine.text.table import write_csv
+        from engine.text.table import write_table
 
         first, second, listed = found.first.each, found.second.each, found.first.listed
         has_texts = len(listed.texts) == len(listed)
@@ -96,7 +96,7 @@ class ComparisonQuestion(
             answers = first.names[first.predicted[i]], second.names[second.predicted[j]]
             text, true = listed.said(i) if has_texts else "", first.names[first.true[i]]
             rows.append([int(listed.rows[i]), int(listed.lines[i]), true, *answers, text])
-        write_csv(out, ["row", "line", "true", *self.names, "text"], rows, exempt=("row", "line"))
+        write_table(out, ["row", "line", "true", *self.names, "text"], rows, exempt=("row", "line"))
 
     def document(self, found: ComparedModels) -> Any:
         less, names = found.difference, self.names

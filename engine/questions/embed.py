@@ -10,6 +10,7 @@ from engine.events import Event
 from engine.questions.fields import device_field
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, out_field
+from engine.text.reading.kinds import A_TABLE
 
 POOLINGS = ("sentence", "mean", "cls", "max", "last_four", "pooled", "mix")
 
@@ -20,7 +21,7 @@ class EmbeddingQuestion(
 ):
     """The vectors of a table, written as they are found: `embed_table`."""
 
-    data: Path = asked(help="a CSV, TSV or JSON lines file")
+    data: Path = asked(help=A_TABLE)
     text: str = asked(help="the column with the text")
     text_pair: str = asked("", "the column with the second text", kw_only=True)
     label: str = asked("", "a column to keep with the vectors", kw_only=True)

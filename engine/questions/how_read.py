@@ -26,6 +26,7 @@ class ReadSettings:
     separator: str = ""
     quoting: str = ""
     header: str = ""
+    sheet: str = ""
 
     @classmethod
     def of(cls, values: Any) -> Self:
@@ -40,7 +41,7 @@ class ReadSettings:
     def words(self) -> list[str]:
         """Return what a command line says of it."""
         separator = "tab" if self.separator == "\t" else self.separator  # a tab would complete a word
-        said = {"encoding": self.encoding, "separator": separator, "quoting": self.quoting}
+        said = {**self.named(), "separator": separator, "header": ""}
         words = [word for name, value in said.items() if value for word in flag_words(f"--{name}", value)]
         header = {"": [], "no": ["--no-header"], "yes": ["--header"]}
         return [*words, *header.get(self.header, ["--header", self.header])]
@@ -84,6 +85,7 @@ def add_how_read(command: Any) -> None:
         "--separator", type=lambda given: _ESCAPES.get(given, given), help=helps["separator"]
     )
     command.add_argument("--quoting", choices=QUOTINGS, help=helps["quoting"])
+    command.add_argument("--sheet", metavar="NAME", help=helps["sheet"])
     header = command.add_mutually_exclusive_group()
     header.add_argument("--no-header", dest="header", action="store_const", const="no", help="line 1 is data")
     header.add_argument(

@@ -14,6 +14,7 @@ from engine.errors import DataError, Sentence, UserError, marked
 from engine.events import Noted, Steps
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, json_field
+from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
     from engine.labelling.simulate import Simulation
@@ -39,7 +40,7 @@ class LabellingQuestion(
     """What a regression on a frozen model's vectors reaches while labels are added: `simulate`."""
 
     simulate: bool = asked(False, "take the labels from --label, as a person would give them", kw_only=True)
-    data: Path = asked(help="a CSV, TSV or JSON lines file", kw_only=True)
+    data: Path = asked(help=A_TABLE, kw_only=True)
     text: str = asked(help="the column with the text", kw_only=True)
     label: str = asked(help="the column with the true labels", kw_only=True)
     budget: int = asked(100, "labels to be given", minimum=2, kw_only=True)

@@ -15,6 +15,7 @@ from engine.questions.flags import TextArgument
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, json_field
 from engine.questions.writing import aligned
+from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
     from engine.inspect.embeddings.contexts import Contexts
@@ -44,7 +45,7 @@ class MeaningsQuestion(
     sentences: tuple[str, ...] = asked(
         (), "where to look for it, each as “meaning | sentence”", flag=TextArgument("SENTENCE")
     )
-    data: Path | None = asked(None, "a CSV, TSV or JSON lines file to look for it in", kw_only=True)
+    data: Path | None = asked(None, f"{A_TABLE} to look for it in", kw_only=True)
     text: str = asked("", "with --data: the column with the text", kw_only=True)
     label: str = asked("", "with --data: the column with the meaning", kw_only=True)
     json: bool = json_field("print the figures of each layer as JSON")

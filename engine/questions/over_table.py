@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engine.events import Noted, Steps
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Found, Question, asked, given, json_field, out_field
+from engine.text.reading.kinds import A_TABLE
 from engine.text.table import Table, reading_table
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def reading(data: Path, how: ReadSettings, table: Table | None) -> Steps[Table]:
 class TableQuestion(Question[Found]):
     """A question over texts. table: the file as it is open in the window, mended."""
 
-    data: Path = asked(help="a CSV, TSV or JSON lines file")
+    data: Path = asked(help=A_TABLE)
     text: str = asked(help="the column with the text")
     text_pair: str = asked("", "the column with the second text")
     limit: int = asked(USUAL_TEXTS, "at most this many texts, evenly spread; 0: all", kw_only=True)

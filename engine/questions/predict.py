@@ -13,6 +13,7 @@ from engine.questions.how_read import ReadSettings, data_config, how_field
 from engine.questions.question import Models, Question, asked, given, out_field
 from engine.settings.finetune import DataConfig
 from engine.settings.setting import settings_of
+from engine.text.reading.kinds import A_TABLE
 from engine.text.roles import Roles
 from engine.text.table import Table
 
@@ -25,13 +26,15 @@ class PredictionQuestion(
 ):
     """A new file with an answer to each row. table: the file as it is open in the window."""
 
-    data: str = asked("", "a CSV, TSV or JSON lines file, or a file of the model’s task", kw_only=True)
+    data: str = asked("", f"{A_TABLE}, or a file of the model’s task", kw_only=True)
     text: str = asked("", _HELP["text"], kw_only=True)
     text_pair: str = asked("", _HELP["text_pair"], kw_only=True)
     choices: str = asked("", _HELP["choices"], kw_only=True)
     device: str = device_field()
     how: ReadSettings = how_field(is_last=False)
-    out: Path | None = out_field("the new file: CSV, or .tsv with tabs; for other tasks also .json, .jsonl")
+    out: Path | None = out_field(
+        "the new file: CSV, or .tsv with tabs, or .xlsx; for other tasks also .json, .jsonl"
+    )
     label: str = asked("", "a column with the true labels, to show the score too", kw_only=True)
     raw: bool = asked(False, "keep cells that a spreadsheet would run as formulas", kw_only=True)
     stream: bool = asked(

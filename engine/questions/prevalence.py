@@ -16,6 +16,7 @@ from engine.questions.fields import device_field
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, json_field
 from engine.questions.writing import aligned
+from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
     from engine.labelling.prevalence import Prevalence
@@ -47,7 +48,7 @@ class PrevalenceQuestion(
     """Shares that a survey can publish, of a table without labels: `prevalence` of engine/labelling."""
 
     model: ModelName = asked(help="a run’s folder, or its model’s")
-    data: Path = asked(help="a CSV, TSV or JSON lines file", kw_only=True)
+    data: Path = asked(help=A_TABLE, kw_only=True)
     text: str = asked("", "the column with the text, where it is not that of the training data", kw_only=True)
     seed: int = asked(42, "of the random draws", minimum=0, kw_only=True)
     json: bool = json_field("print the figures as JSON on stdout")

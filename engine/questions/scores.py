@@ -233,7 +233,7 @@ def report_lines(
 
 def write_rows(path: Path, scored: ScoredTable, places: list[int] | None = None) -> None:
     """Write scored texts as a table. Args: places: of those that are written; None: all."""
-    from engine.text.table import write_csv
+    from engine.text.table import write_table
 
     each, listed = scored.each, scored.listed
     columns = ["row", "line", "true", "predicted", "right", "probability", "text"]
@@ -251,4 +251,4 @@ def write_rows(path: Path, scored: ScoredTable, places: list[int] | None = None)
         for i in chosen
     )  # fmt: skip
     plain = ("row", "line", "right", "probability")
-    write_csv(path, columns, rows, exempt=plain)
+    write_table(path, columns, rows, exempt=plain)

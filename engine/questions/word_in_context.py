@@ -12,6 +12,7 @@ from engine.questions.flags import TextArgument
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, out_field
 from engine.questions.writing import write_arrays
+from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
     from engine.inspect.embeddings.contexts import Contexts
@@ -32,7 +33,7 @@ class WordInContextQuestion(
 
     word: str = asked(help="the word, or consecutive words, to look for")
     sentences: tuple[str, ...] = asked((), "where to look for it", flag=TextArgument("SENTENCE"))
-    data: Path | None = asked(None, "a CSV, TSV or JSON lines file to look for it in", kw_only=True)
+    data: Path | None = asked(None, f"{A_TABLE} to look for it in", kw_only=True)
     text: str = asked("", "with --data: the column with the text", kw_only=True)
     out: Path = out_field("the .npz to write", is_needed=True)
     how: ReadSettings = how_field()

@@ -40,6 +40,6 @@ def write_arrays(out: Path, arrays: Mapping[str, Any]) -> None:
 
 def write_numbers(out: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a new CSV of numbers and words."""
-    from engine.text.table import write_csv
+    from engine.text.table import write_table
 
-    write_csv(out, columns, rows, exempt=[name for name in columns if name != "word"])
+    write_table(out, columns, rows, exempt=[name for name in columns if name != "word"])

@@ -196,6 +196,18 @@ class DataConfig:
         auto=marked("engine", "detect"),
         kind="hidden",
     )
+    sheet: str = setting(
+        "",
+        marked("engine", "Sheet"),
+        marked(
+            "engine",
+            "Of a workbook the sheet, of a database the table: its name or 1-based number. Empty: the first "
+            "with rows.",
+        ),
+        advanced=True,
+        auto=marked("engine", "the first with rows"),
+        kind="hidden",
+    )
     validation_share: float = setting(
         0.2,
         marked("engine", "Validation share"),
@@ -283,7 +295,7 @@ class DataConfig:
     @property
     def how(self) -> dict[str, str]:
         """How its tables are read, by name, as `reading_table` takes it."""
-        return {name: getattr(self, name) for name in ("encoding", "separator", "quoting", "header")}
+        return {name: getattr(self, name) for name in ("encoding", "separator", "quoting", "header", "sheet")}
 
 
 @dataclass(frozen=True, kw_only=True)

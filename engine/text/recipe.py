@@ -20,10 +20,13 @@ from engine.durable import write_text
 from engine.errors import DataError, Sentence, VerbatimText, marked
 from engine.files import parse_json_object, read_regular
 from engine.text.labels import visible
-from engine.text.table import Table, write_csv
+from engine.text.table import Table, write_table
 
 SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
+DISAGREEMENT = "disagreement"  # of two annotators, which a step settles
+SECOND = "second_annotator"  # whose labels are taken where the first gave none
 DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
+EDIT = "edit"
 _FORMAT = 1
 _MOST_BYTES, _MOST_VALUES = 2**26, 4_000_000  # every row of a table of two million kept together
 _MOST_ROW = 2**40
@@ -36,6 +39,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
     "leaks": marked("engine", "Line {line} was excluded: its text is also in another part."),
     "near_leaks": marked("engine", "Line {line} was excluded: another part says nearly the same."),
     SUSPECTED: marked("engine", "Line {line} was excluded: its label is doubtful."),
+    DISAGREEMENT: marked("engine", "Line {line} was excluded: two annotators disagree on its label."),
     "": marked("engine", "Line {line} was excluded."),
 }
 
@@ -43,10 +47,11 @@ _REASONS = {  # why a row is left out, by the kind of finding
 @dataclass(frozen=True, slots=True)
 class RecipeStep:
     """One mend. do: DROP rows; RELABEL rows as `label`; MERGE the `labels` into `label`; keep rows
-    TOGETHER on one side of a split, those of one of the `groups`; KEEP rows that were in doubt as they are.
+    TOGETHER on one side of a split, those of one of the `groups`; KEEP rows that were in doubt as they are;
+    EDIT a cell, which is `label` then.
 
-    rows: 0-based, of the file. column: of the labels. groups: a number for each row. reason: the kind of
-    finding that it mends.
+    rows: 0-based, of the file. column: of the labels, or of the cell. groups: a number for each row. reason:
+    the kind of finding that it mends.
     """
 
     do: str
@@ -72,6 +77,7 @@ _WORDS = {  # of many rows, of one
         marked("engine", "One row relabelled as “{label}”"),
     ),
     MERGE: (marked("engine", "{labels} read as “{label}”"), marked("engine", "{labels} read as “{label}”")),
+    EDIT: (marked("engine", "{count:,} cells changed"), marked("engine", "One cell changed")),
     KEEP: (marked("engine", "{count:,} rows kept as they are"), marked("engine", "One row kept as it is")),
     TOGETHER: (
         marked("engine", "Copies of {groups:,} texts kept on one side of the split"),
@@ -108,7 +114,8 @@ class Recipe:
         """Return the recipe with what was decided of several rows, as `deciding` does of one."""
         steps, asked = [], set(rows)
         for one in self.steps:
-            if one.do in (DROP, RELABEL, KEEP) and not asked.isdisjoint(one.rows):
+            kinds = (DROP, RELABEL, KEEP) if step is not None else (DROP, RELABEL, KEEP, EDIT)
+            if one.do in kinds and not asked.isdisjoint(one.rows):
                 one = replace(one, rows=tuple(other for other in one.rows if other not in asked))
                 if not one.rows:
                     continue
@@ -123,9 +130,40 @@ class Recipe:
             steps.append(replace(step, rows=tuple(rows)))
         return replace(self, steps=tuple(steps))
 
+    def editing(self, row: int, column: str, text: str) -> Recipe:
+        """Return the recipe with another text in a cell, in the place of what it was made before."""
+        step = RecipeStep(EDIT, (row,), text, column=column)
+        others = tuple(one for one in self.steps if replace(one, label=text) != step)
+        return replace(self, steps=(*others, step))
+
     def decided(self) -> dict[int, RecipeStep]:
         """Return row -> the last step that drops, relabels or keeps it."""
         return {row: step for step in self.steps if step.do in (DROP, RELABEL, KEEP) for row in step.rows}
+
+    def touched(self) -> set[int]:
+        """Return the rows that are dropped, relabelled, kept or edited one by one."""
+        kinds = (DROP, RELABEL, KEEP, EDIT)
+        return {row for step in self.steps if step.do in kinds for row in step.rows}
+
+    def cells(self, column: str) -> tuple[dict[int, str], dict[str, str]]:
+        """Return what a column's cells become: row -> cell, and for all other rows cell -> cell."""
+        by_row: dict[int, str] = {}
+        by_cell: dict[str, str] = {}
+        for step in self.steps:
+            if step.column != column:
+                continue
+            if step.do == MERGE:
+                meant = dict.fromkeys(map(str.strip, step.labels), step.label)
+                by_row = {row: meant.get(cell.strip(), cell) for row, cell in by_row.items()}
+                by_cell = {**meant, **{old: meant.get(cell.strip(), cell) for old, cell in by_cell.items()}}
+            elif step.do in (RELABEL, EDIT):
+                by_row.update(dict.fromkeys(step.rows, step.label))
+        return by_row, by_cell
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose cells are changed."""
+        return tuple(dict.fromkeys(step.column for step in self.steps if step.do in (RELABEL, MERGE, EDIT)))
 
     def without(self, place: int) -> Recipe:
         """Return the recipe without one of its steps."""
@@ -171,17 +209,13 @@ class Recipe:
         return replace(self, steps=merges)._relabelled(table)
 
     def _relabelled(self, table: Table) -> Table:
-        for column in dict.fromkeys(step.column for step in self.steps if step.do in (RELABEL, MERGE)):
+        for column in self.columns:
+            by_row, by_cell = self.cells(column)
             cells = table.frame[table.column(column)].tolist()
-            for step in self.steps:
-                if step.column != column:
-                    continue
-                if step.do == MERGE:
-                    meant = dict.fromkeys(map(str.strip, step.labels), step.label)
-                    cells = [meant.get(cell.strip(), cell) for cell in cells]
-                elif step.do == RELABEL:
-                    for row in step.rows:
-                        cells[row] = step.label
+            if by_cell:
+                cells = [by_cell.get(cell.strip(), cell) for cell in cells]
+            for row, cell in by_row.items():
+                cells[row] = cell
             table = with_cells(table, column, cells)
         return table
 
@@ -289,10 +323,9 @@ def _united(num_rows: int, steps: Sequence[RecipeStep]) -> npt.NDArray[np.int64]
 def write_mended(table: Table, path: Path) -> int:
     """Write the rows that a recipe leaves, cells as they are; return how many. Raises: UserError.
 
-    Args: table: with its recipe applied. path: tabs stand between cells where it is called .tsv.
+    Args: table: with its recipe applied. path: written as `write_table` does by its name.
     """
     kept = np.ones(table.num_rows, bool)
     kept[list(table.left_out)] = False
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    write_csv(path, table.columns, table.frame[kept], separator=separator, guard=False)
+    write_table(path, table.columns, table.frame[kept], guard=False)
     return int(kept.sum())

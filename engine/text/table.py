@@ -1,4 +1,4 @@
-"""A CSV, TSV or JSON file becomes a Table of text cells; rows become a CSV again.
+"""A CSV, TSV or JSON file or a sheet becomes a Table of text cells; rows become a file again.
 
 Rows in = rows kept + rows reported: whatever cannot be kept is reported with the line it starts in. Empty
 lines are neither. A cell is the text of the file: "NA" is no missing value, an empty cell is "".
@@ -10,7 +10,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,16 +34,21 @@ from engine.text.reading.encoding import SURROGATES, Decoded, cut_note, guess_no
 from engine.text.reading.header import above_note, check_line, find_header, separator_line
 from engine.text.reading.json_document import document_records, is_nested_object
 from engine.text.reading.json_lines import is_json_lines, json_records
+from engine.text.reading.kinds import SHEET_SUFFIXES, WITH_SHEETS
 from engine.text.reading.line_ends import join_broken
 from engine.text.reading.lines import Lines, lines_since, split_lines
 from engine.text.reading.recognise import HEAD, check_text
 from engine.text.reading.rows import Rows
-from engine.text.reading.text_file import read_head
+from engine.text.reading.sheets.found import NO_SHEETS, SheetRows
+from engine.text.reading.sheets.known import reading_sheet, sheet_kind
+from engine.text.reading.text_file import hash_steps, read_head
 from engine.text.reading.whole import reading_whole
 
 if TYPE_CHECKING:
     import pandas
 
+_EMPTY = marked("engine", "{path} is empty. Choose a file with a header and rows.")
+_HEAD_ROWS = 5000  # of a sheet, to guess from
 _MOST_LINES = 20  # named in one sentence of those that are left out
 # what a spreadsheet may run: a formula, also behind blanks and marks that nobody sees, in wide or small forms
 _RUN = re.compile(
@@ -55,15 +60,19 @@ _RUN = re.compile(
 class TableFormat:
     """How a file was read; given back as overrides, it reads the same again."""
 
-    kind: str  # "csv", "jsonl" (JSON lines) or "json" (a list of objects, or objects over several lines)
+    # "csv", "jsonl" (JSON lines), "json" (objects in a list or over several lines), or of WITH_SHEETS
+    kind: str
     encoding: str
     separator: str  # "" for one column and for JSON lines
     quoting: str  # "csv": "..." may hold separators and line ends; "none": quotes are plain text; "backslash"
     has_header: bool
     header_line: int = 0  # 1-based; 0 without a header
+    sheet: str = ""  # of a workbook, or the table of a database
 
     def parts(self) -> tuple[Sentence, ...]:
         """Return what a person should know of it, bit by bit, to be put on one line."""
+        if self.kind in WITH_SHEETS:
+            return self._sheet_parts()
         known = [Sentence("{name}", {"name": self.encoding.upper()})]
         if self.kind == "jsonl":
             return (*known, Sentence(marked("engine", "JSON lines")))
@@ -74,11 +83,19 @@ class TableFormat:
             known.append(Sentence(marked("engine", "quotes are plain text")))
         elif self.quoting == "backslash":
             known.append(Sentence(marked("engine", "backslash escapes")))
+        return (*known, self._header_part())
+
+    def _sheet_parts(self) -> tuple[Sentence, ...]:
+        """Return the kind of file, which sheet, and where columns are named, if not by the file itself."""
+        known = [Sentence(WITH_SHEETS[self.kind].words)]
+        if self.sheet:
+            known.append(Sentence("“{name}”", {"name": self.sheet}))
+        return (*known, self._header_part()) if self.header_line or not self.has_header else tuple(known)
+
+    def _header_part(self) -> Sentence:
         if self.has_header:
-            known.append(Sentence(marked("engine", "header in line {line}"), {"line": self.header_line}))
-        else:
-            known.append(Sentence(marked("engine", "no header")))
-        return tuple(known)
+            return Sentence(marked("engine", "header in line {line}"), {"line": self.header_line})
+        return Sentence(marked("engine", "no header"))
 
     def __str__(self) -> str:
         return " · ".join(str(part) for part in self.parts())
@@ -116,6 +133,13 @@ class Table:
     left_out: Mapping[int, Sentence] = field(default_factory=dict)  # rows that a recipe leaves out, and why
     together: np.ndarray[Any, np.dtype[np.int64]] | None = None  # (R,) equal for rows that no split may part
     mends: Mapping[str, Any] = field(default_factory=dict)  # the recipe that was applied, as JSON can hold it
+    sheets: tuple[str, ...] = ()  # of the file, the hidden ones included
+
+    @property
+    def may_choose_header(self) -> bool:
+        """Whether a line names the columns, or may; other files name them themselves."""
+        kind = self.format.kind
+        return kind == "csv" or (kind in WITH_SHEETS and not WITH_SHEETS[kind].names_columns)
 
     @property
     def num_rows(self) -> int:
@@ -162,30 +186,120 @@ def read_table(path: str | Path, **how: str) -> Table:
 
 
 def reading_table(
-    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
+    path: str | Path,
+    *,
+    encoding: str = "",
+    separator: str = "",
+    quoting: str = "",
+    header: str = "",
+    sheet: str = "",
 ) -> Steps[Table]:
     """Read a table whole, step by step: millions of rows take a while.
 
     Args:   encoding, separator (, TAB ; |), quoting ("csv", "none", "backslash"), header ("yes",
-            "no" or a line's number): "" detects it.
+            "no" or a line's number), sheet (of a workbook or database: its name or number): "" detects it.
     Raises: DataError if the file cannot be read, is no text, is empty, or not one of its rows can be kept.
     """
     path, wanted = Path(path), _checked(separator, quoting, header)
+    if kind := sheet_kind(path):
+        sha256 = yield from _hashed(path)
+        rows = yield from reading_sheet(path, kind, sheet)
+        return _from_sheet(path, kind, rows, (encoding, *wanted), sha256)
     found, sha256 = yield from reading_whole(path, encoding)
-    return (yield from _table_in(path, found, wanted, sha256))
+    table = yield from _table_in(path, found, wanted, sha256)
+    return replace(table, notes=(*_misnamed(path, sheet), *table.notes))
 
 
 def table_head(
-    path: str | Path, *, encoding: str = "", separator: str = "", quoting: str = "", header: str = ""
+    path: str | Path,
+    *,
+    encoding: str = "",
+    separator: str = "",
+    quoting: str = "",
+    header: str = "",
+    sheet: str = "",
 ) -> Table:
-    """Return what the first megabyte of a file holds as a table, to guess from; it has no hash.
+    """Return as a table what a file begins with, its first megabyte or rows; it has no hash.
 
     Args, Raises: as `reading_table`.
     """
     path, wanted = Path(path), _checked(separator, quoting, header)
+    if kind := sheet_kind(path):
+        rows = result_of(reading_sheet(path, kind, sheet, _HEAD_ROWS))
+        return _from_sheet(path, kind, rows, (encoding, *wanted), "")
     head = read_head(path, encoding)
     found = Decoded(head.text.encode("utf-8", "surrogatepass"), head.encoding, guessed=head.guessed)
     return result_of(_table_in(path, found, wanted, ""))
+
+
+def _hashed(path: Path) -> Steps[str]:
+    """Return the SHA-256 of a file, step by step."""
+    sha256 = ""
+    for _, found in hash_steps(path):
+        sha256 = found
+        yield Beat()
+    return sha256
+
+
+def _misnamed(path: Path, sheet: str) -> list[Sentence]:
+    """Return what to tell where plain text is called a workbook, or has no sheets to choose from."""
+    notes = []
+    if path.suffix.lower() in SHEET_SUFFIXES:
+        template = marked("engine", "{name} is called {suffix} but is plain text; it is read as such.")
+        notes.append(Sentence(template, {"name": path.name, "suffix": path.suffix}))
+    if sheet:
+        notes.append(Sentence(NO_SHEETS))
+    return notes
+
+
+def _from_sheet(path: Path, kind: str, found: SheetRows, wanted: tuple[str, ...], sha256: str) -> Table:
+    """Return the rows of a sheet as a table. Args: wanted: encoding, separator, quoting, header."""
+    records, names, header = found.records, found.names, wanted[-1]
+    if not len(records.rows):
+        template = marked("engine", "“{sheet}” of {path} has no rows. Choose another sheet or table.")
+        raise DataError(template if found.sheet else _EMPTY, path=path, sheet=found.sheet)
+    notes = list(found.notes)
+    if any(wanted[:-1]):
+        template = marked("engine", "Encoding, separator and quoting are for plain text; they are ignored.")
+        notes.append(Sentence(template))
+    if path.suffix.lower() not in WITH_SHEETS[kind].suffixes:
+        template = marked("engine", "{name} is {kind}, whatever its name says; it is read as such.")
+        notes.append(Sentence(template, {"name": path.name, "kind": Sentence(WITH_SHEETS[kind].one)}))
+    has_header, line = True, 0
+    if names is None:
+        has_header, line, names = _sheet_header(records, header, path, notes)
+    elif header:
+        notes.append(Sentence(marked("engine", "The file names its columns; the header setting is ignored.")))
+    how = TableFormat(kind, "utf-8", "", "none", has_header, line, found.sheet)
+    table = _build(path, how, records, names, found.is_damaged, notes, sha256)
+    return replace(table, sheets=found.sheets)
+
+
+def _sheet_header(
+    records: Records, header: str, path: Path, notes: list[Sentence]
+) -> tuple[bool, int, list[str]]:
+    """Return whether a row names the columns, which, and the names; leaves the rows below.
+
+    Raises: DataError for a row that is not there.
+    """
+    place = find_header(records) if header in ("", "yes") else 0
+    if is_number(header):
+        if int(header) not in records.starts:
+            template = marked(
+                "engine",
+                "Row {line} of {path} is empty or missing, so it cannot be the header.",
+            )
+            raise DataError(template, path=path, line=int(header))
+        place = records.starts.index(int(header))
+    if not (header != "no" if header else looks_like_header(records.rows[place : place + 501])):
+        return False, 0, [""] * len(records.rows[0])
+    line, names = records.starts[place], records.rows[place]
+    above = [""] * line
+    for number, row in zip(records.starts[:place], records.rows[:place], strict=True):
+        above[number - 1] = " ".join(filter(None, row))
+    notes += above_note(above, line, -1)
+    records.drop(place + 1)
+    return True, line, names
 
 
 def _checked(separator: str, quoting: str, header: str) -> tuple[str, str, str]:
@@ -202,7 +316,7 @@ def _table_in(path: Path, found: Decoded, wanted: tuple[str, str, str], sha256: 
     separator, quoting, header = wanted
     lines = yield from split_lines(found.utf8)
     if not any(line.strip() for line in lines_since(lines, 0)):
-        raise DataError(marked("engine", "{path} is empty. Choose a file with a header and rows."), path=path)
+        raise DataError(_EMPTY, path=path)
     notes = [guess_note(found)] if found.guessed else []
     notes += [cut_note(found.num_cut)] if found.num_cut else []
     json_found = None
@@ -457,6 +571,30 @@ def write_csv(
             "engine", "{path} was not written, because a cell holds half a character. Fix the table."
         )
         raise DataError(template, path=path) from error
+
+
+def write_table(
+    path: str | Path,
+    columns: Sequence[str],
+    rows: pandas.DataFrame | Iterable[Sequence[object]],
+    *,
+    separator: str = ",",
+    guard: bool = True,
+    exempt: Collection[str] = (),
+) -> None:
+    """Write a table as the name of its file says: .xlsx a workbook, .tsv with tabs, any other as CSV.
+
+    Args: as of `write_csv`; a workbook needs no guard, for all its cells are text, and what is exempt may be
+    numbers. Raises: UserError as `write_csv`, and where a sheet is too small.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".xlsx":
+        from engine.text.workbook import write_workbook  # here: few write one
+
+        write_workbook(path, columns, rows, exempt)
+        return
+    separator = "\t" if path.suffix.lower() == ".tsv" else separator
+    write_csv(path, columns, rows, separator=separator, guard=guard, exempt=exempt)
 
 
 def _guard(cell: object) -> object:

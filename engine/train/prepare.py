@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from engine.errors import ConfigError, DataError, ModelError, marked
+from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
@@ -28,6 +28,7 @@ from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import stratified_split
 from engine.text.inside_texts import labels_inside
+from engine.text.reading.kinds import A_TABLE
 from engine.text.recipe import read_recipe
 from engine.text.roles import USUAL, Role, Roles, columns_named
 from engine.text.table import Table, reading_table
@@ -230,9 +231,8 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
     Raises: ConfigError if no path is given; DataError.
     """
     if not path:
-        raise ConfigError(
-            marked("engine", "No data was chosen. Give a CSV, TSV or JSON lines file."), field=field
-        )
+        template = marked("engine", "No data was chosen. Give {a_table}.")
+        raise ConfigError(template, field=field, a_table=Sentence(A_TABLE))
     recipe = read_recipe(Path(data.recipe)) if data.recipe else None
     table = yield from reading_table(path, **data.how)
     if recipe is None:

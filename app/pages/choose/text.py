@@ -21,9 +21,9 @@ from engine.events import Steps
 from engine.settings.pretrain import TextConfig
 from engine.settings.setting import settings_of
 from engine.text.examples import guess_roles
+from engine.text.reading.kinds import TABLE_SUFFIXES, patterns
 from engine.text.table import reading_table
 
-TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")
 SAMPLE_COLUMN = "text"
 MOST_RECENT, MOST_COLUMNS = 8, 8
 FILES, FOLDER, MORE, COLUMN, RECENT = "files", "folder", "more", "column", "recent"
@@ -88,7 +88,7 @@ class TextChooser(QObject):
 
     def take(self, paths: Sequence[str]) -> None:
         """Take what was dropped: text at once; of a table, the text column when it has been read."""
-        tables = [path for path in paths if path.lower().endswith(TABLES)]
+        tables = [path for path in paths if path.lower().endswith(TABLE_SUFFIXES)]
         if tables and len(paths) == 1 and not self._opens_tables:
             work, take = partial(text_column, Path(tables[0])), partial(self._take_column, tables[0])
             self._asked.ask(tables[0], work, heard=take, refused=self._refuse, again=True)
@@ -175,7 +175,7 @@ class TextChooser(QObject):
 
     def _browse(self, chosen: Callable[[list[str]], None]) -> None:
         texts = self.tr("Text (*.txt *.text *.md *.gz *.xz)")
-        tables = self.tr("Tables (*.csv *.tsv *.jsonl)")
+        tables = self.tr("Tables ({endings})").format(endings=patterns(TABLE_SUFFIXES))
         ask_files(
             self._parent,
             self.tr("Choose text"),

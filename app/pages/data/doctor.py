@@ -25,6 +25,7 @@ from app.shipped import starter_model
 from app.work.later import later
 from app.work.worker import Channel
 from engine.device import busy
+from engine.text.reading.kinds import WRITTEN_SUFFIXES, patterns
 from engine.train.plan import told
 
 save_mended = later("app.work.examination", "save_mended")
@@ -46,7 +47,11 @@ class DoctorCard(Card):
         self._saving = Channel(self, session.workers.files)
         self.undo_button = button(self.tr("Undo"), "link", name="undo_mend")
         self.undo_button.clicked.connect(session.data.mends.undo)
+        self.redo_button = button(self.tr("Redo"), "link", name="redo_mend")
+        self.redo_button.setToolTip(self.tr("Do again what was undone last (Ctrl+Shift+Z)"))
+        self.redo_button.clicked.connect(session.data.mends.redo)
         self.add_corner(self.undo_button)
+        self.add_corner(self.redo_button)
         self.advice = Advice()
         self.advice.setObjectName("data_advice")
         self.add(self.advice, 1)
@@ -85,6 +90,7 @@ class DoctorCard(Card):
         count = len(remarks) - num_mends
         self.set_hint(words.counted(count, self.tr("{count} remark"), self.tr("{count} remarks")))
         self.undo_button.setVisible(self._session.data.mends.can_undo)
+        self.redo_button.setVisible(self._session.data.mends.can_redo)
         said = words.counted(
             num_mends,
             self.tr("Undo the last change (Ctrl+Z). There is one fix, listed last"),
@@ -209,7 +215,7 @@ class DoctorCard(Card):
 
     def _ask_against(self) -> None:
         table = self._session.data.table
-        tables = self.tr("Tables (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json)")
+        tables = self.tr("Tables ({endings})").format(endings=patterns())
         ask_file(
             self,
             self.tr("Compare with a file"),
@@ -228,7 +234,8 @@ class DoctorCard(Card):
         if table is not None:
             start = table.path.with_name(f"{table.path.stem}-mended.csv")
             title = self.tr("Save the fixed table as")
-            ask_save(self, title, self._save, name="mended_dialog", suggested=start)
+            kinds = [f"*{suffix}" for suffix in WRITTEN_SUFFIXES]
+            ask_save(self, title, self._save, name="mended_dialog", suggested=start, filters=kinds)
 
     def _save(self, path: str) -> None:
         table, recipe = self._session.data.table, self._session.data.mends.recipe

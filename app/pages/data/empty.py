@@ -13,6 +13,7 @@ from app.look.layout import column
 from app.look.widgets import Card, button
 from app.session import Session
 from app.shipped import sample_data_path
+from engine.text.reading.kinds import TABLE_KINDS
 
 MOST_RECENT = 5
 
@@ -28,13 +29,15 @@ class DataEmpty(Card):
         self.setObjectName("data_empty")
         self.body.addStretch(2)
         self._add_centred(label(self.tr("Open a table of texts"), "title"))
-        hint = self.tr("Drop a CSV, TSV or JSON-lines file anywhere on this window, or choose one.")
+        said = self.tr("{kinds}: drop a file anywhere on this window, or choose one.")
+        hint = said.format(kinds=words.tr_engine(TABLE_KINDS))
         self.hint = label(hint, "muted")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._add_centred(self.hint)
         self.body.addSpacing(8)
         choose = button(self.tr("Open…"), "primary", name="empty_open")
-        choose.setToolTip(self.tr("Open a table: CSV, TSV or JSON lines (Ctrl+O)"))
+        said = self.tr("Open a table: {kinds} (Ctrl+O)")
+        choose.setToolTip(said.format(kinds=words.tr_engine(TABLE_KINDS)))
         choose.clicked.connect(self.open_wanted)
         self._add_centred(choose)
         self.sample = button(

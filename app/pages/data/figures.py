@@ -55,10 +55,13 @@ class CountedCard(Card):
 
 
 class LabelsCard(CountedCard):
-    """A bar for each label. chosen: a click on it; menu_opened: what a right click offers for a label."""
+    """A bar for each label. chosen: a click on it; menu_opened: what a right click offers for a label;
+    compare_wanted: with those of another column.
+    """
 
     chosen = Signal(str)
     menu_opened = Signal(QMenu, str)
+    compare_wanted = Signal()
     plot: BarsPlot
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -69,10 +72,23 @@ class LabelsCard(CountedCard):
         self.plot.is_door = True
         yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
+        self.compare_button = button(self.tr("Compare…"), "link", name="compare_labels")
+        self.compare_button.setToolTip(
+            self.tr("Compare these labels with another column: those of a second person or of a model")
+        )
+        self.compare_button.clicked.connect(self.compare_wanted)
+        self.add_corner(self.compare_button)
         self.plot.chosen.connect(self._choose)
         self.plot.menu_opened.connect(self._open_menu)
         session.data.summary_changed.connect(self.show_summary)
         self.show_summary()
+
+    def show_summary(self) -> None:
+        data = self._session.data
+        table, roles = data.table, data.roles
+        has_two = table is not None and roles is not None and len(table.columns) > len(roles.columns)
+        self.compare_button.setVisible(has_two and data.has_label)
+        super().show_summary()
 
     def draw(self, summary: TableSummary | FileSummary) -> None:
         of_table = self._session.data.table_summary

@@ -18,7 +18,7 @@ from app.work.doctor import Doctor
 from app.work.open_data import OpenData
 from app.work.table_rows import Rows
 from engine.doctor.labels import on_similar
-from engine.text.recipe import DROP, KEEP, MERGE, RELABEL, TOGETHER, RecipeStep
+from engine.text.recipe import DISAGREEMENT, DROP, KEEP, MERGE, RELABEL, SECOND, TOGETHER, RecipeStep
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -148,5 +148,7 @@ def _reason(step: RecipeStep) -> str:
         "contradicting_labels": translate("findings", "contradicting labels"),
         "leaks": translate("findings", "leaks"),
         "suspected_labels": translate("findings", "doubtful labels"),
+        DISAGREEMENT: translate("findings", "disagreements"),
+        SECOND: translate("findings", "second annotator"),
     }.get(step.reason, "")
     return f" ({said})" if said and step.do in (DROP, TOGETHER, RELABEL) else ""

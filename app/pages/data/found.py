@@ -4,21 +4,26 @@ one that it is like, which may stand in another file, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtCore import QModelIndex, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHeaderView, QMenu, QWidget
 
 from app import words
+from app.look import theme
+from app.look.columns import color_of
 from app.look.inputs import SpinBox
 from app.look.labels import label
 from app.look.layout import STRETCH, row
-from app.look.rows_model import RowsModel, TableColumn, text_column
+from app.look.rows_model import Index, RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
+from app.pages.data.hand import TableMenus
+from app.session import Session
 from engine.text.recipe import RecipeStep
 
 if TYPE_CHECKING:
@@ -37,11 +42,14 @@ class FoundModel(RowsModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lines: np.ndarray = np.zeros(0, np.int64)
+        self._rows: list[np.ndarray] = []  # of each column, those of the open table that its cells are of
+        self._left_out: Collection[int] = ()
 
     def set_finding(self, finding: Finding, parts: Mapping[str, TablePart]) -> None:
         """Show another finding. Args: parts: by name, its own and that of its partners."""
         own, other = parts[finding.part], parts.get(finding.other)
         self._lines = own.table.lines[finding.rows]
+        none = np.full(len(finding.rows), -1, np.int64)
         columns = []
         if finding.similarity is not None:
             columns.append(_column(self.tr("similarity"), partial(_share, finding.similarity)))
@@ -50,12 +58,41 @@ class FoundModel(RowsModel):
             lines = other.table.lines[finding.twins]
             columns.append(_column(self.tr("similar to line"), lambda place: words.number(int(lines[place]))))
             columns += self._cells(other, finding.twins)
+        firsts = len(columns)
+        twins = none if finding.other != finding.part or finding.twins is None else finding.twins
+        if other is not None and finding.twins is not None:
+            firsts -= 1 + len(self._used(other))
+        self._rows = [finding.rows] * firsts + [twins] * (len(columns) - firsts)
         self.put(columns, range(len(self._lines)))
 
+    def set_left_out(self, rows: Collection[int]) -> None:
+        """Say which rows of the open table are left out."""
+        self._left_out = rows
+        for place in range(len(self.columns)):
+            self.touch(place)
+
+    def table_row(self, index: QModelIndex) -> int:
+        """Return the row of the finding's own table that a cell is of; -1: it is of another table."""
+        return int(self._rows[index.column()][index.row()]) if index.isValid() else -1
+
+    def _is_out(self, index: Index) -> bool:
+        return int(self._rows[index.column()][index.row()]) in self._left_out
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.FontRole and index.isValid() and self._is_out(index):
+            font = theme.ui_font()
+            font.setStrikeOut(True)
+            return font
+        if role == Qt.ItemDataRole.ForegroundRole and index.isValid() and self._is_out(index):
+            return color_of("muted")
+        return super().data(index, role)
+
+    def _used(self, part: TablePart) -> list[str]:
+        return [name for name in part.roles.columns if name in part.table.columns]
+
     def _cells(self, part: TablePart, rows: np.ndarray) -> list[TableColumn]:
-        used = list(part.roles.columns)
-        used = [name for name in used if name in part.table.columns]
-        return [_column(name, partial(_cell, part.table.frame[name].array, rows)) for name in used]
+        frame = part.table.frame
+        return [_column(name, partial(_cell, frame[name].array, rows)) for name in self._used(part)]
 
     def texts(self) -> list[int]:
         """Return the columns whose cells are long."""
@@ -86,9 +123,11 @@ class FoundCard(Card):
     ended = Signal()
     mended = Signal(object)  # a Step
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, hand: TableMenus, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("found_card")
+        self._session, self._hand = session, hand
+        session.data.mends.changed.connect(self._show_mends)
         self._finding: Finding | None = None
         self._step: RecipeStep | None = None
         self.model = FoundModel(self)
@@ -96,6 +135,9 @@ class FoundCard(Card):
         self.view.setObjectName("found_view")
         self.view.setAccessibleName(self.tr("Rows found"))
         self.view.setModel(self.model)
+        self.view.menu_asked.connect(self._open_menu)
+        delete = QShortcut(QKeySequence("Del"), self.view, self._exclude)
+        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.said = label("", "muted", wrap=True, name="found_said")
         close = button(self.tr("Back to the table"), "link", name="found_done")
         close.clicked.connect(self.ended)
@@ -113,8 +155,8 @@ class FoundCard(Card):
         self.add(self.view, 1)
         self.add_layout(row(self._least, self.share, self.drop_button, STRETCH))
 
-    def show_finding(self, finding: Finding, parts: Mapping[str, TablePart]) -> None:
-        """Show the rows of a finding. Args: parts: by name."""
+    def show_finding(self, finding: Finding, parts: Mapping[str, TablePart], *, is_one: bool = False) -> None:
+        """Show the rows of a finding. Args: parts: by name. is_one: it is of one row's pairs alone."""
         self._finding = finding
         self.set_title(self.tr("Rows of {name}").format(name=words.shorten(finding.part, 48)))
         beside = ""
@@ -124,11 +166,37 @@ class FoundCard(Card):
             beside = self.tr(" Next to each is the row of {name} that it resembles.").format(
                 name=words.shorten(finding.other, 48)
             )
-        self.said.setText(words.say(finding.sentence) + beside)
+        self.said.setText(beside.strip() if is_one else words.say(finding.sentence) + beside)
         self.model.set_finding(finding, parts)
+        self._show_mends()
         self._fit()
         self.view.scrollToTop()
         self._show_step()
+
+    def _is_own(self) -> bool:
+        """Whether the rows are of the open table, which alone has a recipe."""
+        return self._finding is not None and self._session.doctor.is_own(self._finding)
+
+    def _show_mends(self) -> None:
+        recipe = self._session.data.mends.recipe
+        self.model.set_left_out(recipe.left_out() if recipe is not None and self._is_own() else ())
+
+    def _rows(self) -> list[int]:
+        """Return the rows of the open table that are selected."""
+        chosen = map(self.model.table_row, self.view.selectionModel().selectedIndexes())
+        return sorted({row for row in chosen if row >= 0}) if self._is_own() else []
+
+    def _open_menu(self, at: QPoint) -> None:
+        if rows := self._rows():
+            menu = QMenu(self)
+            menu.setObjectName("found_menu")
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            self._hand.add_rows(menu, rows)
+            menu.popup(at)
+
+    def _exclude(self) -> None:
+        if rows := self._rows():
+            self._hand.exclude(rows)
 
     def _fit(self) -> None:
         """Share among the texts what room the other columns leave."""

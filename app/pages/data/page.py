@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
@@ -23,6 +24,7 @@ from app.look.layout import column, row
 from app.look.widgets import GAP, Action, button, keep_private
 from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.advice.table import on_file, on_table
+from app.pages.data.agreement import AgreementDialog
 from app.pages.data.doctor import DoctorCard
 from app.pages.data.empty import DataEmpty
 from app.pages.data.figures import LabelsCard, LengthsCard
@@ -40,7 +42,11 @@ from app.shipped import sample_data_path
 from app.work.page_state import MISFIT
 from app.work.task_files import TaskFile
 from engine.errors import UserError, marked
+from engine.text.reading.kinds import TABLE_KINDS, patterns
 from engine.text.recipe import MERGE
+
+if TYPE_CHECKING:
+    from engine.doctor.finding import Finding
 
 MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
@@ -70,9 +76,9 @@ class DataPage(StatedPage[DataState]):
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self._build_work())
         self.body.addWidget(self.stack, 1)
-        undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
-        undo.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        undo.activated.connect(self._undo)
+        for keys, call in (("Ctrl+Z", self._undo), ("Ctrl+Shift+Z", session.data.mends.redo)):
+            shortcut = QShortcut(QKeySequence(keys), self, call)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         session.doctor.changed.connect(self._show_findings)
         session.data.mends.changed.connect(self._show_advice)
         session.doctor.refused.connect(self._show_problem)
@@ -102,7 +108,8 @@ class DataPage(StatedPage[DataState]):
         self.recent_button.setMenu(QMenu(self))
         self.recent_button.menu().aboutToShow.connect(self._fill_recent)
         self.open_button = button(self.tr("Open…"), name="open_table")
-        self.open_button.setToolTip(self.tr("Open a table: CSV, TSV or JSON lines (Ctrl+O)"))
+        said = self.tr("Open a table: {kinds} (Ctrl+O)")
+        self.open_button.setToolTip(said.format(kinds=words.tr_engine(TABLE_KINDS)))
         self.open_button.clicked.connect(self.choose_file)
         self.next_button = button(self.tr("Fine-tune with this"), "primary", name="finetune_with_this")
         self.next_button.clicked.connect(self._go_on)
@@ -114,7 +121,7 @@ class DataPage(StatedPage[DataState]):
         self.table_card = TableCard(self.session)
         self.files = QStackedWidget()  # a table, or a task's own file as its task shows it
         self.files.addWidget(self.table_card)
-        self.found_card = FoundCard()
+        self.found_card = FoundCard(self.session, self.table_card.hand)
         self.found_card.ended.connect(self._show_table_card)
         self.found_card.mended.connect(self.session.data.mends.add)
         self.files.addWidget(self.found_card)
@@ -122,6 +129,8 @@ class DataPage(StatedPage[DataState]):
         figures = QWidget()
         self.labels_card, self.lengths_card = LabelsCard(self.session), LengthsCard(self.session)
         self.labels_card.chosen.connect(self._show_label)
+        self.labels_card.compare_wanted.connect(self.compare_labels)
+        self.table_card.compare_wanted.connect(self.compare_labels)
         self.labels_card.menu_opened.connect(self._add_to_label_menu)
         self.lengths_card.refused.connect(self.refuse)
         row((self.labels_card, 5), (self.lengths_card, 6), gap=GAP, parent=figures)
@@ -144,6 +153,8 @@ class DataPage(StatedPage[DataState]):
         row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
         self.review.set_keys(self.table_card)
         self.review.set_keys(self.review)
+        self.below.currentChanged.connect(self._share_keys)
+        self.table_card.hand.partner_wanted.connect(self._show_partners)
         self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
 
@@ -194,6 +205,20 @@ class DataPage(StatedPage[DataState]):
                 self._show_table_card()
                 self.table_card.show_only(ChosenRows(), state.search, state.order)
 
+    def compare_labels(self, other: str = "") -> None:
+        """Compare the labels with another column; "": the one that looks most like them."""
+        from engine.labelling.agreement import likely_other
+
+        data = self.session.data
+        if data.table is None or data.roles is None:
+            return
+        roles = data.roles
+        first = roles.label if roles.label in data.table.columns and roles.label != other else ""
+        first = first or likely_other(data.table, other or data.table.columns[0], roles.read)
+        other = other or likely_other(data.table, first, roles.read)
+        if first and other:
+            AgreementDialog(self.session, first, other, self).open()
+
     # ---- labels in doubt
 
     def begin_review(self) -> None:
@@ -229,6 +254,12 @@ class DataPage(StatedPage[DataState]):
         places = np.flatnonzero(found.rows == at)
         if len(places):
             self.review.show_place(int(places[0]))
+
+    def _share_keys(self) -> None:
+        """Let keys decide of labels in doubt while these are looked at; of any rows at all other times."""
+        is_review = self.below.currentWidget() is self.review
+        self.review.hear_keys(are_heard=is_review)
+        self.table_card.hear_keys(are_heard=not is_review)
 
     def _end_review(self) -> None:
         self.below.setCurrentIndex(0)
@@ -369,6 +400,12 @@ class DataPage(StatedPage[DataState]):
             chosen = ChosenRows(remark.rows, remark.what, remark=remark.text)
             self.table_card.show_only(chosen, search, order)
 
+    def _show_partners(self, finding: Finding) -> None:
+        """Show one row beside those that it is like."""
+        self.found_card.show_finding(finding, self.session.doctor.parts, is_one=True)
+        self._found_by = ""
+        self.files.setCurrentWidget(self.found_card)
+
     def _show_table_card(self) -> None:
         self.files.setCurrentWidget(self.table_card)
 
@@ -400,7 +437,7 @@ class DataPage(StatedPage[DataState]):
 
     def choose_file(self) -> None:
         """Ask for a table and open it."""
-        tables = self.tr("Data (*.csv *.tsv *.tab *.txt *.jsonl *.ndjson *.json *.conll *.conllu)")
+        tables = self.tr("Data ({endings})").format(endings=f"{patterns()} *.conll *.conllu")
         ask_file(
             self,
             self.tr("Open a table"),

@@ -66,6 +66,7 @@ class ReviewCard(Card):
             row((self.text, 3), (column(self.like, self._grid, STRETCH, gap=2), 4), gap=16), 1
         )
         self.body.addLayout(self._build_buttons())
+        self._keys: list[QShortcut] = []
         session.data.mends.changed.connect(self._show)
 
     def _build_buttons(self) -> QHBoxLayout:
@@ -103,6 +104,13 @@ class ReviewCard(Card):
             shortcut = QShortcut(QKeySequence(key), owner)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(partial(self._if_shown, call))
+            shortcut.setEnabled(False)
+            self._keys.append(shortcut)
+
+    def hear_keys(self, *, are_heard: bool) -> None:
+        """Let keys decide, or leave them to the table."""
+        for key in self._keys:
+            key.setEnabled(are_heard)
 
     def _if_shown(self, call: Callable[[], None]) -> None:
         if self.isVisible() and self._found is not None:

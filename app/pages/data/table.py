@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,7 +20,7 @@ from app.look.layout import STRETCH, row
 from app.look.table_model import TableModel
 from app.look.table_view import TableView
 from app.look.widgets import Card, button
-from app.pages.data.hand import TableMenus
+from app.pages.data.hand import KEYS, TableMenus
 from app.pages.data.lines import LinesDialog
 from app.pages.data.reading import ReadingStrip
 from app.pages.data.roles import RolesStrip, role_menu
@@ -30,7 +30,6 @@ from app.work.found_rows import found_rows, rows_with_label
 from app.work.table_rows import Rows
 from app.work.worker import Channel
 from engine.text.examples import reported_lines
-from engine.text.recipe import DROP, RELABEL
 from engine.text.roles import Roles
 
 TYPED_MS = 200  # after the last letter
@@ -57,7 +56,12 @@ class ChosenRows:
 
 
 class TableCard(Card):
-    """Rows with line numbers, and the way to those that are left out."""
+    """Rows with line numbers, and the way to those that are left out.
+
+    compare_wanted: a column's labels are to be compared with those that are learned.
+    """
+
+    compare_wanted = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -68,7 +72,7 @@ class TableCard(Card):
         self.reported_button.clicked.connect(self.show_lines)
         self.change_button = button(self.tr("change"), "link", name="change_reading")
         self.change_button.setToolTip(
-            self.tr("Read the file another way: encoding, separator, quoting, header")
+            self.tr("Read the file another way: encoding, separator, quoting, sheet, header")
         )
         self.change_button.setCheckable(True)
         self.add_corner(self.reported_button)
@@ -105,9 +109,15 @@ class TableCard(Card):
         self.view.menu_asked.connect(self._open_rows_menu)
         self.rows_button = button(self.tr("Fix rows…"), name="mend_rows")
         self.rows_button.setToolTip(
-            self.tr("Relabel or exclude the selected rows. You can also right-click them")
+            self.tr(
+                "Change, relabel or exclude the selected rows. You can also right-click them, or press F2, "
+                "1 to 9 or Delete"
+            )
         )
         self.rows_button.clicked.connect(self._open_rows_menu_below)
+        self.view.doubleClicked.connect(self._change_cell)
+        self._keys = [self._key("F2", self._change_cell), self._key("Del", self._exclude)]
+        self._keys += [self._key(str(place + 1), partial(self._relabel_as, place)) for place in range(KEYS)]
         self.shown_rows = ShownRows()
         self.shown_rows.all_wanted.connect(self.show_all)
         self.search = LineEdit(placeholderText=self.tr("Search the rows"), clearButtonEnabled=True)
@@ -122,7 +132,6 @@ class TableCard(Card):
         self._looking = Channel(self, session.workers.files)
         self.chosen = ChosenRows()
         self.order: ColumnOrder | None = None
-        self._labels: dict[int, str] = {}  # of relabelled rows
         self.add_layout(row(self.search, STRETCH, self.rows_button, gap=12))
         self.add(self.shown_rows)
         self.add(self.view, 1)
@@ -210,8 +219,8 @@ class TableCard(Card):
         used = list(roles.read) if roles is not None else []
         columns = [*used, *(name for name in table.columns if name not in used)][:MOST_SEARCHED]
         self._looking.ask(
-            (table, query, order),
-            partial(found_rows, table, rows, query, columns, order, self._labels),
+            (table, query, order, self._session.data.mends.recipe),
+            partial(found_rows, table, rows, query, columns, order, self._session.data.mends.recipe),
             heard=self._show_found,
         )
 
@@ -244,18 +253,15 @@ class TableCard(Card):
         return begins if len(begins) + 1 < len(texts) else set()
 
     def _show_mends(self) -> None:
-        """Show what becomes of rows and labels by the recipe."""
-        table, roles = self._session.data.table, self._session.data.roles
-        if table is None or roles is None:
+        """Show what becomes of rows and cells by the recipe."""
+        if self._session.data.table is None:
             return
-        left_out: set[int] = set()
-        self._labels = {}
-        for step in self._session.data.mends.steps:
-            if step.do == DROP:
-                left_out.update(step.rows)
-            elif step.do == RELABEL:
-                self._labels.update(dict.fromkeys(step.rows, step.label))
-        self.model.set_mends(left_out, self._labels, roles.label)
+        recipe = self._session.data.mends.recipe
+        if recipe is None:
+            self.model.set_mends((), {})
+        else:
+            changed = {name: recipe.cells(name) for name in recipe.columns}
+            self.model.set_mends(set(recipe.left_out()), changed)
         self.view.viewport().update()
 
     def show_lines(self) -> None:
@@ -355,6 +361,36 @@ class TableCard(Card):
         action.triggered.connect(lambda: self._session.data.reread(header=line))
         menu.popup(self.view.verticalHeader().mapToGlobal(place))
 
+    def _key(self, key: str, call: Callable[[], None]) -> QShortcut:
+        """Let a key be heard while the rows have the keyboard."""
+        shortcut = QShortcut(QKeySequence(key), self.view, call)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        return shortcut
+
+    def hear_keys(self, *, are_heard: bool) -> None:
+        """Let keys change rows, or leave them to what is shown below."""
+        for key in self._keys:
+            key.setEnabled(are_heard)
+
+    def _cell(self) -> tuple[int, str, str] | None:
+        """Return the table's row, the column and the text of the current cell; None where there is none."""
+        table, index = self._session.data.table, self.view.currentIndex()
+        if table is None or not index.isValid() or index.column() >= len(table.columns):
+            return None
+        text = str(index.data(Qt.ItemDataRole.UserRole))
+        return self.model.table_row(index.row()), table.columns[index.column()], text
+
+    def _change_cell(self) -> None:
+        if (cell := self._cell()) is not None:
+            self.hand.change_cell(*cell)
+
+    def _exclude(self) -> None:
+        if rows := self.selected_rows():
+            self.hand.exclude(rows)
+
+    def _relabel_as(self, place: int) -> None:
+        self.hand.relabel_as(self.selected_rows(), place)
+
     def selected_rows(self) -> list[int]:
         """Return the rows of the table that are selected, from the top."""
         chosen = self.view.selectionModel().selectedIndexes()
@@ -371,6 +407,8 @@ class TableCard(Card):
         menu = QMenu(self)
         menu.setObjectName("rows_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if len(rows) == 1 and (cell := self._cell()) is not None:
+            self.hand.add_cell(menu, *cell)
         self.hand.add_rows(menu, rows)
         menu.popup(at)
 
@@ -384,6 +422,13 @@ class TableCard(Card):
         header = self.view.horizontalHeader()
         name = table.columns[section]
         menu = role_menu(self._session, name, self)
+        roles = self._session.data.roles
+        if roles is not None and name not in roles.read and len(table.columns) > len(roles.read) + 1:
+            menu.addSeparator()
+            other = "" if name == roles.label else name
+            menu.addAction(
+                self.tr("Compare with another label column…"), partial(self.compare_wanted.emit, other)
+            )
         menu.addSeparator()
         orders = {UP: self.tr("A to Z"), DOWN: self.tr("Z to A"), LONGEST_FIRST: self.tr("Longest first")}
         for how, said in {**orders, "": self.tr("In the order of the file")}.items():

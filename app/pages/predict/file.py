@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label
-from app.look.layout import column, row
+from app.look.layout import column, row, stacked
+from app.look.widgets import holder
 from app.pages.choose.encoding_box import EncodingBox
 from app.pages.predict.answered_file import AnsweredFileCard, captioned
 from app.pages.predict.requests import (
@@ -31,6 +32,7 @@ from engine.events import Steps
 from engine.model.model_name import ModelName
 from engine.questions.how_read import ReadSettings
 from engine.questions.predict import PredictionQuestion
+from engine.text.reading.kinds import WORKBOOKS, WRITTEN_SUFFIXES, patterns
 from engine.text.roles import Roles
 
 
@@ -38,7 +40,7 @@ class FileCard(AnsweredFileCard):
     """Which table, which columns, which new file; asks for a preview when the table or its columns change."""
 
     part = ""
-    out_suffixes = (".csv",)
+    out_suffixes = WRITTEN_SUFFIXES
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         self.preview: FilePreview | None = None
@@ -47,12 +49,14 @@ class FileCard(AnsweredFileCard):
         super().__init__(session, parent)
         self._previews = Channel(self, session.workers.files)
         self.show_preview(None)
-        self.encoding_box.chosen.connect(self._read_encoded)
+        self.encoding_box.chosen.connect(lambda chosen: self._read_as_said(encoding=chosen))
+        self.sheet_box.activated.connect(lambda _: self._read_as_said(sheet=self.sheet_box.currentData()))
         for box in (self.text_box, self.pair_box, self.label_box):
             box.activated.connect(self._columns_chosen)
 
     def lay_out(self) -> None:
         self.encoding_box = EncodingBox("predict_encoding")
+        self.sheet_box = ChoiceBox("predict_sheet", words.label_of("sheet"))
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
         self.label_box = ChoiceBox("label_column", self.tr("Column of the true labels"))
@@ -71,10 +75,11 @@ class FileCard(AnsweredFileCard):
         for part in (self._pair_label, self.pair_box):
             part.hide()
         file = captioned(self.tr("File"), self.file_box)
-        encoding = captioned(words.label_of("encoding"), self.encoding_box)
+        boxes = (("encoding", self.encoding_box), ("sheet", self.sheet_box))
+        self._read_as = stacked(*(holder(captioned(words.label_of(name), box)) for name, box in boxes))
         text = captioned(self.tr("Text column"), self.text_box)
         labels = captioned(self.tr("True labels"), self.label_box)
-        self.add_layout(row((file, 1), (encoding, 1)))
+        self.add_layout(row((file, 1), (self._read_as, 1)))
         self.add_layout(row(text, labels))
         self.add_layout(column(self._pair_label, self.pair_box, gap=3))
         self.add_layout(captioned(self.tr("Save to"), self.out_edit, self.out_row))
@@ -105,16 +110,12 @@ class FileCard(AnsweredFileCard):
 
     @property
     def inputs(self) -> tuple[QWidget, ...]:
-        boxes = (self.encoding_box, self.text_box, self.pair_box, self.label_box, self.safe_box)
+        boxes = (self._read_as, self.text_box, self.pair_box, self.label_box, self.safe_box)
         return *super().inputs, *boxes
 
     @property
     def filters(self) -> list[str]:
-        return [self.tr("Tables (*.csv *.tsv *.txt *.jsonl)"), *super().filters]
-
-    @property
-    def out_filters(self) -> list[str]:
-        return [self.tr("Tables (*.csv)")]
+        return [self.tr("Tables ({endings})").format(endings=patterns()), *super().filters]
 
     def question(self, model: ModelName, out: Path) -> PredictionQuestion:
         assert self.preview is not None
@@ -150,10 +151,10 @@ class FileCard(AnsweredFileCard):
             file = replace(file, how=ReadSettings.of(self._session.data.overrides))
         self._read(file)
 
-    def _read_encoded(self, encoding: str) -> None:
-        """Read the table again, its bytes taken for other letters."""
+    def _read_as_said(self, **said: str) -> None:
+        """Read the table again, its bytes taken for other letters, or another sheet."""
         if self._asked is not None:
-            how = replace(self._asked.how, encoding=encoding)
+            how = replace(self._asked.how, **said)
             self._read(PredictedFile(self._asked.path, how))
 
     def _read(self, file: PredictedFile) -> None:
@@ -226,7 +227,8 @@ class FileCard(AnsweredFileCard):
             self.label_box.addItem(name, name)
         self._show_label(shown.roles.label)
         if not same_file:
-            self.set_out(free_path(shown.table.path))
+            is_workbook = shown.table.format.kind in WORKBOOKS
+            self.set_out(free_path(shown.table.path, suffix=".xlsx" if is_workbook else ".csv"))
         self.status.setText(self._preview_words(shown))
 
     def _show_encoding(self) -> None:
@@ -235,6 +237,12 @@ class FileCard(AnsweredFileCard):
         chosen, found = ("", "") if shown is None else (shown.how.encoding, shown.table.format.encoding)
         self.encoding_box.show_read(chosen, found)
         self.encoding_box.setEnabled(shown is not None or bool(self.refusal.text()))
+        sheets = shown.table.sheets if shown is not None else ()
+        self._read_as.setCurrentIndex(int(bool(sheets)))
+        self.sheet_box.clear()
+        for name in sheets:
+            self.sheet_box.addItem(name, name)
+        self.sheet_box.setCurrentIndex(self.sheet_box.findData(shown.table.format.sheet) if shown else -1)
 
     def _show_label(self, name: str) -> None:
         """Choose the column of the right labels; several, of 0 and 1 each, are one entry of the list."""

@@ -14,6 +14,7 @@ from app.pages.tasks.answers import TaskAnswers
 from app.pages.tasks.known import row_views_of
 from app.session import Session
 from engine.events import Event
+from engine.text.reading.kinds import WRITTEN_SUFFIXES
 
 EMPTY_WIDTH = 380
 
@@ -21,7 +22,7 @@ EMPTY_WIDTH = 380
 class RowAnswers(TaskAnswers):
     """One text above; below what leads to a file, then its rows with their answers."""
 
-    suffixes = (".csv",)
+    suffixes = WRITTEN_SUFFIXES
     ask_card: OneTextCard
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

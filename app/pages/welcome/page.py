@@ -94,7 +94,7 @@ class WelcomePage(Page):
         polarity = next((one for one in shipped.TABLES if one.key == POLARITY), None)
         size = "" if polarity is None else words.tr_engine(polarity.size).replace(", ", PART)
         for title, detail, door in (
-            (self.tr("Your own table"), self.tr("CSV, TSV, JSON lines"), self.open_button),
+            (self.tr("Your own table"), self.tr("CSV, Excel, SQLite and more"), self.open_button),
             (self.tr("No table at hand?"), size, self.reviews_button),
         ):
             line = QFrame()

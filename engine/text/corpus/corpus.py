@@ -30,6 +30,7 @@ from engine.text.corpus.layout import (
 from engine.text.corpus.sentences import RULES
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
 from engine.text.reading.file_check import check_readable
+from engine.text.reading.kinds import TABLE_SUFFIXES
 from engine.text.reading.recognise import check_text, json_kind, json_refusal, questions_refusal
 from engine.text.reading.text_file import Head, file_size, hash_steps, line_blocks, read_head
 from engine.text.repeats import Hashes, Repeats, line_hashes
@@ -38,7 +39,6 @@ from engine.text.table import Table, reading_table, reported_note
 __all__ = ["LAYOUTS", "Corpus", "CorpusReport", "CorpusState", "Document", "find_files", "look"]
 
 _TEXTS = (".txt", ".text", ".md")
-_TABLES = (".csv", ".tsv", ".jsonl")
 _PACKED = (".gz", ".xz")
 _CELLS_AT_ONCE = 4096
 _TELL_S = 0.2
@@ -47,11 +47,12 @@ _TELL_S = 0.2
 def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
     """Return the text files at some places: files as they are, folders with all that is in them, in order.
 
-    Args:   column: if named, tables (.csv .tsv .jsonl) are looked for instead of .txt .text .md (.gz .xz).
+    Args:   column: if named, tables (`TABLE_SUFFIXES`) are looked for instead of .txt .text .md (.gz .xz).
     Raises: UserError if a place is not there, or no file is found.
     """
     found: dict[Path, None] = {}
-    endings = _TABLES if column else (*_TEXTS, *(text + packed for text in _TEXTS for packed in _PACKED))
+    packed = (text + packing for text in _TEXTS for packing in _PACKED)
+    endings = TABLE_SUFFIXES if column else (*_TEXTS, *packed)
     for place in map(Path, places):
         if os.path.isdir(place):
             inside = (
@@ -63,7 +64,7 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
             raise UserError(
                 marked("engine", "There is no file or folder {path}. Check its name."), path=place
             )
-        elif place.name.lower().endswith(_TABLES) and not column:
+        elif place.name.lower().endswith(TABLE_SUFFIXES) and not column:
             raise UserError(
                 marked("engine", "{path} is a table. Name the column that holds the text."), path=place
             )

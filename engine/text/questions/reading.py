@@ -30,6 +30,7 @@ from engine.text.questions.question import PassageTable, QuestionPlace
 from engine.text.questions.squad import reading_squad
 from engine.text.reading.encoding import check_kind, cut_note, decode, encoding_name, guess_note
 from engine.text.reading.file_check import opened
+from engine.text.reading.sheets.known import sheet_kind
 from engine.text.reading.whole import reading_whole
 from engine.text.table import Table, reading_table
 
@@ -201,7 +202,7 @@ def document_layout(path: Path, encoding: str = "") -> str:
 
     Raises: DataError if it cannot be read.
     """
-    return _layout_of(_head(path, encoding))
+    return "" if sheet_kind(path) else _layout_of(_head(path, encoding))
 
 
 def _layout_of(head: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, marked
 from engine.events import Beat, Steps, result_of
+from engine.text.reading.kinds import A_TABLE
 from engine.text.reading.latin import latin_encoding
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins like that of UTF-16
@@ -360,6 +361,5 @@ def _telling(data: bytes) -> bytes:
 
 
 def _not_text(path: Path) -> DataError:
-    return DataError(
-        marked("engine", "{path} does not hold text. Choose a CSV, TSV or JSON lines file."), path=path
-    )
+    template = marked("engine", "{path} does not hold text. Choose {a_table}.")
+    return DataError(template, path=path, a_table=Sentence(A_TABLE))

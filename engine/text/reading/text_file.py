@@ -87,7 +87,7 @@ def _decode_head(data: bytes, path: Path, encoding: str, whole: bool) -> Decoded
             "engine", "{path} is {kind}, not plain text. Choose a .txt file, or unpack it first."
         )
         raise DataError(template, **values) from first
-    if set(values) == {"path"}:
+    if values.keys() <= {"path", "a_table"}:
         template = marked(
             "engine",
             "{path} holds no text, or its encoding is unclear. Choose a .txt file, or its encoding.",

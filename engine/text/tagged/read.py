@@ -20,6 +20,7 @@ from engine.text.reading.dialect import quoted_records
 from engine.text.reading.encoding import Decoded, cut_note, guess_note
 from engine.text.reading.json_lines import is_json_lines
 from engine.text.reading.recognise import is_tagged
+from engine.text.reading.sheets.known import sheet_kind
 from engine.text.reading.text_file import Head, hash_steps, read_head
 from engine.text.table import BadLine, Table, reading_table, reported_note
 from engine.text.tagged.columns import COMMENT, IOB, fields_of, guess_columns, is_document_line
@@ -88,15 +89,20 @@ def reading_tagged(
     sentence: str | int = "",
     scheme: str = "",
     encoding: str = "",
+    sheet: str = "",
 ) -> Steps[TaggedTable]:
     """Read a file of tagged words whole, step by step.
 
     Args:   word, tag, sentence: numbers of columns from 1, in tables also names; "" to guess. sentence: the
-            column of a table that numbers the texts. scheme: one of SCHEMES, "" to find it.
+            column of a table that numbers the texts. scheme: one of SCHEMES, "" to find it. sheet: as
+            `reading_table` takes it.
     Raises: DataError if the file cannot be read, holds no words with tags, or no row can be used.
     """
     path, word, tag, sentence = Path(path), str(word).strip(), str(tag).strip(), str(sentence).strip()
     check_scheme(scheme)
+    if sheet_kind(path):
+        table = yield from reading_table(path, sheet=sheet)
+        return (yield from _from_table(table, word, tag, sentence, scheme))
     head = read_head(path, encoding)
     lines = _lines_of(head, _COLUMNS_FROM)
     if not any(line.strip() for line in lines):

@@ -262,9 +262,9 @@ def test_the_copied_line_prints_the_meanings_that_are_on_screen(
 def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: QtBot) -> None:
     session.inspector.set_text("good film", B)
     page = probe(session, qtbot)
-    assert "Hide a word" in lacking(page)
+    assert "Mask a word" in lacking(page)
     page.tabs.setCurrentIndex(LAYERS)
-    assert "Hide a word" in lacking(page)
+    assert "Mask a word" in lacking(page)
     page.tabs.setCurrentIndex(0)
     inside = next(word for word in page.draft.words if word.text == "playing").pieces[0]
     page.draft.toggle_piece(inside)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.pages.data.page import DataPage
 from app.session import Session
-from engine.text.recipe import read_recipe
+from engine.text.recipe import DROP, RecipeStep, read_recipe
 from engine.text.table import read_table, write_csv
 from tests.app.hand import Hand, ShowPage
 from tests.fakes import model_folder
@@ -137,6 +137,26 @@ def test_near_copies_stand_beside_what_they_repeat_and_go_from_a_likeness_on(
     assert hand.said("found_drop") == "Exclude one row"
     hand.click("found_drop")
     assert session.data.mends.steps[0].rows == (97,) and page.table_card.isVisible()
+
+
+def test_a_row_leads_to_what_it_repeats_where_either_can_be_excluded(
+    page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = open_table(page, tmp_path / "films.csv")
+    menu = QMenu(page)
+    page.table_card.hand.add_rows(menu, [1])
+    said = [action.text() for action in menu.actions()]
+    assert "Show its near-duplicates" in said and "Show its duplicates" not in said
+    menu.actions()[said.index("Show its near-duplicates")].trigger()
+    (shown,) = hand.rows("found_view")
+    assert (shown[1], shown[4]) == (rows[97][0], rows[1][0])
+    view = page.found_card.view
+    view.setFocus()
+    for column, row in ((4, 1), (1, 97)):
+        view.setCurrentIndex(view.model().index(0, column))
+        qtbot.keyClick(view, Qt.Key.Key_Delete)
+        assert row in session.data.mends.recipe.left_out()
+    assert session.data.mends.steps == (RecipeStep(DROP, (1, 97)),)
 
 
 @pytest.mark.slow

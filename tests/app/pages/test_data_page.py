@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xlsxwriter
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtWidgets import (
@@ -27,7 +28,7 @@ from app.pages.data.page import DataPage
 from app.pages.data.table import ChosenRows
 from app.pages.run.state import RunPageState
 from app.session import Session
-from engine.text.recipe import DROP, RELABEL, RecipeStep
+from engine.text.recipe import DROP, EDIT, RELABEL, RecipeStep
 from engine.text.roles import Roles
 from tests.app.hand import ShowPage
 
@@ -135,7 +136,8 @@ def test_walking_through_how_a_file_is_read_reads_it_no_other_way(
         qtbot.keyClick(box, Qt.Key.Key_Down)
         assert box.view().isVisible()
         box.hidePopup()
-    assert session.data.overrides == {"encoding": "cp1252", "separator": "", "quoting": "", "header": ""}
+    others = dict.fromkeys(("separator", "quoting", "header", "sheet"), "")
+    assert session.data.overrides == {"encoding": "cp1252", **others}
     assert not session.busy.words
 
 
@@ -699,3 +701,58 @@ def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
     with qtbot.waitSignal(session.page_requested) as asked:
         qtbot.mouseClick(links(page, "of pieces are [UNK]")["Get a model…"], Qt.MouseButton.LeftButton)
     assert asked.args == ["models", None]
+
+
+def test_a_workbook_offers_its_sheets_in_the_place_of_separators(page: DataPage, tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        for name in ("First", "Second"):
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate([("text", "label"), (name, "good"), ("dull", "bad")]):
+                sheet.write_row(number, 0, row)
+    session = open_file(page, path)
+    page.table_card.change_button.click()
+    separator, box = (page.findChild(QComboBox, f"reading_{name}") for name in ("separator", "sheet"))
+    assert separator is not None and box is not None
+    assert separator.isHidden() and not box.isHidden() and "First" in box.currentText()
+    box.setCurrentIndex(box.findData("Second"))
+    box.activated.emit(box.currentIndex())
+    assert session.wait_idle()
+    assert session.data.overrides["sheet"] == "Second"
+    assert session.data.table is not None and session.data.table.format.sheet == "Second"
+
+
+@pytest.mark.slow
+def test_cells_and_rows_are_changed_by_keys_undone_and_done_again(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "good")[n % 3]) for n in range(30)])
+    session = open_file(page, tmp_path / "films.csv")
+    view, mends = page.table_card.view, session.data.mends
+    view.setFocus()
+
+    def press(row: int, column: int, key: Qt.Key) -> None:
+        view.setCurrentIndex(view.model().index(row, column))
+        qtbot.keyClick(view, key)
+
+    press(4, 1, Qt.Key.Key_1)
+    assert session.wait_idle() and mends.steps[0] == RecipeStep(RELABEL, (4,), label="good", column="label")
+    assert dict(page.labels_card.plot.bars) == {"good": 21, "bad": 9}
+    press(7, 0, Qt.Key.Key_Delete)
+    assert mends.steps[1] == RecipeStep(DROP, (7,))
+    press(7, 0, Qt.Key.Key_Delete)
+    assert len(mends.steps) == 1, "a second time takes the row back"
+    for held, left in ((Qt.KeyboardModifier.NoModifier, 0), (Qt.KeyboardModifier.ShiftModifier, 1)):
+        for _ in range(4):
+            qtbot.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | held)
+        assert len(mends.steps) == left
+    qtbot.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    press(2, 0, Qt.Key.Key_F2)
+    dialog = page.findChild(QDialog, "cell_dialog")
+    dialog.text.setPlainText("a play")
+    qtbot.mouseClick(dialog.findChild(QPushButton, "cell_take"), Qt.MouseButton.LeftButton)
+    assert mends.steps[-1] == RecipeStep(EDIT, (2,), label="a play", column="text") and not mends.can_redo
+    assert view.model().index(2, 0).data() == "a play"
+    page.table_card.search.setText("a play")
+    qtbot.waitUntil(lambda: not page.table_card.is_looking)
+    assert session.wait_idle() and lines_shown(page) == [4], "the text as it is now is found"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from app.plots.agreement_rows import AgreementPlot, AgreementRow
 from app.plots.arcs import ArcsPlot
 from app.plots.attention_image import compose, compose_mosaic
 from app.plots.attribution import AttributedBars, AttributedText, ScoredWord
@@ -250,6 +251,17 @@ def layers() -> LayersPlot:
     return plot
 
 
+def agreement() -> AgreementPlot:
+    plot = AgreementPlot("Agreement")
+    plot.show_rows(
+        [
+            AgreementRow("Cohen's kappa <b>", 0.8, (0.7, 0.9), is_share=False, limit=0.667),
+            AgreementRow("b", None, None),
+        ]
+    )
+    return plot
+
+
 def bars() -> BarsPlot:
     plot = BarsPlot("Labels")
     plot.set_bars([("sport", 511), ("tech <b>", 401)])
@@ -404,6 +416,7 @@ OVER_AXES: tuple[Callable[[], Figure], ...] = (
 MATRICES: tuple[Callable[[], Figure], ...] = (
     *(confusion, similarity, heatmap, arcs, arcs_on_a_line, mosaic, query_key, layers, bars, guesses),
     worked_sum,
+    agreement,
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.plots.agreement_rows import AgreementPlot, AgreementRow
 from app.plots.answer_words import AnswerWordsPlot
 from app.plots.attribution import AttributedBars, ScoredWord
 from app.plots.bars import BarsPlot
@@ -113,6 +114,17 @@ def shares() -> ColumnsFigure:
     return plot
 
 
+def agreement() -> ColumnsFigure:
+    plot = AgreementPlot("Labels")
+    plot.set_names("me", "the language model")
+    rows = (
+        AgreementRow("good", 0.5, (0.25, 0.75), (8, 9), note="mostly bad"),
+        AgreementRow(LONG, 1, None, (1, 0)),
+    )
+    plot.show_rows(rows)
+    return plot
+
+
 def slices() -> ColumnsFigure:
     plot = SliceRowsPlot("Slices")
     plot.show_rows([SliceRow("short", 8, 0.5, 0.25, 0.75, 0.9, "= 0.01"), SliceRow(LONG, 1, 1, 0.5, 1, 0.5)])
@@ -135,6 +147,7 @@ def ways() -> ColumnsFigure:
 
 ROUND = "The [MASK] flows. Masked: river. You: lake, wrong. The model: river, right."
 EVERY = {  # what is said of the first row, and what is written of it
+    agreement: ("good: 50.0 % (95 %: 25.0 % to 75.0 %). mostly bad", ["good", 8, 9, 0.5, 0.25, 0.75]),
     answer_words: ("who: F1 75.0 %, exact match 50.0 %, 8 questions", ["who", 0.5, 0.75, 8]),
     attributed: ("good: +1.250", ["good", 1.25]),
     bars: ("for 30 · 75.0 %", ["for", 30, 0.75]),

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import DataError
 from engine.text.examples import examples_from
-from engine.text.recipe import DROP, MERGE, RELABEL, TOGETHER, Recipe, RecipeStep, read_recipe
+from engine.text.recipe import DROP, EDIT, MERGE, RELABEL, TOGETHER, Recipe, RecipeStep, read_recipe
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
 
@@ -70,7 +70,7 @@ def test_a_recipe_is_the_same_from_its_file(table: Table, tmp_path: Path) -> Non
 def test_a_recipe_of_another_state_of_the_file_is_refused(table: Table) -> None:
     recipe = Recipe.of(table).plus(*STEPS)
     write_csv(table.path, ("text", "label"), ROWS)
-    with pytest.raises(DataError, match="another state"):
+    with pytest.raises(DataError, match="another version"):
         recipe.applied(read_table(table.path))
 
 
@@ -146,3 +146,22 @@ def test_what_is_decided_of_a_row_takes_the_place_of_what_was_before(table: Tabl
     assert recipe.steps == (RecipeStep(RELABEL, (2,), "b", column="label"), RecipeStep(DROP, (0,)))
     assert {row: step.do for row, step in recipe.decided().items()} == {0: DROP, 2: RELABEL}
     assert recipe.deciding(0, None).deciding(2, None) == Recipe.of(table)
+
+
+def test_a_cell_is_changed_once_and_taken_as_it_was_with_its_row(table: Table) -> None:
+    recipe = Recipe.of(table).editing(2, "text", "a first try").editing(2, "text", "a better text")
+    recipe = recipe.deciding(2, RecipeStep(RELABEL, label="b", column="label"))
+    mended = recipe.applied(table)
+    assert mended.frame["text"].tolist()[1:4] == ["text number 1", "a better text", "text number 3"]
+    assert labels_of(mended)[2] == "b" and recipe.touched() == {2}
+    assert [step.do for step in recipe.steps] == [EDIT, RELABEL]
+    assert recipe.deciding(2, None).steps == ()
+
+
+def test_what_is_merged_after_a_row_was_relabelled_holds_for_that_row_too(table: Table) -> None:
+    recipe = Recipe.of(table).plus(
+        RecipeStep(RELABEL, (0,), label="c", column="label"),
+        RecipeStep(MERGE, label="b", labels=("c", "a"), column="label"),
+        RecipeStep(RELABEL, (1,), label="a", column="label"),
+    )
+    assert labels_of(recipe.applied(table)) == ["b", "a", *"bbbbb", "A "]

@@ -18,6 +18,7 @@ from engine.settings.finetune import DataConfig
 from engine.text.questions.columns import QuestionColumns
 from engine.text.questions.question import PassageTable, Remark
 from engine.text.questions.reading import document_layout, questions_in, reading_questions
+from engine.text.reading.kinds import A_TABLE
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.answer_scores import rule_for, rule_sentence
 
@@ -78,10 +79,8 @@ def opening(
     Raises: ConfigError if no path is given; DataError.
     """
     if not path:
-        template = marked(
-            "engine", "No data was chosen. Give a file of questions: SQuAD’s JSON, CSV, TSV or JSON lines."
-        )
-        raise ConfigError(template, field=field)
+        template = marked("engine", "No data was chosen. Give questions: SQuAD’s JSON, or {a_table}.")
+        raise ConfigError(template, field=field, a_table=Sentence(A_TABLE))
     if not data.separator and document_layout(Path(path), data.encoding):
         return (yield from reading_questions(path, encoding=data.encoding))
     table = yield from reading_table(path, **data.how)

@@ -1,6 +1,7 @@
 """A file of answers: SQuAD's own {id: answer}, JSON lines with places and chances, or a table.
 
-Its name says which: .json, .jsonl, or anything else for a table (.tsv: with tabs). Whole or not at all.
+Its name says which: .json, .jsonl, or anything else for a table, as `write_table` writes it. Whole or not
+at all.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from engine.durable import replaced_file
 from engine.text.questions.decoding import FoundAnswer
 from engine.text.questions.question import PassageQuestion, PassageTable
-from engine.text.table import Table, write_csv
+from engine.text.table import Table, write_table
 
 ANSWER, START, END, PROBABILITY = ADDED = ("prediction", "prediction start", "prediction end", "probability")
 MOST_CANDIDATES = 20  # of each question, in JSON lines
@@ -61,12 +62,11 @@ def writing(out: Path, questions: PassageTable, table: Table | None, *, raw: boo
         return
     rows: list[tuple[PassageQuestion, tuple[str, ...]]] = []
     yield lambda question, found, text: rows.append((question, _cells(found, text)))
-    separator = "\t" if out.suffix.lower() == ".tsv" else ","
     exempt = (START, END, PROBABILITY)
     if table is None:
         columns = ("id", "title", "question", *ADDED)
         listed = ((q.id, questions.passages[q.passage].title, q.text, *cells) for q, cells in rows)
-        write_csv(out, columns, listed, separator=separator, guard=not raw, exempt=exempt)
+        write_table(out, columns, listed, guard=not raw, exempt=exempt)
         return
     frame = table.frame.copy()
     places = np.searchsorted(table.lines, [question.place.line for question, _ in rows])
@@ -74,7 +74,7 @@ def writing(out: Path, questions: PassageTable, table: Table | None, *, raw: boo
         column = np.full(table.num_rows, "", object)
         column[places] = [cells[number] for _, cells in rows]
         frame[name] = column
-    write_csv(out, list(frame.columns), frame, separator=separator, guard=not raw, exempt=exempt)
+    write_table(out, list(frame.columns), frame, guard=not raw, exempt=exempt)
 
 
 def sureness(found: FoundAnswer, text: str) -> float:

@@ -22,7 +22,7 @@ from engine.text.batch import EncodedRows, collate
 from engine.text.examples import ExampleTable, LabelSettings, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
-from engine.text.table import Table, reading_table, write_csv
+from engine.text.table import Table, reading_table, write_table
 from engine.train import data_notes
 from engine.train.evaluate import answers_of
 from engine.train.learned import AT_ONCE, telling_seen
@@ -216,7 +216,8 @@ def predict_file(
     Rows that cannot be used keep an empty prediction and are reported; lines that are no rows are not in the
     copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `columns` name
     that of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
-    A name that ends in .tsv is written with tabs, another with semicolons where the table has them.
+    A name that ends in .xlsx becomes a workbook, one in .tsv has tabs, another semicolons where the table has
+    them.
 
     Args: model, data: what loads the model, and a file; or either as it has been opened before. how: the file
     is read, as `reading_table` takes it.
@@ -241,8 +242,8 @@ def predict_file(
     plain = predictor.task.columns()
     if not predictor.task.needs_no_guard():
         plain.remove(PREDICTION)
-    separator = "\t" if out.suffix.lower() == ".tsv" else ";" if table.format.separator == ";" else ","
-    write_csv(out, list(frame.columns), frame, guard=not raw, exempt=plain, separator=separator)
+    separator = ";" if table.format.separator == ";" else ","
+    write_table(out, list(frame.columns), frame, guard=not raw, exempt=plain, separator=separator)
     yield Predicted(
         rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
     )

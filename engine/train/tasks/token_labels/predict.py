@@ -18,6 +18,7 @@ from engine.events import Event, Finished, Noted, Progress, Steps, result_of
 from engine.model.heads import TokenClassifier
 from engine.model.info import length_in
 from engine.settings.finetune import USUAL_LENGTH, DataConfig
+from engine.text.reading.kinds import SHEET_SUFFIXES
 from engine.text.reading.lines import Numbers
 from engine.text.table import reading_table
 from engine.text.tagged.read import looks_tagged
@@ -37,7 +38,7 @@ from engine.train.tasks.token_labels.task import PlainTags, TokenLabels, task_fo
 from engine.train.tasks.token_labels.writing import check_ending, writer_for
 
 _TAGGED = (".conll", ".conllu", ".iob", ".bio")  # where little text tells nothing
-_TABLES = (".csv", ".jsonl", ".ndjson", ".json")
+_TABLES = (".csv", ".jsonl", ".ndjson", ".json", *SHEET_SUFFIXES)
 
 
 @dataclass(frozen=True)

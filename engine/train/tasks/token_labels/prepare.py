@@ -29,7 +29,8 @@ from engine.train.tasks.token_labels.reading import lines_document, on_file, ope
 
 _TEXTS_AT_ONCE = 4096
 _UNUSED = (
-    "text_pair", "separator", "quoting", "header", "merge_labels", "whole_labels", "max_labels", "truncation",
+    "text_pair", "separator", "quoting", "header",
+    "merge_labels", "whole_labels", "max_labels", "truncation",
 )  # fmt: skip
 _READ_OTHERWISE = marked("engine", "tagged words are read in their own way, and none is truncated")
 

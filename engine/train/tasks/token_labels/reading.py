@@ -74,7 +74,8 @@ def opening(
     columns = {"word": data.text, "tag": data.label, "sentence": data.sentence}
     if not any(columns.values()):
         columns = trained_columns(path, info or {})
-    return (yield from reading_tagged(path, **columns, scheme=data.scheme, encoding=data.encoding))
+    how = {"scheme": data.scheme, "encoding": data.encoding, "sheet": data.sheet}
+    return (yield from reading_tagged(path, **columns, **how))
 
 
 def trained_columns(path: str, info: Mapping[str, Any]) -> dict[str, str]:

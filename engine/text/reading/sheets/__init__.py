@@ -1,0 +1,1 @@
+"""Tables that are no plain text: sheets of workbooks, tables of databases, Parquet."""
