@@ -128,7 +128,7 @@ class Labels(QObject):
         self._journal = None
         self._read.drop()
         if table is not None:
-            path = journal_path(self._folder(), table.sha256)
+            path = journal_path(self._folder(), table.sha256, table.format.sheet)
             work: Callable[[], LabelJournal] = partial(
                 LabelJournal.read, path, table.path.name, table.sha256, table.num_rows
             )
@@ -140,9 +140,10 @@ class Labels(QObject):
         self.changed.emit()
 
 
-def journal_path(folder: Path, sha256: str) -> Path:
-    """Return where the labels of a file's state are kept: among the recipes."""
-    return folder / f"{sha256[:16]}-labels.jsonl"
+def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
+    """Return where the labels of a file's state are kept, of each sheet its own: among the recipes."""
+    of_sheet = f"-{hashlib.blake2b(sheet.encode(), digest_size=6).hexdigest()}" if sheet else ""
+    return folder / f"{sha256[:16]}{of_sheet}-labels.jsonl"
 
 
 def _save(table: Table, entries: tuple[JournalEntry, ...], column: str, path: Path, folder: Path) -> Path:
