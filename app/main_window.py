@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         self._run_asked = Channel(self, self.session.workers.quick)
         self._framed = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._framed.timeout.connect(self.fit_to_screen)
-        self._in_hand: tuple[Path | None, str, str] | None = None  # before a lecture
+        self._in_hand: tuple[Path | None, bool, tuple[str, str]] | None = None  # before a lecture or a tour
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
         self._sharing: Sharing | None = None
@@ -294,13 +294,17 @@ class MainWindow(QMainWindow):
         self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
 
     def _hold_again(self, bare: bool) -> None:
-        """Have the model and the text in hand again that were there before a lecture brought its own."""
+        """Have the model and the text in hand again that were there before a lecture or the tour brought its
+        own.
+        """
         inspector = self.session.inspector
         if bare:
-            self._in_hand = self._in_hand or (inspector.folder, inspector.text, inspector.text_pair)
+            texts = inspector.text, inspector.text_pair
+            self._in_hand = self._in_hand or (inspector.folder, inspector.is_given, texts)
         elif self._in_hand is not None:
-            (folder, *texts), self._in_hand = self._in_hand, None
+            (folder, is_given, texts), self._in_hand = self._in_hand, None
             inspector.set_text(*texts)
+            inspector.is_given = is_given
             if folder is not None and folder != inspector.folder:
                 inspector.hold(folder)
 
@@ -428,7 +432,17 @@ class MainWindow(QMainWindow):
         """Lead a person through the window, once its pages can be made; nothing while that is under way."""
         self._starts_tour = not self._pages.is_ready
         if self._pages.is_ready and self.findChild(QWidget, "tour") is None:
-            Tour(self).start()
+            self._hold_again(True)
+            tour = Tour(self)
+            tour.ended.connect(partial(self._end_tour, self.session.training.last_model))
+            tour.start()
+
+    def _end_tour(self, trained: Path | None, _is_whole: bool) -> None:
+        """Give back what was in hand, and offer what the tour has trained. Args: trained: the last before."""
+        self._hold_again(False)
+        last = self.session.training.last_model
+        if last is not None and last != trained and last.absolute() != self.session.inspector.folder:
+            self.session.inspector.offer(last)
 
     # ---- runs that were cut off
 

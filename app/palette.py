@@ -25,7 +25,7 @@ from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
-from app.look.widgets import named, set_role
+from app.look.widgets import named, primary_buttons, set_role
 from app.pages.models.state import ModelsState
 from app.pages.run.state import RunPageState
 from app.rail import LECTURES, RAIL_PAGES, TEXT, title_of
@@ -203,10 +203,13 @@ def entries_of(window: SearchedWindow) -> list[PaletteEntry]:
 
 
 def _of_page(window: SearchedWindow) -> Iterable[PaletteEntry]:
-    """The buttons in the header of the page in view: what it can do."""
-    header = getattr(window.page_in_view, "header", None)
+    """The buttons in the header of the page in view, and the blue one below: what it can do."""
+    page = window.page_in_view
+    header = getattr(page, "header", None)
     title = title_of(RAIL_PAGES[window.current_page])
-    for one in header.findChildren(QAbstractButton) if header is not None else ():
+    found = header.findChildren(QAbstractButton) if header is not None else []
+    below = primary_buttons(page) if page is not None else []
+    for one in (*found, *(one for one in below if one not in found)):
         name = one.text().replace("&", "").strip() or one.accessibleName()
         if name and not one.isHidden():
             keys = COPY_KEYS if isinstance(one, CopyCommandButton) else one.shortcut().toString()

@@ -79,6 +79,11 @@ def title_of(page: RailPage) -> str:
     return translate("rail", page.title)
 
 
+def heading_words(heading: str) -> str:
+    """Return what a group of pages is called in the person's language."""
+    return translate("rail", heading)
+
+
 class Rail(QFrame):
     """The list of pages, which scrolls in a very low window; arrow keys move within it.
 
@@ -97,7 +102,7 @@ class Rail(QFrame):
         self._states: dict[str, QLabel] = {}
         parts = [head, self._entry(START)]
         for heading, pages in GROUPS:
-            caption = label(translate("rail", heading).upper(), "caption")
+            caption = label(heading_words(heading).upper(), "caption")
             caption.setContentsMargins(10, 6, 0, 0)
             parts += [caption, *([lectures] if heading == LEARN else []), *map(self._entry, pages)]
         self._in_order = [part for part in parts if isinstance(part, QToolButton)]

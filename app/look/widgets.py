@@ -52,6 +52,12 @@ def set_role(widget: QWidget, role: str) -> None:
     widget.style().polish(widget)
 
 
+def primary_buttons(place: QWidget) -> list[QPushButton]:
+    """Return the blue buttons that are in view somewhere on a widget."""
+    every = place.findChildren(QPushButton)
+    return [one for one in every if one.property("role") == "primary" and one.isVisible()]
+
+
 def named(widget: _Widget, name: str, accessible: str = "", *, tool_tip: str = "") -> _Widget:
     """Return a widget with its object name, what it is called where it is heard, and what it says of itself.
 

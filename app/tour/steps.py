@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.pages.tasks.classification.remarks import accuracy_words
+from app.rail import GROUPS, LEARN, heading_words, title_of
 from app.shipped import sample_data_path, starter_model
 from app.tour.guide import Guide, TourStep
 from app.tour.steps_inside import Acting, InsideScenes, TourHost
@@ -62,12 +63,17 @@ class Scenes(InsideScenes):
             key="rail",
             target="rail",
             title=self.tr("What is where"),
-            words=self.tr(
-                "Data: your tables, and how texts become the pieces that BERT reads. Train: Pretrain makes a "
-                "model from plain text, Fine-tune teaches it your labels. Look inside: ask a model, hide "
-                "words from it, see where it looks. Library: the models on this computer."
-            ),
+            words=self._rail_words,
         )
+
+    def _rail_words(self) -> str:
+        """Say which pages there are, as the rail declares them."""
+        told = [self.tr("The numbers lead from a table to a model that predicts.")]
+        for heading, pages in GROUPS:
+            titles = [words.translate("rail", "Lectures")] if heading == LEARN else []
+            titles += map(title_of, pages)
+            told.append(f"{heading_words(heading)}: {', '.join(titles)}.")
+        return " ".join(told)
 
     def data(self) -> TourStep:
         return TourStep(

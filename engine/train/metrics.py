@@ -99,6 +99,14 @@ def class_scores(confusion: np.ndarray) -> ClassScores:
     return scores_of_counts(np.diag(confusion), confusion.sum(1), confusion.sum(0), confusion)
 
 
+def beats_majority(hits: int, support: np.ndarray) -> bool:
+    """Whether an accuracy is better than always answering the commonest class, and not by chance: its 95 %
+    interval begins above. Args: hits: rows that are right. support: (C,) how often each class is true.
+    """
+    rows = int(support.sum())
+    return rows > 0 and wilson_interval(hits, rows)[0] > float(support.max()) / rows
+
+
 class MeasuredScores(Protocol):
     """What an evaluation found, as it is measured and as a run tells of it."""
 

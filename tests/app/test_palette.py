@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
-from app.palette import Palette, PaletteEntry, found
+from app.palette import Palette, PaletteEntry, entries_of, found
 from app.settings import AppSettings
 from tests.app.hand import OpenWindow
 from tests.engine.made_runs import made_run
+from tests.looks.scenes import FIVE, write_table
 
 VOCABULARY = Path(__file__).parents[2] / "assets" / "samples" / "vocab.txt"
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -80,6 +82,28 @@ def test_what_the_page_in_view_can_do_stands_first_and_what_it_cannot_does_nothi
     qtbot.keyClick(palette.line, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.findChild(Palette, "palette") is None)
     assert window.current_page == "predict"
+
+
+def test_who_is_led_to_fine_tune_has_its_blue_button_in_hand_and_the_palette_has_it_too(
+    open_window: OpenWindow, settings: AppSettings, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_window(settings)
+    session = window.session
+    window.activateWindow()
+    window.open_file(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
+    assert session.wait_idle()
+    on_rail = window.findChild(QWidget, "rail_finetune")
+    qtbot.keyClick(window.page("data").next_button, Qt.Key.Key_Space)
+    starter = window.page("finetune").before.findChild(QPushButton, "starter_weights")
+    assert window.current_page == "finetune" and window.focusWidget() is starter
+    window.show_page("data")
+    window.findChild(QWidget, "rail_data").setFocus()
+    window.show_page("finetune")  # as the rail does
+    assert window.focusWidget() is on_rail
+    ways = {one.title: one for one in entries_of(window)}
+    ways["Use the starter model"].do()
+    assert session.wait_idle() and session.model.chosen is not None
+    assert "Use the starter model" not in {one.title for one in entries_of(window)}
 
 
 def test_arrows_choose_another_line(window: MainWindow, qtbot: QtBot) -> None:

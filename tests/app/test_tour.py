@@ -343,6 +343,28 @@ def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
 
 
 @pytest.mark.slow
+def test_the_tour_gives_back_the_model_and_the_text_and_offers_what_was_trained(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    language_model(tmp_path / "assets" / "models" / "starter")
+    inspector, mine = window.session.inspector, classifier(tmp_path / "labels")
+    inspector.hold(mine)
+    inspector.set_text("A text of mine.")
+    for trained in (None, tmp_path / "runs" / "films" / "model"):
+        window.start_tour()
+        inspector.choose(tmp_path / "assets" / "models" / "starter")
+        inspector.set_text(CLOZE)
+        if trained is not None:
+            classifier(trained)
+            window.session.training.last_model = trained
+            inspector.choose(trained)
+        window.findChild(Guide, "tour").leave()
+        assert (inspector.folder, inspector.text) == (mine, "A text of mine.")
+        assert inspector.trained == trained
+        qtbot.waitUntil(lambda: window.findChild(Guide, "tour") is None)
+
+
+@pytest.mark.slow
 def test_a_table_of_ones_own_is_not_trained_on_unasked(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -353,6 +375,7 @@ def test_a_table_of_ones_own_is_not_trained_on_unasked(
     said = walk(Tour(window), qtbot)
     keys = ["rail", "data", "setup", "ask", "reasons", "hide", "guesses", "attention", "heads"]
     assert list(said) == keys and "own.csv" in said["data"]
+    assert "Your model: Data, Label, Fine-tune, Evaluate, Predict." in said["rail"]
     assert window.session.training.run_dir is None
 
 

@@ -99,6 +99,10 @@ class LabelsCard(CountedCard):
         lacking = self.tr("No label column is chosen. Choose one above the table.")
         if of_table is None:
             lacking = self.tr("This file has no labels to count.")
+        elif not of_table.roles.label and (table := self._session.data.table) and len(table.columns) < 2:
+            lacking = self.tr(
+                "This file has no labels, only texts. Have them predicted on Predict, or label them on Label."
+            )
         elif of_table.refusal is not None:
             lacking = self.tr("“{name}” cannot be the label. The data doctor says why.").format(
                 name=words.shorten(of_table.roles.label, 40)

@@ -99,11 +99,29 @@ class PairCard(Card):
             "Each map is a {kind} of that model’s own vectors: compare what lies together, not where."
         )
         own = own.format(kind=kind)
+        own = " ".join(part for part in (learned_words(pair.num_learned, len(pair.places)), own) if part)
         if pair.shift is None:
             ask = self.tr("To compare the classes in both models, colour the texts by a column with classes.")
             return f"{ask} {own}"
         whole = self.tr("Nearest texts are found from the full vectors, not on the map.")
         return f"{shift_words(pair.shift, titles, group)} {own} {whole}"
+
+
+def learned_words(count: int | None, total: int) -> str:
+    """Return that a model was trained on texts that are shown; "" where not. Args: count: of them, None: on
+    some of the table.
+    """
+    if count == 0:
+        return ""
+    if count is None:
+        return words.translate(
+            "PairCard", "A model here was trained on rows of this table: new texts may move less."
+        )
+    said = words.translate(
+        "PairCard",
+        "A model here was trained on {count} of these {all} texts. New texts may move less.",
+    )
+    return said.format(count=words.number(count), all=words.number(total))
 
 
 def shift_words(shift: Shift, titles: tuple[str, str], group: str) -> str:

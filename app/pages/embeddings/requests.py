@@ -17,7 +17,7 @@ from app.plots.attention_image import Picture
 from app.plots.similarity import picture_of
 from app.work.models import OpenModels
 from engine.errors import Sentence, UserError, marked
-from engine.events import Event, Noted, Progress
+from engine.events import Event, Noted, Progress, Steps
 from engine.inspect.embeddings import poolings
 from engine.inspect.embeddings.contexts import embed_word
 from engine.inspect.embeddings.meanings import Meanings, Parting, compare_meanings, parting
@@ -37,6 +37,7 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.model.info import read_info
 from engine.settings.finetune import FineTuneConfig
 from engine.text.table import Table
+from engine.train.learned import hashes_of, learned_by
 from engine.train.run.kept import name_of, run_of
 from engine.train.run.runs import read_config
 
@@ -132,6 +133,7 @@ class TwoModels:
     before: Projection
     after: Projection
     shift: poolings.Shift | None
+    num_learned: int | None  # of the texts, that one of the two was trained on; None: some of this table
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,9 +281,22 @@ def draw_pair(
     if groups is not None and len(both) > 2:
         with suppress(UserError):  # too few of a class
             shift = poolings.shift(shown, groups[here].tolist(), one, two)
-    return TwoModels(
-        vectors, pooling, other, subject.name, subject.fingerprint, chosen, here, maps[0], maps[1], shift
-    )
+    learned = yield from _num_learned([texts[place] for place in both], source, (vectors.folder, other))
+    about = (subject.name, subject.fingerprint, chosen)
+    return TwoModels(vectors, pooling, other, *about, here, maps[0], maps[1], shift, learned)
+
+
+def _num_learned(texts: Sequence[str], source: TextSource, models: Sequence[Path]) -> Steps[int | None]:
+    """Return on how many of some texts one of the models was trained, as far as they have kept that; None
+    where only the file is known, and not which of its rows.
+    """
+    hashes = yield from hashes_of([(texts, None)])
+    every = [learned_by(model) for model in models]
+    count = int(np.any([each.seen(hashes) for each in every], axis=0).sum())
+    table = source.table
+    if not count and table is not None and any(each.file(table.sha256) is not None for each in every):
+        return None
+    return count
 
 
 def _depth_of(vectors: Vectors, pooling: PoolingConfig) -> int:

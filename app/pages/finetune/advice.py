@@ -26,6 +26,7 @@ from app.words import decimal, number, say
 from engine.errors import Sentence
 from engine.events import Evaluated, Noted, Step
 from engine.settings.finetune import DataConfig
+from engine.train.metrics import ONE_ANSWER
 from engine.train.watchdog import OVERFITTING
 
 translate = QCoreApplication.translate
@@ -75,6 +76,11 @@ class FineTuneAdvice(RunAdvice):
         return views_of(self.started.task if self.started is not None else "")
 
     @property
+    def is_useless(self) -> bool:
+        """Whether the run itself says that it has learned nothing to be used."""
+        return self.has_noted(self.views.useless)
+
+    @property
     def kept(self) -> Evaluated | None:
         """What validation found of the weights that the run has kept, or would keep."""
         if self.finished is not None and self.finished.best_step is None:
@@ -102,7 +108,13 @@ class FineTuneAdvice(RunAdvice):
 
     def on_learning(self) -> Iterator[AdviceLine]:
         yield from self._on_overfitting()
-        if self.has_noted(self.views.useless):
+        if self.is_useless:
+            if self.views.useless == ONE_ANSWER and (self.is_over or self.finished is not None):
+                text = translate(
+                    "FineTuneAdvice",
+                    "Train again before you use it: for more epochs, or on more labelled rows.",
+                )
+                yield AdviceLine("look", text)
             return
         is_over = self.is_over or self.finished is not None
         shown = self.kept if is_over else self.last

@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.look.widgets import Card
+from app.look.widgets import Card, primary_buttons
 from app.pages.evaluate.state import EvaluateState, Listing
 from app.pages.finetune.before import BeforeFineTuning
 from app.pages.finetune.chain.card import ChainCard
@@ -60,6 +61,7 @@ class FineTunePage(TrainingPage):
         self.header.title_label.setText(self.tr("Fine-tune"))
         self.header.set_sentence(self.tr("Teach a pretrained BERT your labels and watch it learn."))
         self.try_button.setText(self.tr("Try it on a text"))
+        self._is_led = False  # whether the keyboard is to go to the blue button, as soon as there is one
         self._own: dict[str, Any] = {}  # settings while others are lent for one training
         self.setup = FineTuneSetup(session)
         self.setup.setObjectName("setup_card")
@@ -99,6 +101,10 @@ class FineTunePage(TrainingPage):
         return missing or (self.plan.lacking() if self._plans else "")
 
     @property
+    def is_useless(self) -> bool:
+        return self.charts.advice.is_useless
+
+    @property
     def _plans(self) -> bool:
         """Whether the plan of a chain is in view."""
         return self._adapts and self.chain.folder is None and not self.shows_run
@@ -114,6 +120,14 @@ class FineTunePage(TrainingPage):
     def state(self) -> RunPageState:
         shown = replace(super().state, comparison=self.comparison.folder)
         return replace(shown, chain=self.chain.folder, adapts=self._adapts)
+
+    def restore_state(self, state: RunPageState) -> None:
+        super().restore_state(state)
+        self._is_led = False
+
+    def open_state(self, state: RunPageState) -> None:
+        self._is_led = True
+        super().open_state(state)
 
     def take_state(self, state: RunPageState) -> None:
         super().take_state(state)
@@ -140,12 +154,28 @@ class FineTunePage(TrainingPage):
         can_compare = not self.before.missing_words() and not self.session.training.is_running
         self.setup.compare.start.setEnabled(can_compare)
         if had_focus and not self.before.isVisible():
-            self.setup.chooser.box.setFocus()  # what was chosen; Qt would go on to the rail
+            self.setFocus()  # Qt would go on to the rail
+            self._is_led = True
         if self.run_dir is None:
             self.charts.set_task(self.session.data.task_name)
         remarks = self.setup.remarks() if at_form else []
         self.charts.show_before(remarks if self.run_dir is None else [])
         self.meanwhile.show_remarks(remarks)
+        self._lead_keyboard()
+
+    def _lead_keyboard(self) -> None:
+        """Give the keyboard to the blue button, where somebody was led here and has not moved it since."""
+        if not self._is_led or not self.isVisible():
+            return
+        focused = QApplication.focusWidget()
+        if focused is not None and focused is not self and not focused.isAncestorOf(self):
+            self._is_led = False
+            return
+        ways = (*primary_buttons(self), self.before.button)
+        found = next((one for one in ways if one.isVisible() and one.isEnabled()), None)
+        if found is not None:
+            self._is_led = False
+            found.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_texts(self, split: str, behind: Filter) -> None:
         """Show the texts behind a number of the run on the Evaluate page."""

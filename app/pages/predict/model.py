@@ -26,6 +26,7 @@ class ModelCard(Card):
         self._library = session.library
         self.words = label("", "muted", wrap=True)
         self.words.setObjectName("model_words")
+        self.doubt = label("", "look", wrap=True, name="model_doubt")
         self.refusal = label("", "refusal", wrap=True, name="refusal_predict_model")
         self.pairs = QCheckBox(self.tr("Reads pairs of texts"))
         self.pairs.setObjectName("model_reads_pairs")
@@ -34,6 +35,7 @@ class ModelCard(Card):
         )
         self.pairs.hide()
         self.add(self.words)
+        self.add(self.doubt)
         self.add(self.pairs)
         self.add(self.refusal)
         self.show_words("")
@@ -64,6 +66,7 @@ class ModelCard(Card):
         """Say something of the model."""
         self.words.setText(text)
         self.words.setVisible(bool(text))
+        self.doubt.hide()
 
     def show_refusal(self, text: str, folder: Path | None) -> None:
         """Say why a model cannot be asked. One that is whole and only has no labels is no fault."""
@@ -102,3 +105,19 @@ class ModelCard(Card):
                 said = self.tr("Validation {metric} {value}, each label at 0.5")
             lines.append(said.format(metric=views.metric(metric), value=value))
         self.show_words("\n".join(lines))
+        set_or_hide(self.doubt, doubt_words(described))
+
+
+def doubt_words(described: ModelDescription) -> str:
+    """Return that a model is no better than one answer for all; "" where that is not so, or not known."""
+    unbeaten = described.unbeaten
+    if unbeaten is None:
+        return ""
+    text = words.translate(
+        "ModelCard", "On its validation rows this model is no better than always “{label}”."
+    )
+    if unbeaten.is_above:
+        text = words.translate(
+            "ModelCard", "On its validation rows this model may be no better than always “{label}”."
+        )
+    return text.format(label=words.shorten(unbeaten.label, 30))

@@ -18,6 +18,7 @@ from engine.questions.how_read import ReadSettings
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import TEXT_PAIR, Roles
 from engine.text.table import BadLine, Table, reading_table
+from engine.train.run.majority import Unbeaten, unbeaten_majority
 from engine.train.tasks.known import TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows
 
@@ -36,6 +37,7 @@ class ModelDescription:
     max_length: int
     may_want_pair: bool = False  # without cloze.json only the person knows
     task: str = "classification"
+    unbeaten: Unbeaten | None = None  # the label that always predicting is as good
 
     @property
     def reads_pairs(self) -> bool:
@@ -84,6 +86,7 @@ def describe(models: OpenModels, folder: Path) -> ModelDescription:
         asked.max_length,
         asked.may_want_pair,
         kind.name,
+        unbeaten_majority(folder),
     )
 
 

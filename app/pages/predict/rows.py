@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.look.widgets import Card, EmptyState, keep_private
 from app.pages.predict.answers import AnswersCard
+from app.pages.predict.model import doubt_words
 from app.pages.predict.requests import FilePreview, ModelDescription, tell
 from app.pages.predict.text import OneTextCard
 from app.pages.tasks.answers import TaskAnswers
@@ -45,6 +46,7 @@ class RowAnswers(TaskAnswers):
         """Know what the model's answers are like."""
         views = row_views_of(described.task)
         self.ask_card.set_views(views, wants_pair=described.wants_pair)
+        self.ask_card.set_doubt(doubt_words(described))
         self.answers.set_views(views)
 
     def show_preview(self, shown: FilePreview) -> None:

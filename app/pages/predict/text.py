@@ -45,6 +45,7 @@ class OneTextCard(AskCard):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("text_note", parent)
         self._wants_pair = False
+        self._doubt = ""
         self._views: RowViews = CLASSIFICATION
         self.text_box = OneTextBox("text", self.tr("Type or paste a text. Enter asks at once."))
         self.pair_box = OneTextBox("text_pair", "")
@@ -74,6 +75,10 @@ class OneTextCard(AskCard):
         if self.bars.is_empty:
             self.bars.set_empty_text(views.answer_empty_words())
 
+    def set_doubt(self, doubt: str) -> None:
+        """Say with each answer why not to rely on it; "": nothing is known against it."""
+        self._doubt = doubt
+
     def texts(self) -> tuple[str, ...]:
         """Return what is typed; a second text where the model reads pairs."""
         boxes = (self.text_box, self.pair_box) if self._wants_pair else (self.text_box,)
@@ -102,7 +107,8 @@ class OneTextCard(AskCard):
         views = self._views
         self.set_hint(views.show_answer(self.bars, reply.labels, reply.probabilities, reply.prediction))
         self.inside.setVisible(views.has_one_label)  # the pages that look inside know classes alone
-        self.show_note(self._cut_words(reply), "look" if reply.num_cut else "muted")
+        said = [part for part in (self._doubt, self._cut_words(reply)) if part]
+        self.show_note(" ".join(said), "look" if reply.num_cut or self._doubt else "muted")
 
     def _cut_words(self, told: TextAnswer) -> str:
         if not told.num_cut:

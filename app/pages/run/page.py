@@ -201,6 +201,11 @@ class TrainingPage(StatedPage[RunPageState]):
         return not self.is_running and self._outcome == "finished" and self.model_folder is not None
 
     @property
+    def is_useless(self) -> bool:
+        """Whether the run that is shown says that its model has learned nothing to be used."""
+        return False
+
+    @property
     def can_resume(self) -> bool:
         """Whether the run that is shown could go on."""
         is_over = not self.is_running and self._outcome in ("stopped", "failed", "crashed")
@@ -305,7 +310,9 @@ class TrainingPage(StatedPage[RunPageState]):
         self.run_card.form_button.setText(
             self.tr("Prepare another run") if running else self.tr("Back to settings")
         )
-        set_role(self.new_button, "primary" if not can_resume and not finished else "")
+        is_useful = finished and not self.is_useless
+        set_role(self.try_button, "primary" if is_useful else "")
+        set_role(self.new_button, "primary" if not can_resume and not is_useful else "")
         if self.run_dir is not None:
             self._show_run_card(self.run_dir)
         self.show_cards()

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.embeddings import paths
 from app.pages.embeddings.page import EmbeddingsPage
+from app.pages.embeddings.pair import learned_words
 from app.pages.embeddings.requests import find_partner, sample_rows, snippet
 from engine.inspect.embeddings.contexts import typed_lines
 from engine.text.table import read_table
@@ -278,6 +279,12 @@ def test_a_word_in_typed_contexts_is_compared_by_meaning(ready: EmbeddingsPage, 
     assert [row[3] for row in ready.views.map_card.plot.numbers()[1:]] == [
         "a good «film»", "the «film» is bad", "bad «film»",
     ]  # fmt: skip
+
+
+def test_texts_that_trained_a_model_are_told() -> None:
+    assert learned_words(0, 8) == ""
+    assert learned_words(6, 8) == "A model here was trained on 6 of these 8 texts. New texts may move less."
+    assert "rows of this table" in learned_words(None, 8)
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ from engine.events import Evaluated, Event, Noted, Started, Step
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.finetune import fine_tune
+from engine.train.metrics import ONE_ANSWER
 from engine.train.run.runs import read_config
 from engine.train.tasks.token_labels.details import NONE_FOUND
 from tests.app.hand import Hand, ShowPage, wait_for_run
@@ -131,7 +132,7 @@ def test_data_without_a_model_can_start_from_the_model_that_ships(
     assert session.model.chosen is not None and session.model.chosen.model == str(starter)
 
 
-def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missing(
+def test_the_keyboard_goes_to_start_once_a_button_has_brought_what_was_missing(
     page: FineTunePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page.session.data.open(write_table(tmp_path / "news.csv", FIVE, rows_a_label=7))
@@ -141,7 +142,7 @@ def test_the_keyboard_stays_in_the_form_once_a_button_has_brought_what_was_missi
     choice.setFocus()
     qtbot.keyClick(choice, Qt.Key.Key_Space)
     assert page.session.wait_idle()
-    assert page.setup.chooser.box.hasFocus()
+    assert page.start_button.hasFocus()
 
 
 @pytest.mark.slow
@@ -352,6 +353,17 @@ def test_one_answer_for_everything_is_said_in_one_remark() -> None:
     advice = FineTuneAdvice()
     advice.hear([evaluation(10, 0.5, [[10, 0], [10, 0]])])
     assert said(advice) == "look: It always answers a. It has not learned to distinguish the labels yet."
+
+
+def test_a_run_that_does_not_distinguish_its_labels_leads_on_to_more_training() -> None:
+    advice = FineTuneAdvice()
+    useless = Noted(
+        sentence=Sentence(ONE_ANSWER, {"label": "a", "rows": 20, "split": "validation", "count": 2})
+    )
+    advice.hear([InventedRun(TWO).started(Path()), evaluation(10, 0.5, [[10, 0], [10, 0]]), useless])
+    assert advice.is_useless and "more epochs" not in said(advice)
+    advice.is_over = True
+    assert "It does not distinguish them." in said(advice) and "for more epochs" in said(advice)
 
 
 def test_that_no_entity_is_found_is_said_once_when_the_run_says_it_too() -> None:

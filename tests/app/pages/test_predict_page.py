@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from app import words
 from app.pages.predict import requests as predict_requests
 from app.pages.predict import written as predict_written
+from app.pages.predict.model import doubt_words
 from app.pages.predict.page import PredictPage
 from app.pages.predict.requests import ModelDescription, choose_label, choose_roles, free_path
 from app.pages.run.state import RunPageState
@@ -30,6 +32,7 @@ from engine.settings.finetune import FineTuneConfig
 from engine.text.roles import Roles
 from engine.text.table import read_table, reading_table
 from engine.train.finetune import fine_tune
+from engine.train.run.majority import Unbeaten
 from engine.train.tasks.known import evaluate_file
 from engine.train.tasks.rows import predict
 from engine.train.tasks.rows.predict import predict_file
@@ -117,6 +120,14 @@ def test_enter_shows_the_probability_of_every_label(asking: PredictPage, qtbot: 
     assert list(bars) == list(LABELS) and sum(bars.values()) == pytest.approx(1, abs=1e-5)
     assert asking.text_card.bars.highlight == max(bars, key=lambda name: bars[name])
     assert asking.text_card.text_box.toPlainText() == "good film"
+
+
+def test_a_model_no_better_than_one_label_for_all_is_told_as_such() -> None:
+    about = ModelDescription(Path("x"), ("neg", "pos"), False, {}, 64)
+    assert doubt_words(about) == ""
+    sure = doubt_words(replace(about, unbeaten=Unbeaten("pos", is_above=False)))
+    assert sure == "On its validation rows this model is no better than always “pos”."
+    assert "may be no better" in doubt_words(replace(about, unbeaten=Unbeaten("pos", is_above=True)))
 
 
 def test_a_score_is_said_to_be_at_a_half_only_where_it_is(page: PredictPage, tmp_path: Path) -> None:
