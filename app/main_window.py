@@ -38,7 +38,7 @@ from app.look.widgets import PAGE_MARGIN, set_role
 from app.page_stack import PAGES, PageStack, training_page
 from app.pages.run.state import RunPageState
 from app.places import Places
-from app.rail import LABEL, LECTURES, RAIL_PAGES, START, Rail, title_of
+from app.rail import LECTURES, RAIL_PAGES, START, Rail, title_of
 from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
@@ -191,6 +191,7 @@ class MainWindow(QMainWindow):
         session.page_requested.connect(self.show_page)
         session.data.opened.connect(self._show_title)
         session.data.roles_changed.connect(self._show_steps)
+        session.labels.changed.connect(self._show_steps)
         session.training.changed.connect(self._show_steps)
         for changed in (session.data.mends.changed, session.inspector.model_changed, session.library.changed):
             changed.connect(self._show_steps)
@@ -325,10 +326,7 @@ class MainWindow(QMainWindow):
 
     def show_page(self, key: str, state: PageState | None = None) -> None:
         """Open a page. Args: state: what to show there; None: what it shows already."""
-        if key == LABEL:
-            self._places.go("data")
-            self._pages.when_made("data", lambda page: page.begin_review())
-        elif key == LECTURES:
+        if key == LECTURES:
             QTimer.singleShot(0, self._lecture_button, self._lecture_button.open_menu)
         elif key in PAGES:
             self._places.go(key, state)
@@ -390,9 +388,7 @@ class MainWindow(QMainWindow):
         table, training = self.session.data.table, self.session.training
         one, many = self.tr("{count} row"), self.tr("{count} rows")
         self.rail.set_state("data", "" if table is None else words.counted(table.num_rows, one, many))
-        changed = self.session.data.mends.num_relabelled
-        said = self.tr("{count} changed").format(count=words.number(changed))
-        self.rail.set_state(LABEL, said if changed else "")
+        self.rail.set_state("label", self._labels_said())
         score = self.session.library.score_of(self.session.inspector.folder)
         self.rail.set_state("evaluate", "" if score is None else words.share(score))
         step = training.state.step if training.is_running else None
@@ -400,6 +396,13 @@ class MainWindow(QMainWindow):
             is_here = step is not None and training_page(training.config) == key
             said = self.tr("step {step}").format(step=words.number(step.step)) if is_here and step else ""
             self.rail.set_state(key, said, is_running=True)
+
+    def _labels_said(self) -> str:
+        """Return how many labels were given, else how many of the table were changed."""
+        given, changed = self.session.labels.num_given, self.session.data.mends.num_relabelled
+        if given:
+            return words.counted(given, self.tr("{count} label"), self.tr("{count} labels"))
+        return self.tr("{count} changed").format(count=words.number(changed)) if changed else ""
 
     def show_problem(self, error: BaseException) -> None:
         """Show an error in the one dialog."""

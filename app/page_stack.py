@@ -35,6 +35,7 @@ from engine.settings.pretrain import PretrainConfig
 PAGES = {  # folder in app/pages -> class in its page.py; in the order of the rail
     "welcome": "WelcomePage",
     "data": "DataPage",
+    "label": "LabelPage",
     "finetune": "FineTunePage",
     "evaluate": "EvaluatePage",
     "predict": "PredictPage",

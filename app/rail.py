@@ -36,7 +36,6 @@ class RailPage:
 
 
 MODEL, DATA, TEXT = "model", "data", "text"  # the thread: one of each for the whole window
-LABEL = "label"  # no page of its own: the labels in doubt are looked through on the Data page
 LECTURES = "lectures"  # a menu
 START = RailPage("welcome", "start", marked("rail", "Start"))
 LEARN = marked("rail", "Learn")  # the heading that the lectures stand under
@@ -52,7 +51,7 @@ GROUPS = (
         marked("rail", "Your model"),
         (
             RailPage("data", "data", marked("rail", "Data"), 1, (DATA,)),
-            RailPage(LABEL, "label", marked("rail", "Label"), 2, (DATA,)),
+            RailPage("label", "label", marked("rail", "Label"), 2, (DATA, MODEL)),
             RailPage("finetune", "fine-tune", marked("rail", "Fine-tune"), 3, (DATA,)),
             RailPage("evaluate", "evaluate", marked("rail", "Evaluate"), 4, (MODEL, DATA)),
             RailPage("predict", "predict", marked("rail", "Predict"), 5, (MODEL, TEXT)),

@@ -15,6 +15,7 @@ from app.work.doctor import Doctor
 from app.work.hub import Hub
 from app.work.inspector import Inspector
 from app.work.known_runs import KnownRuns
+from app.work.labels import Labels
 from app.work.library import ModelLibrary
 from app.work.model_choice import ModelChoice
 from app.work.open_data import OpenData
@@ -45,6 +46,7 @@ class Session(QObject):
         self.runs.looking.connect(self.queue.look)
         self.model = ModelChoice(self.library, self.workers, self.busy, self)
         self.data = OpenData(self.settings, self.workers, self.runs, self.model, self.busy, self)
+        self.labels = Labels(self.data, self.runs.recipes_dir, self.workers, self)
         self.doctor = Doctor(self.data, self.model, self.runs, self.workers, self)
         self.training = TrainingJob(self.runs, self.library, self.data.mends, self.queue, self)
         self.training.result_changed.connect(self.doctor.hear_of_run)

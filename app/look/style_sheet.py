@@ -34,6 +34,7 @@ QLabel[role="caption"] { color: @muted; font-size: 11px; font-weight: 600; }
 QLabel[role="refusal"] { color: @wrong; }
 QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; padding: 4px 8px;
   font-size: 12px; }
+QLabel[role="pill"] { background: @page; border: 1px solid @line; border-radius: 9px; padding: 1px 8px; }
 QLabel[role="mono"] { font-family: "$mono"; }
 QLabel[role="accent"] { color: @accent; }
 QLabel[role="fine"] { color: @fine; }
@@ -41,6 +42,7 @@ QLabel[role="look"] { color: @look; }
 QLabel[role="wrong"] { color: @wrong; }
 
 QFrame[role="card"] { background: @card; border: 1px solid @edge; border-radius: 8px; }
+QFrame[role="card"][keyed="true"] { border-color: @focus; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @edge; }
 QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
 QFrame[role="thread-bar"] { background: @page; border: 0; border-bottom: 1px solid @edge; }

@@ -38,5 +38,5 @@ def test_every_page_of_the_rail_has_a_name_that_the_help_gives(capsys: pytest.Ca
 @pytest.mark.parametrize("name", ["start", "label", "masked-words", "step-by-step"])
 def test_a_name_leads_to_its_page(name: str, window: MainWindow) -> None:
     window.show_page(NAMES[name])
-    keys = {"start": "welcome", "label": "data", "masked-words": "probe", "step-by-step": "anatomy"}
+    keys = {"start": "welcome", "label": "label", "masked-words": "probe", "step-by-step": "anatomy"}
     assert window.current_page == keys[name]

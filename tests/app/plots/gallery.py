@@ -47,6 +47,7 @@ from app.plots.pieces_layout import PieceChip, WordColumn
 from app.plots.plane import PlanePlot
 from app.plots.query_key import QueryKeyPlot
 from app.plots.run_curves import RunCurvesPlot, RunLine
+from app.plots.sample_curve import SampleCurvePlot, SamplePoint
 from app.plots.scatter import ScatterPlot
 from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from app.plots.seen_rows import SeenRow, SeenRows
@@ -136,6 +137,12 @@ def layer_lines() -> LayerLinesPlot:
     plot = LayerLinesPlot("Layers")
     first = LayerLine("one sense", np.array([0.8, 0.7, np.nan]))
     plot.set_lines([first, LayerLine("two", np.array([0.8, 0.5, 0.4]))])
+    return plot
+
+
+def sample_curve() -> SampleCurvePlot:
+    plot = SampleCurvePlot("Accuracy by labels")
+    plot.set_points([SamplePoint(80, 20, 0.75, 0.5, 0.9), SamplePoint(200, 50, 0.9, 0.78, 0.96)])
     return plot
 
 
@@ -404,6 +411,7 @@ def step_groups() -> StepGroups:
 OVER_AXES: tuple[Callable[[], Figure], ...] = (
     *(curve, learned, run_curves, loss_curves, history, histogram, bins, slope, layer_lines, plane),
     *(score_scale, difference, scatter, layer_slider, word_paths, claim_rows, member_scores),
+    sample_curve,
 )
 MATRICES: tuple[Callable[[], Figure], ...] = (
     *(confusion, similarity, heatmap, arcs, arcs_on_a_line, mosaic, query_key, layers, bars, guesses),

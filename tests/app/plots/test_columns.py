@@ -17,8 +17,10 @@ from app.plots.class_scores import ClassRow, ClassScoresPlot
 from app.plots.columns import ColumnsFigure
 from app.plots.figure import save_figure
 from app.plots.guesses import GuessesPlot, GuessRow
+from app.plots.label_rows import CodebookPlot, LabelRow, SuggestedLabelsPlot
 from app.plots.member_scores import MemberScoresPlot, ReachedRow
 from app.plots.poolings import PoolingRow, PoolingsPlot
+from app.plots.share_rows import ShareRow, ShareRowsPlot
 from app.plots.slice_rows import SliceRow, SliceRowsPlot
 from app.plots.tally import PlayedRound, TallyPlot
 from app.plots.ways import WayRow, WaysPlot
@@ -94,6 +96,24 @@ def poolings() -> ColumnsFigure:
     return plot
 
 
+def codebook() -> ColumnsFigure:
+    plot = CodebookPlot("Codebook")
+    plot.show_rows([LabelRow("1", "Price", "fares", 41), LabelRow("", LONG, LONG, 0)])
+    return plot
+
+
+def suggested() -> ColumnsFigure:
+    plot = SuggestedLabelsPlot("Suggested labels")
+    plot.show_rows([LabelRow("2", "Price", "fares", 41, 0.5), LabelRow("", LONG, LONG, 0, 0.25)])
+    return plot
+
+
+def shares() -> ColumnsFigure:
+    plot = ShareRowsPlot("Shares")
+    plot.show_rows([ShareRow("Price", 0.25, 0.125, 0.5, 0.375), ShareRow(LONG, 0.75, 0.5, 0.875, 0.625)])
+    return plot
+
+
 def agreement() -> ColumnsFigure:
     plot = AgreementPlot("Labels")
     plot.set_names("me", "the language model")
@@ -141,6 +161,9 @@ EVERY = {  # what is said of the first row, and what is written of it
         "Confirmed: It helps: 0.5.",
         ["It helps", "It helps: 0.5.", "accuracy", 0.25, 0.75, 0.5, "Confirmed"],
     ),
+    codebook: ("1 Price; fares; 41 texts", ["1", "Price", "fares", 41]),
+    suggested: ("2 Price; fares; 50 %; 41 texts", ["2", "Price", "fares", 0.5]),
+    shares: ("Price: 25.0 % (12.5 % to 50.0 %)", ["Price", 0.125, 0.5, 0.375, 0.25]),
     member_scores: ("ELMo: 29.0 (25.0 to 33.0)", ["ELMo", "2018", 29.0, 25.0, 33.0, "30"]),
     poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
     slices: (

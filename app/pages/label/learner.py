@@ -1,0 +1,229 @@
+"""The model that learns along: its vectors, what it says of the labels so far, and which text comes next.
+
+It asks the workers and hears them; what a person sees at once is what was answered last.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.pages.label.requests import (
+    GivenLabels,
+    KnownTexts,
+    LabelTexts,
+    Learned,
+    Measures,
+    VectorsSoFar,
+    find_texts,
+    find_vectors,
+    learn,
+    measure,
+    random_ahead,
+)
+from app.session import Session
+from app.work.worker import Channel
+from engine.events import Event, Progress
+from engine.labelling.journal import Labelled
+from engine.labelling.measure import Sampled
+from engine.labelling.order import Choice
+
+if TYPE_CHECKING:
+    from engine.inspect.loaded_model import ModelSummary
+
+REST_MS = 600  # after the newest label, until all is measured
+
+
+class Learner(QObject):
+    """What is known of the open table's texts. `texts_changed`: others, or none. `changed`: anything else."""
+
+    texts_changed = Signal()
+    changed = Signal()
+    measured = Signal()
+    refused = Signal(object)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._texts_asked = Channel(self, session.workers.files)
+        self._vectors_asked = Channel(self, session.workers.models)
+        self._learning = Channel(self, session.workers.quick)
+        self._measuring = Channel(self, session.workers.files)
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(self._measure)
+        self.texts: LabelTexts | None = None
+        self.known: KnownTexts | None = None
+        self.learned: Learned | None = None
+        self.measures: Measures | None = None
+        self.progress: tuple[int, int] = (0, 0)  # of the vectors
+        self.is_paused = False
+        self._so_far = VectorsSoFar()
+        self._about: ModelSummary | None = None  # of the model whose vectors are wanted
+        self._curve: list[Sampled] = []
+        self._curve_of: GivenLabels | None = None
+        self._wanted: tuple[GivenLabels, tuple[int, ...]] | None = None  # to be learned from next
+        self._number = 0  # of what was asked last
+
+    # ---- texts and their vectors
+
+    def take_table(self) -> None:
+        """Look for texts in the open table; nothing is known of them yet."""
+        data = self._session.data
+        self._forget()
+        self.texts = None
+        self._texts_asked.drop()
+        columns = data.roles.read if data.roles is not None else ()
+        if data.table is not None and columns:
+            work = partial(find_texts, data.table, tuple(columns))
+            self._texts_asked.ask((data.table, columns), work, heard=self._take_texts, again=True)
+        self.texts_changed.emit()
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether the texts of the open table are still looked for."""
+        return self._texts_asked.is_asking
+
+    def take_model(self, about: ModelSummary | None) -> None:
+        """Learn with this model from now on; None: with none, at random."""
+        if about is not self._about:
+            self._forget()
+            self._about = about
+            self._find_vectors()
+            self.changed.emit()
+
+    def pause(self, is_paused: bool) -> None:
+        """Make no vectors for now, or go on where that ended."""
+        self.is_paused = is_paused
+        if is_paused:
+            self._vectors_asked.drop()
+        else:
+            self._find_vectors()
+        self.changed.emit()
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether vectors are still to come."""
+        return self.known is None and self._about is not None and self.texts is not None
+
+    def _forget(self) -> None:
+        for channel in (self._vectors_asked, self._learning, self._measuring):
+            channel.drop()
+        self._rest.stop()
+        self.known = self.learned = self.measures = self._curve_of = self._wanted = None
+        self._so_far, self._curve, self.progress = VectorsSoFar(), [], (0, 0)
+
+    def _take_texts(self, texts: LabelTexts) -> None:
+        self.texts = texts
+        self.progress = (0, len(texts.rows))
+        self._find_vectors()
+        self.texts_changed.emit()
+
+    def _find_vectors(self) -> None:
+        texts, about = self.texts, self._about
+        if texts is None or about is None or self.is_paused or not len(texts.rows) or self.known is not None:
+            return
+        self._vectors_asked.ask(
+            (texts, about),
+            partial(find_vectors, self._session.workers.open_models, about.folder, texts, self._so_far),
+            heard=self._take_known,
+            refused=self.refused.emit,
+            progress=self._take_progress,
+            again=True,
+        )
+
+    def _take_progress(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.total:
+            self.progress = (event.done, event.total)
+            self.changed.emit()
+
+    def _take_known(self, known: KnownTexts) -> None:
+        self.known = known
+        self.changed.emit()
+
+    # ---- what the labels teach
+
+    def given(self, labelled: Labelled) -> GivenLabels:
+        """Return labels as a regression takes them, numbered in the order of the codebook."""
+        assert self.texts is not None
+        number = {label: at for at, label in enumerate(labelled.names)}
+        places = self.texts.places([*labelled.given])
+        targets = np.array([number[entry.label] for entry in labelled.given.values()], np.int64)
+        skipped = self.texts.places([*labelled.skipped, *self._dropped(labelled)])
+        return GivenLabels(
+            tuple(places[places >= 0].tolist()),
+            targets[places >= 0],
+            tuple(skipped[skipped >= 0].tolist()),
+            tuple(number),
+        )
+
+    def _dropped(self, labelled: Labelled) -> list[int]:
+        """Return the rows without a label that are excluded from the table."""
+        recipe = self._session.data.mends.recipe
+        rows = recipe.left_out() if recipe is not None else {}
+        return [row for row in rows if row not in labelled.given]
+
+    def learn(self, labelled: Labelled, shown: tuple[int, ...]) -> None:
+        """Learn from the labels, and choose what comes after the texts, by their places, that are shown."""
+        if self.texts is None or self.known is None:
+            return
+        self._wanted = (self.given(labelled), shown)
+        if not self._learning.is_asking:  # else once that is heard: what is under way comes first
+            self._ask()
+
+    def _ask(self) -> None:
+        if self._wanted is None or self.known is None:
+            return
+        (given, shown), self._wanted = self._wanted, None
+        self._number += 1
+        self._learning.ask(
+            self._number, partial(learn, self.known, given, shown, self.learned), heard=self._take_learned
+        )
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether it still learns, or measures."""
+        return self._learning.is_asking or self._measuring.is_asking or self._rest.isActive()
+
+    def ahead(self, labelled: Labelled, shown: tuple[int, ...]) -> list[Choice]:
+        """Return what comes next as far as it is known now, without what has a label meanwhile."""
+        if self.texts is None:
+            return []
+        given = self.given(labelled)
+        closed = {*given.places, *given.skipped, *shown}
+        chosen = self.learned.ahead if self.learned is not None else ()
+        left = [choice for choice in chosen if choice.place not in closed]
+        return left or list(random_ahead(self.texts, [*closed]))
+
+    def _take_learned(self, learned: Learned) -> None:
+        self.learned = learned
+        self._rest.start()
+        self._ask()
+        self.changed.emit()
+
+    def _measure(self) -> None:
+        if self.known is None or self.learned is None or not self.learned.given.can_teach:
+            self.measures, self._curve = None, []
+            self.measured.emit()
+            return
+        given = self.learned.given
+        if not _goes_on(self._curve_of, given):
+            self._curve = []
+        self._curve_of = given
+        self._number += 1
+        work = partial(measure, self.known, self.learned, tuple(self._curve))
+        self._measuring.ask(self._number, work, heard=self._take_measures, refused=self.refused.emit)
+
+    def _take_measures(self, found: Measures) -> None:
+        self.measures, self._curve = found, list(found.points)
+        self.measured.emit()
+
+
+def _goes_on(before: GivenLabels | None, now: GivenLabels) -> bool:
+    """Whether all that was measured before is still so: its labels are the first of those now."""
+    if before is None or (before.skipped, before.labels) != (now.skipped, now.labels):
+        return False
+    first = now.first(len(before.places))
+    return first.places == before.places and bool((first.targets == before.targets).all())

@@ -1,0 +1,175 @@
+"""The right side: the model that learns along, how good it is by now, and the share of each label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from app import words
+from app.look.labels import label, set_or_hide
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import Card, button, named
+from app.pages.label.requests import Measures
+from app.plots.sample_curve import SampleCurvePlot, SamplePoint
+from app.plots.share_rows import ShareRow, ShareRowsPlot
+from engine.labelling.measure import LEAST_SAMPLE, LEAST_SHARES, Sampled
+from engine.labelling.order import NUM_SPREAD
+
+WIDTH = 266  # px
+
+
+class ModelCard(Card):
+    """How far the vectors are that the model learns from; in view while there is something to say.
+
+    `paused`: whether they are to wait.
+    """
+
+    paused = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Learns along"), parent=parent)
+        self.setObjectName("label_model_card")
+        self.bar = QProgressBar(textVisible=False)
+        self.pause_button = button("", "link", name="label_pause", call=self._press)
+        self.said = label("", "muted", wrap=True, name="label_learning")
+        self._is_paused = False
+        self.add(self.bar)
+        self.add_layout(row((self.said, 1), self.pause_button))
+
+    def show_progress(self, done: int, total: int, *, is_preparing: bool, is_paused: bool) -> None:
+        """Show how many texts have their vectors."""
+        self._is_paused = is_paused
+        self.setVisible(is_preparing)
+        self.bar.setVisible(is_preparing)
+        self.pause_button.setVisible(is_preparing)
+        self.bar.setRange(0, max(1, total))
+        self.bar.setValue(done)
+        self.pause_button.setText(self.tr("Continue") if is_paused else self.tr("Pause"))
+        template = self.tr("The model has read {done} of {total} texts. Until then, texts come at random.")
+        self.said.setText(template.format(done=words.number(done), total=words.number(total)))
+
+    def show_missing(self, said: str) -> None:
+        """Say why no model learns along."""
+        self.show()
+        self.bar.hide()
+        self.pause_button.hide()
+        self.said.setText(said)
+
+    def _press(self) -> None:
+        self.paused.emit(not self._is_paused)
+
+
+class AccuracyCard(Card):
+    """The accuracy on the random sample, against the number of labels."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Accuracy so far"), parent=parent)
+        self.setObjectName("label_accuracy_card")
+        self.value = label("", "huge", name="label_accuracy")
+        self.interval = label("", "strong", name="label_interval")
+        self.basis = label(self.tr("95 % interval"), "muted", name="label_basis")
+        self.plot = SampleCurvePlot(self.tr("Accuracy by labels"))
+        self.plot.setObjectName("label_curve")
+        self.waiting = label("", "muted", wrap=True, name="label_waiting")
+        self.numbers = QWidget()
+        beside = column(STRETCH, self.interval, self.basis, STRETCH, gap=0)
+        column(row(self.value, (beside, 1), gap=12), self.plot, gap=6, parent=self.numbers)
+        self.add(self.waiting)
+        self.add(self.numbers)
+        self.set_hint(
+            "",
+            self.tr(
+                "Each labelled text is answered by a regression that was not fitted to it. Those drawn at "
+                "random are counted, for they alone represent the table."
+            ),
+        )
+
+    def show_measures(self, found: Measures | None, num_given: int, num_labels: int, total: int) -> None:
+        """Show what was measured, or what there is still to do until something is. Args: total: texts."""
+        newest = found.points[-1] if found is not None and found.points else None
+        is_told = newest is not None and newest.count >= LEAST_SAMPLE
+        self.numbers.setVisible(is_told)
+        set_or_hide(self.waiting, "" if is_told else self._waiting(newest, num_given, num_labels, total))
+        self.set_hint(
+            self.tr("{count} at random").format(count=words.number(newest.count))
+            if is_told and newest
+            else ""
+        )
+        if newest is None or not is_told or found is None:
+            return
+        low, high = newest.interval
+        self.value.setText(words.share(newest.accuracy))
+        between = self.tr("{low} to {high}")
+        self.interval.setText(between.format(low=words.decimal(100 * low, 1), high=words.share(high)))
+        told = [_point(one) for one in found.points if one.count >= LEAST_SAMPLE]
+        self.plot.set_points(told)
+        self.plot.setVisible(len(told) > 1)
+
+    def _waiting(self, newest: Sampled | None, num_given: int, num_labels: int, total: int) -> str:
+        if total < NUM_SPREAD:
+            return self.tr("The table is too small for an estimate.")
+        if num_given < NUM_SPREAD:
+            more = NUM_SPREAD - num_given
+            return words.counted(
+                more,
+                self.tr("{count} more label, then the model learns along."),
+                self.tr("{count} more labels, then the model learns along."),
+            )
+        if num_labels < 2:
+            return self.tr("The model learns along once texts have two different labels.")
+        sampled = newest.count if newest is not None else 0
+        said = self.tr(
+            "{count} of {least} texts drawn at random are labelled. Then comes the first estimate."
+        )
+        return said.format(count=words.number(sampled), least=words.number(LEAST_SAMPLE))
+
+
+def _point(one: Sampled) -> SamplePoint:
+    return SamplePoint(one.labels, one.count, one.accuracy, *one.interval)
+
+
+class SharesCard(Card):
+    """The share of each label in the whole table, corrected for the model's errors."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("label_shares_card")
+        self.plot = ShareRowsPlot(self.tr("Shares of the labels"))
+        self.plot.setObjectName("label_shares")
+        self.waiting = label("", "muted", wrap=True, name="label_shares_waiting")
+        self.add(self.waiting)
+        self.add(self.plot)
+        self.more = self.tr(
+            "What the model counts, corrected for the errors that it makes on the random sample. "
+            "A small sample widens the interval."
+        )
+
+    def show_measures(self, found: Measures | None, names: Sequence[str], total: int) -> None:
+        """Show the shares. Args: names: of the labels that were measured. total: texts of the table."""
+        self.set_title(self.tr("Share in all {total}").format(total=words.number(total)))
+        newest = found.points[-1] if found is not None and found.points else None
+        shares = found.shares if found is not None else None
+        self.setVisible(newest is not None and newest.count >= LEAST_SAMPLE)
+        self.plot.setVisible(shares is not None)
+        self.set_hint(self.tr("corrected, 95 %") if shares is not None else "", self.more)
+        sampled = newest.count if newest is not None else 0
+        said = self.tr("{count} of {least} texts drawn at random are labelled.")
+        waiting = said.format(count=words.number(sampled), least=words.number(LEAST_SHARES))
+        set_or_hide(self.waiting, "" if shares is not None else waiting)
+        if shares is None:
+            self.plot.clear()
+            return
+        columns = zip(names, shares.shares, shares.low, shares.high, shares.counted, strict=False)
+        rows = [ShareRow(name, *map(float, figures)) for name, *figures in columns]
+        self.plot.show_rows(sorted(rows, key=lambda row: -row.share))
+        self.plot.setFixedHeight(self.plot.row_height * min(6, len(rows)) + 8)
+
+
+def right_side(*cards: QWidget) -> QWidget:
+    """Return the cards under each other, at their own width."""
+    made = named(QWidget(), "label_right")
+    column(*cards, STRETCH, gap=14, parent=made)
+    made.setFixedWidth(WIDTH)
+    return made

@@ -1,0 +1,264 @@
+"""What the Label page asks the workers: plain functions that touch no Qt object.
+
+A place is a text's number among those that are not empty; a row is its number in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from app.work.models import OpenModels
+from engine.errors import marked
+from engine.events import Event, Progress
+from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
+from engine.labelling.measure import Sampled, on_sample, sample_of, shares_of
+from engine.labelling.order import NUM_SPREAD, RANDOM, Choice, LabelOrder
+from engine.labelling.prevalence import Prevalence
+from engine.text.table import Table
+from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, chosen_strength, fit, standardized
+
+SEED = 42
+T = TypeVar("T")
+AT_ONCE = 256  # texts that get their vectors between two looks at whether a person pauses
+MOST_PIECES = 256  # of a text are read
+NUM_AHEAD = 6  # texts that are chosen before the next label is given
+CHOOSE_EVERY = 50  # labels, from the first of these on, the strength of the regression is chosen again
+CURVE_POINTS = 8  # at most, that are measured anew where a person goes on with labels of before
+MEASURED_EVERY = 10  # labels
+MOST_FOUND = 200
+NUM_NEAREST = 3
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTexts:
+    """The texts that can be labelled. columns: read one after the other. rows: (E,) of the table.
+
+    shuffled: (E,) places in the order in which texts are drawn at random.
+    """
+
+    table: Table
+    columns: tuple[str, ...]
+    rows: npt.NDArray[np.int64]
+    shuffled: npt.NDArray[np.int64]
+
+    def text(self, place: int) -> str:
+        """Return a text as a person reads it."""
+        row = int(self.rows[place])
+        return "\n\n".join(str(self.table.frame[name].array[row]) for name in self.columns)
+
+    def place(self, row: int) -> int | None:
+        """Return the place of a row; None: its text is empty."""
+        place = int(self.places([row])[0])
+        return place if place >= 0 else None
+
+    def places(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
+        """Return the place of each row, -1 where its text is empty."""
+        wanted = np.array(rows, np.int64)
+        if not len(self.rows):
+            return np.full(len(wanted), -1)
+        at = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
+        return np.where(self.rows[at] == wanted, at, -1)
+
+    def line(self, place: int) -> int:
+        """Return the line of the file that a text stands in."""
+        return int(self.table.lines[int(self.rows[place])])
+
+
+@dataclass(eq=False)
+class VectorsSoFar:
+    """Vectors of the first texts, chunk by chunk; what was made before a pause is not made again."""
+
+    chunks: list[Floats] = field(default_factory=list)
+    done: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTexts:
+    """Texts with their vectors. vectors: (E, D) standardized. directions: (E, D) of length 1."""
+
+    texts: LabelTexts
+    folder: Path
+    vectors: Floats
+    directions: Floats
+    order: LabelOrder
+
+    def nearest(self, place: int, among: Sequence[int]) -> list[tuple[int, float]]:
+        """Return the most similar of some texts with their cosines, the text itself not among them."""
+        others = np.array([one for one in among if one != place], np.int64)
+        if not len(others):
+            return []
+        cosines = self.directions[others] @ self.directions[place]
+        best = np.argsort(-cosines, kind="stable")[:NUM_NEAREST]
+        return [(int(others[at]), float(cosines[at])) for at in best]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLabels:
+    """The labels as a regression takes them. places, targets: (n,). skipped: places.
+
+    labels: (C,) the numbers that the codebook has for them; a target is a place among these.
+    """
+
+    places: tuple[int, ...]
+    targets: Labels
+    skipped: tuple[int, ...]
+    labels: tuple[int, ...]
+
+    @property
+    def num_labels(self) -> int:
+        """C."""
+        return len(self.labels)
+
+    @property
+    def can_teach(self) -> bool:
+        """Whether there are enough, and two different ones."""
+        return len(self.places) >= NUM_SPREAD and len(np.unique(self.targets)) > 1
+
+    def first(self, count: int) -> GivenLabels:
+        """Return the first of them."""
+        return GivenLabels(self.places[:count], self.targets[:count], self.skipped, self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a model says once it has learned from some labels. probabilities: (E, C); None: too few labels.
+
+    ahead: the texts that come next, the first first. strength: of the regression, chosen at `chosen_at`
+    labels.
+    """
+
+    given: GivenLabels
+    probabilities: npt.NDArray[np.float64] | None
+    ahead: tuple[Choice, ...]
+    strength: float = USUAL_STRENGTH
+    chosen_at: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """How good it is by the random sample: now, and after fewer labels. shares: None: the sample is small."""
+
+    points: tuple[Sampled, ...]
+    shares: Prevalence | None
+
+
+def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
+    """Return the texts of a table that are not empty."""
+    is_there = np.zeros(table.num_rows, bool)
+    for name in columns:
+        is_there |= np.fromiter((bool(cell.strip()) for cell in table.frame[name]), bool, table.num_rows)
+    is_there[list(table.left_out)] = False
+    rows = np.flatnonzero(is_there)
+    return LabelTexts(table, columns, rows, np.random.default_rng(SEED).permutation(len(rows)))
+
+
+def find_vectors(
+    models: OpenModels, folder: Path, texts: LabelTexts, so_far: VectorsSoFar
+) -> Generator[Event, None, KnownTexts]:
+    """Return texts with their vectors, going on where `so_far` ends; yields Progress. Raises: UserError."""
+    subject = models.subject(folder)
+    pooling = PoolingConfig(usual_kind(subject.about)).of(subject.about)
+    total, stage = len(texts.rows), marked("engine", "Computing vectors")
+    while so_far.done < total:
+        yield Progress(stage=stage, done=so_far.done, total=total)
+        places = range(so_far.done, min(total, so_far.done + AT_ONCE))
+        said = [texts.text(place) for place in places]
+        chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
+        if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
+            found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
+            chunk[found.places] = found.of(pooling)
+        so_far.chunks.append(chunk)
+        so_far.done = places.stop
+    vectors = standardized(np.concatenate(so_far.chunks))
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    directions: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return KnownTexts(texts, folder, vectors, directions, LabelOrder(vectors, SEED))
+
+
+def _silent(steps: Generator[Event, None, T]) -> Generator[Event, None, T]:
+    """Go through steps whose progress is told as a part of another's."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        yield Progress(stage="", done=0, total=0)
+
+
+def random_ahead(texts: LabelTexts, closed: Sequence[int]) -> tuple[Choice, ...]:
+    """Return what comes next while nothing is known of the texts: at random, as `LabelOrder` draws them."""
+    is_closed, found = {*closed}, list[Choice]()
+    for place in texts.shuffled.tolist():
+        if place not in is_closed:
+            found.append(Choice(place, RANDOM))
+            if len(found) == NUM_AHEAD:
+                break
+    return tuple(found)
+
+
+def learn(known: KnownTexts, given: GivenLabels, shown: Sequence[int], before: Learned | None) -> Learned:
+    """Learn from the labels, and choose what comes after the texts that are shown now.
+
+    Args: shown: places that will have a label before the next one is chosen.
+    """
+    count = len(given.places)
+    strength, at = (before.strength, before.chosen_at) if before is not None else (USUAL_STRENGTH, 0)
+    vectors, targets = known.vectors[list(given.places)], given.targets
+    probabilities = None
+    if given.can_teach:
+        if count // CHOOSE_EVERY != at // CHOOSE_EVERY:
+            strength, at = chosen_strength(vectors, targets, given.num_labels, SEED), count
+        probabilities = fit(vectors, targets, strength).probabilities(known.vectors, given.num_labels)
+    closed, ahead = [*given.places, *shown], list[Choice]()
+    while len(ahead) < NUM_AHEAD:
+        choice = known.order.next(closed, probabilities, given.skipped)
+        if choice is None:
+            break
+        ahead.append(choice)
+        closed.append(choice.place)
+    return Learned(given, probabilities, tuple(ahead), strength, at)
+
+
+def measure(
+    known: KnownTexts, learned: Learned, before: Sequence[Sampled]
+) -> Generator[Event, None, Measures]:
+    """Return how good the labels make a model. Args: before: points of the curve that are known."""
+    given, points = learned.given, {point.labels: point for point in before}
+    count = len(given.places)
+    steps = max(MEASURED_EVERY, -(-count // (CURVE_POINTS * MEASURED_EVERY)) * MEASURED_EVERY)
+    for number in sorted({*range(2 * MEASURED_EVERY, count, steps), count}):
+        part = given.first(number)
+        if number in points or not part.can_teach:
+            continue
+        sample = sample_of(known.order, part.places, part.skipped)
+        points[number] = on_sample(
+            known.vectors, part.places, part.targets, part.num_labels, sample, learned.strength, SEED
+        )
+        yield Progress(stage=marked("engine", "Measuring"), done=number, total=count)
+    kept = (number for number in sorted(points) if number == count or not number % MEASURED_EVERY)
+    found = tuple(points[number] for number in kept if number <= count)
+    newest = points.get(count)
+    shares = None
+    if newest is not None and learned.probabilities is not None:
+        shares = shares_of(newest, learned.probabilities)
+    return Measures(found, shares)
+
+
+def search_texts(texts: LabelTexts, wanted: str) -> Generator[Event, None, tuple[int, ...]]:
+    """Return the places of texts that hold some words, in the order of the table; MOST_FOUND at most."""
+    found, sought = list[int](), wanted.casefold()
+    for place in range(len(texts.rows)):
+        if place % 1000 == 0:
+            yield Progress(stage=marked("engine", "Searching"), done=place, total=len(texts.rows))
+        if sought in texts.text(place).casefold():
+            found.append(place)
+            if len(found) == MOST_FOUND:
+                break
+    return tuple(found)

@@ -1,0 +1,21 @@
+"""Where a person is on the Label page, as an immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.work.page_state import PageState, limited
+
+
+@dataclass(frozen=True, slots=True)
+class LabelState(PageState):
+    """table: the file that is labelled; None: whichever is open. row: of the text in view; -1: the next.
+
+    suggestions: whether what the model suggests is shown. keys: whether the line of keys is.
+    """
+
+    table: Path | None = None
+    row: int = limited(-1, minimum=-1)
+    suggestions: bool = True
+    keys: bool = True

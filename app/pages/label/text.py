@@ -1,0 +1,187 @@
+"""The text in view, alone in the middle: why it is shown, what the model suggests, what is most like it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+
+from app import words
+from app.look import theme
+from app.look.inputs import LineEdit
+from app.look.labels import ElidedLabel, WholeLabel, label, set_or_hide
+from app.look.layout import STRETCH, column, row
+from app.look.widgets import Card, EmptyState, ScrollView, button, holder, named, set_role
+from app.pages.label.codebook import hairline
+from app.pages.label.requests import NUM_NEAREST
+from app.plots.label_rows import LabelRow, SuggestedLabelsPlot
+from app.work.labels import LONGEST_NOTE
+
+SIZES = ((220, 21), (700, 17))  # characters of a text, and the px of its letters up to there
+SMALLEST = 15  # px
+FIRST = 100  # of the room, before what stays empty
+MOST_SUGGESTED = 4  # labels, where the codebook is in view
+
+
+@dataclass(frozen=True, slots=True)
+class NearText:
+    """A text that has a label. similarity: the cosine."""
+
+    label: str
+    text: str
+    similarity: float
+
+
+class ReadText(ScrollView):
+    """A text as high as it is, and no higher than there is room: then it scrolls. It has the page's keys."""
+
+    def __init__(self) -> None:
+        self.text = WholeLabel()
+        super().__init__(holder(column(self.text, STRETCH, gap=0)))
+        self.text.setObjectName("label_text")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.text.installEventFilter(self)
+
+    def show_text(self, text: str) -> None:
+        """Show a text from its beginning, the larger the shorter it is."""
+        size = next((size for most, size in SIZES if len(text) <= most), SMALLEST)
+        self.text.setFont(theme.ui_font(size))
+        self.text.setText(text)
+        self.setAccessibleName(words.shorten(text, 400))
+        self.verticalScrollBar().setValue(0)
+        self.updateGeometry()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self.updateGeometry()
+        return False
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, self.text.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, min(self.text.height() + 2, 60))
+
+
+class TextCard(Card):
+    """`given`: a person clicked a suggested label, by its place. `noted`: wrote a note."""
+
+    given = Signal(int)
+    noted = Signal(str)
+    toggled = Signal()  # suggestions are to be hidden, or shown
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("label_card")
+        self.line = label("", "muted", name="label_line")
+        self.reason = ElidedLabel("", "muted")
+        self.reason.setObjectName("label_reason")
+        self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.why = label("", "pill", name="label_why")
+        self.read = ReadText()
+        self.note = named(LineEdit(), "label_note", self.tr("Note"))
+        self.note.setPlaceholderText(self.tr("Note on this text, Enter keeps it"))
+        self.note.setMaxLength(LONGEST_NOTE)
+        self.note.returnPressed.connect(lambda: self.noted.emit(self.note.text()))
+        self.note.hide()
+        self._make_suggestions()
+        self._make_nearest()
+        self.work = holder(
+            column(
+                row(self.line, (self.reason, 1), self.why),
+                (self.read, FIRST),
+                self.note,
+                self.suggestions,
+                self.nearest,
+                STRETCH,
+                gap=10,
+            )
+        )
+        self.empty = EmptyState("")
+        self.empty.setObjectName("label_done_words")
+        self.add(self.work, 1)
+        self.add(self.empty, 1)
+        self.read.installEventFilter(self)
+
+    def _make_suggestions(self) -> None:
+        self.said = label("", "muted", name="label_suggests")
+        self.plot = SuggestedLabelsPlot(self.tr("Suggested labels"))
+        self.plot.setObjectName("label_suggestions")
+        self.plot.chosen.connect(self.given)
+        self.hide_button = button("", "link", name="label_hide_suggestions", call=self.toggled)
+        head = row(self.said, STRETCH, self.hide_button)
+        self.suggestions = holder(column(hairline(), head, self.plot, gap=6))
+
+    def _make_nearest(self) -> None:
+        grid = QGridLayout()
+        grid.setColumnStretch(1, 1)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        self._near = [(label("", "strong"), ElidedLabel(""), label("", "muted")) for _ in range(NUM_NEAREST)]
+        for place, parts in enumerate(self._near):
+            for at, part in enumerate(parts):
+                grid.addWidget(part, place, at)
+        head = row(
+            label(self.tr("Most similar with a label"), "muted"),
+            STRETCH,
+            label(self.tr("similarity"), "muted"),
+        )
+        self.nearest = holder(column(hairline(), head, grid, gap=6))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.read and event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.setProperty("keyed", "true" if event.type() == QEvent.Type.FocusIn else "false")
+            set_role(self, "card")  # which has the style looked up anew
+        return False
+
+    def show_text(self, line: str, text: str, reason: str, why: str, note: str) -> None:
+        """Show a text. Args: reason: why it is shown, in a sentence; why: in a word. note: on it."""
+        self.empty.hide()
+        self.work.show()
+        self.line.setText(line)
+        self.reason.setText(reason)
+        set_or_hide(self.why, why)
+        self.read.show_text(text)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def show_done(self, said: str) -> None:
+        """Say why there is no text to label."""
+        self.work.hide()
+        self.empty.set_text(said)
+        self.empty.show()
+
+    def show_suggestions(self, said: str, rows: Sequence[LabelRow], *, has_counts: bool, toggle: str) -> None:
+        """Show what is suggested. Args: said: over it. has_counts: the codebook stands here. toggle: what
+        hides the suggestions or shows them; "": there are none.
+        """
+        self.suggestions.setVisible(bool(said or rows))
+        self.said.setText(said)
+        self.hide_button.setText(toggle)
+        self.hide_button.setVisible(bool(toggle))
+        shown = rows if has_counts else rows[:MOST_SUGGESTED]
+        self.plot.show_rows(shown)
+        self.plot.set_counts(has_counts)
+        self.plot.setVisible(bool(shown))
+        most = 8 if has_counts else MOST_SUGGESTED
+        self.plot.setFixedHeight(self.plot.row_height * min(len(shown), most) + 8)
+
+    def show_nearest(self, texts: Sequence[NearText]) -> None:
+        """Show the texts most like this one that have a label."""
+        self.nearest.setVisible(bool(texts))
+        for place, (name, text, similarity) in enumerate(self._near):
+            is_there = place < len(texts)
+            for part in (name, text, similarity):
+                part.setVisible(is_there)
+            if is_there:
+                name.setText(words.shorten(texts[place].label, 24))
+                text.setText(" ".join(texts[place].text[:400].split()))
+                similarity.setText(words.decimal(texts[place].similarity, 2))
+
+    def begin_note(self) -> None:
+        """Give the keyboard to the note."""
+        self.note.show()
+        self.note.setFocus()

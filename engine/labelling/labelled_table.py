@@ -1,0 +1,53 @@
+"""A table with the labels that a person gave, as a file: by whom, when, whether a suggestion was in view."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.labelling.journal import Labelled
+from engine.text.recipe import with_cells
+from engine.text.table import Table, write_csv
+
+LABEL = "label"
+BY, AT, SUGGESTED, NOTE = "by", "at", "suggestion_seen", "note"  # what follows the label's own column
+
+
+def own_column(table: Table, wanted: str = LABEL) -> str:
+    """Return the column for the labels: that of a table which was saved with some, else a new name."""
+    for name in table.columns:
+        if {f"{name}_{BY}", f"{name}_{AT}", f"{name}_{SUGGESTED}"} <= {*table.columns}:
+            return name
+    taken = {name.casefold() for name in table.columns}
+    number, name = 1, wanted
+    while any(one.casefold() in taken for one in _columns(name)):
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def _columns(label: str) -> tuple[str, ...]:
+    return label, *(f"{label}_{one}" for one in (BY, AT, SUGGESTED, NOTE))
+
+
+def write_labelled(table: Table, labelled: Labelled, column: str, path: Path) -> Path:
+    """Write a table with its labels and return where: every row as it is, and behind it new columns.
+
+    Args: column: of the labels. path: tabs stand between cells where it is called .tsv. Raises: UserError.
+    """
+    given, rows = labelled.given, range(table.num_rows)
+    cells = {
+        column: [labelled.names[given[row].label] if row in given else "" for row in rows],
+        f"{column}_{BY}": [given[row].who if row in given else "" for row in rows],
+        f"{column}_{AT}": [given[row].when if row in given else "" for row in rows],
+        f"{column}_{SUGGESTED}": [
+            ("yes" if given[row].suggested else "no") if row in given else "" for row in rows
+        ],
+    }
+    if labelled.notes:
+        cells[f"{column}_{NOTE}"] = [labelled.notes.get(row, "") for row in rows]
+    for name, values in cells.items():
+        table = with_cells(table, name, values)
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    columns = tuple(dict.fromkeys((*table.columns, *cells)))
+    write_csv(path, columns, table.frame, separator=separator, guard=False)
+    return path
