@@ -163,7 +163,7 @@ class ThreadBar(QFrame):
         self._session, self._inspector = session, session.inspector
         self._page: StatedPage | None = None  # type: ignore[type-arg]  # of whatever state
         self._key = ""
-        self._in_order: tuple[str, ...] = ()
+        self._in_order: tuple[str, ...] | None = None
         self._is_opening = False  # a table that was chosen here
         self.buttons = {
             key: ThreadButton(f"thread_{key}", caption, WIDEST[key], self)

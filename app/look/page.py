@@ -26,6 +26,7 @@ class PageHeader(QWidget):
         super().__init__(page)
         self.title_label = label(title, "title")
         self.sentence_label = ElidedLabel(sentence, "muted")
+        self.facts = list[QWidget]()
         self.more = MoreButton()
         self.share = ShareButton(page.figures_shown, lambda: self.copying)
         words = column(self.title_label, self.sentence_label, gap=2)
@@ -44,6 +45,7 @@ class PageHeader(QWidget):
 
     def add_fact(self, fact: QWidget) -> None:
         """Add what is known of all that is shown, left of the actions."""
+        self.facts.append(fact)
         fact.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._actions.insertWidget(1, fact, 0, Qt.AlignmentFlag.AlignVCenter)
 

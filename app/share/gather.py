@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from app.form.form import SettingsForm
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import PART, ElidedLabel
-from app.look.page import Page
+from app.look.page import Page, PageHeader
 from app.look.widgets import Advice, Card, EmptyState, is_private
 from app.plots.figure import Figure
 from app.plots.tile import Tile
@@ -92,7 +92,7 @@ def reading(page: Page, *, has_texts: bool = False) -> Generator[Event, None, Do
         blocks.append(Section(translate("share", "The same on the command line"), [Command(bare(line))]))
     return Document(
         header.title_label.text(),
-        header.sentence_label.text(),
+        PART.join([header.sentence_label.text(), *_facts_in(header)]),
         blocks,
         told,
         facts_title=translate("share", "How to verify this"),
@@ -130,6 +130,13 @@ def words_of_page() -> dict[str, str]:
         "more": translate("share", "{count} more rows are not listed here."),
         "undrawn": translate("share", "This figure could not be drawn."),
     }
+
+
+def _facts_in(header: PageHeader) -> Iterator[str]:
+    """Yield what the header says of all that is shown."""
+    for fact in header.facts:
+        if isinstance(fact, QLabel) and fact.isVisible():
+            yield fact.text()
 
 
 class _Reader:

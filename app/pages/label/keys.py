@@ -25,7 +25,7 @@ class KeysLine(QWidget):
         for name, key, said, call in keys:
             made = named(ToolButton(), f"label_key_{name}", said)
             made.setText(f"{key}\N{EN SPACE}{said}")
-            made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             made.clicked.connect(call)
             set_role(made, "corner")
             self.buttons.append(made)

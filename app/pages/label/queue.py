@@ -17,7 +17,8 @@ from app.look.table_view import TableView
 from app.look.widgets import Card, named
 
 LONGEST = 300  # characters of a text
-WHY_WIDTH, LINE_WIDTH, SEARCH_WIDTH, ROW, HEIGHT = 92, 82, 180, 28, 186  # px
+WHY_WIDTH, LINE_WIDTH, SEARCH_WIDTH, ROW = 92, 82, 180, 28  # px
+HEIGHT, LEAST_HEIGHT = 186, 96  # px
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class QueueCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Next"), parent=parent)
         self.setObjectName("label_queue")
-        self.setFixedHeight(HEIGHT)
+        self.setMaximumHeight(HEIGHT)
+        self.setMinimumHeight(LEAST_HEIGHT)
         self.line = named(LineEdit(), "label_search", self.tr("Search texts (/)"))
         self.line.setPlaceholderText(self.tr("Search texts (/)"))
         self.line.setFixedWidth(SEARCH_WIDTH)

@@ -41,6 +41,7 @@ class ReadText(ScrollView):
         self.text = WholeLabel()
         super().__init__(holder(column(self.text, STRETCH, gap=0)))
         self.text.setObjectName("label_text")
+        self.setObjectName("label_read")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.text.installEventFilter(self)

@@ -412,7 +412,7 @@ def test_of_the_same_rows_both_pages_say_the_same(ready: FineTunePage, tmp_path:
     session = ready.session
     session.data.open(path)
     assert session.wait_idle()
-    ready.setup.set_values({"num_epochs": 9})  # fewer steps would be a remark of this page
+    ready.setup.set_values({"num_epochs": 20})  # fewer steps would be a remark of this page
     ready.setup.check()
     assert session.data.table is not None and session.data.roles is not None
     on_data = {

@@ -246,12 +246,14 @@ def test_every_page_ends_its_header_with_share_and_more_in_the_same_place(
 def test_the_menus_share_copy_and_say_where_a_file_cannot_be_written(
     window: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
+    masked = SENTENCE.replace("river", "[MASK]")
+    window.session.inspector.set_text(masked)
     page, hand = shown(window, "probe", qtbot), Hand(window, qtbot)
     path = tmp_path / "page.html"
     type_into_dialog(path)
     choose_in([page.header.share.share_menu], "share_page")
     qtbot.waitUntil(path.exists)
-    assert html.escape(SENTENCE) in path.read_text(encoding="utf-8")
+    assert html.escape(masked) in path.read_text(encoding="utf-8")
     qtbot.waitUntil(lambda: page.header.share.text().startswith("Saved"))
     choose_in([page.header.more.more_menu], "copy_probe_command_action")
     assert page.header.share.text() == "Copied"

@@ -61,6 +61,8 @@ def test_a_classifier_is_loaded_once_for_all_pages_that_ask_it(
     table = tmp_path / "films.csv"
     table.write_text("text,label\n" + "good film,good\nbad film,bad\n" * 5, encoding="utf-8")
     session = window.session
+    assert session.wait_idle()
+    loads.clear()  # Start has the starter model guess
     session.data.open(table)
     session.inspector.set_text(TEXT)
     session.inspector.choose(folder)

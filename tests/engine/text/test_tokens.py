@@ -208,7 +208,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) ->
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     for place in (tmp_path / "mine", tmp_path / "text.txt"):
-        with pytest.raises(UserError, match="other files"):
+        with pytest.raises(UserError, match="files that do not belong"):
             list(open_store(place, corpus, wordpiece()))
     assert names(tmp_path / "mine") == ["thesis.txt"] and names(tmp_path) == ["mine", "text.txt"]
     with pytest.raises(DataError, match="There is no token store"):

@@ -202,7 +202,7 @@ def test_a_model_with_another_vocabulary_is_refused(tmp_path: Path) -> None:
     model = pretrained(tmp_path / "model")
     given = word_vocabulary(tmp_path / "vocab.txt")
     settings = {"model": str(model), "vocab": str(given)}
-    error = refused(tmp_path, ConfigError, "which is not the model's own of 37", **settings)
+    error = refused(tmp_path, ConfigError, "which is not the model’s own of 37", **settings)
     assert isinstance(error, ConfigError) and error.field == "vocab"
     (model / "tokenizer.json").unlink()
     (model / "vocab.txt").write_text((model / "vocab.txt").read_text() + "zebra\n")

@@ -52,7 +52,7 @@ def test_the_run_keeps_the_recipe(tmp_path: Path, recipe: Path) -> None:
 
 def test_a_recipe_of_other_data_is_refused(tmp_path: Path, recipe: Path) -> None:
     write_table(tmp_path / "reviews.csv", reviews(40))
-    with pytest.raises((ConfigError, DataError), match="another state"):
+    with pytest.raises((ConfigError, DataError), match="another version"):
         list(fine_tune(tiny_config(tmp_path, recipe=str(recipe)), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
