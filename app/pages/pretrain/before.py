@@ -24,7 +24,7 @@ from engine.train.pretraining.preview import Preview, PreviewExample
 translate = QCoreApplication.translate
 
 NARROW = 600  # px; below, the cards stand in one column
-LEAST_TEXT, LEAST_PREVIEW, LEAST_PINS = 224, 176, 160
+LEAST_TEXT, LEAST_PREVIEW, LEAST_PINS = 224, 176, 122
 LOW_PLOT = 116
 
 
