@@ -34,7 +34,7 @@ class ModelChooser(QObject):
         super().__init__(parent)
         self._session = session
         self._parent = parent
-        self.box = ModelBox("model_choice", self.tr("Model"), session)
+        self.box = ModelBox("model_choice", self.tr("Start from"), session)
         self.box.setPlaceholderText(self.tr("Choose a model"))
         self.box.set_own(after=[BoxChoice(self.tr("Random weights"), NEW)])
         self.size_box = ChoiceBox("size_choice", self.tr("Size"))
@@ -55,7 +55,7 @@ class ModelChooser(QObject):
 
     def rows(self) -> list[tuple[QLabel | None, QWidget]]:
         """Return the rows in order, each a caption and its widget; a sentence has no caption."""
-        model = label(self.tr("Model"))
+        model = label(self.tr("Start from"))
         found = [(model, self.box), (self.size_label, self.size_box), (self.vocab_label, self.vocab_box)]
         for caption, box in found:
             caption.setBuddy(box)
