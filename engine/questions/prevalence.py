@@ -28,6 +28,11 @@ SHIFT = marked(
     "The correction assumes that a label’s texts look the same in this table as in the {part} rows. Only the "
     "shares may differ.",
 )
+SEEN = marked(
+    "engine",
+    "The model was trained on {count:,} of these {total:,} texts and errs less on them, so the shares are "
+    "off. Ask about texts that are new to it.",
+)
 
 
 @dataclass(frozen=True)
@@ -75,12 +80,15 @@ class PrevalenceQuestion(
         scored = yield from scoring_part(run, part, self.device)
         table = yield from reading_table(self.data, **self.how.named())
         predictor = models.predictor(ModelName(run / MODEL))
-        answers = yield from table_answers(predictor, table, Roles(text=self.text))
+        answers, num_seen = yield from table_answers(predictor, table, Roles(text=self.text))
         if not len(answers):
             raise UserError(marked("engine", "{path} holds no text that can be read."), path=self.data)
         confusion = _confusion(scored, predictor.labels)
         counts = np.bincount(answers.argmax(1), minlength=len(predictor.labels))
         yield Noted(sentence=Sentence(SHIFT, {"part": part}))
+        if num_seen:
+            seen = Sentence(SEEN, {"count": num_seen, "total": len(answers)})
+            yield Noted(sentence=seen, level="wrong")
         yield from _on_few(confusion, predictor.labels)
         return LabelShares(prevalence(confusion, counts, self.seed), predictor.labels, part)
 

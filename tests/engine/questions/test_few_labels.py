@@ -23,7 +23,8 @@ def test_a_run_tells_the_shares_of_a_table_without_labels(tmp_path: Path) -> Non
     for one in found["shares"].values():
         assert 0 <= one["interval"][0] <= one["share"] <= one["interval"][1] <= 1
     assert found["held_out"]["part"] == "validation" and found["held_out"]["rows"] > 0
-    assert "Only the shares may differ" in " ".join(err.split())
+    told = " ".join(err.split())
+    assert "Only the shares may differ" in told and "errs less on them, so the shares are off" in told
     code, _, err = run_engine("prevalence", "--model", config.model.model, "--data", data)
     assert code == 2 and "Name a run of fine-tuning." in " ".join(err.split())
 

@@ -25,7 +25,7 @@ from engine.text.roles import Roles
 from engine.text.table import Table, reading_table, write_table
 from engine.train import data_notes
 from engine.train.evaluate import answers_of
-from engine.train.learned import AT_ONCE, telling_seen
+from engine.train.learned import AT_ONCE, hashes_of, learned_by, telling_seen
 from engine.train.prepare import check_fit
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
@@ -254,16 +254,26 @@ def predict_file(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def table_answers(predictor: RowModel, table: Table, columns: Roles = UNNAMED) -> Steps[np.ndarray]:
-    """Return (E, ...) what a model answers to the rows of a table that it can read, in their order.
+def table_answers(
+    predictor: RowModel, table: Table, columns: Roles = UNNAMED
+) -> Steps[tuple[np.ndarray, int]]:
+    """Return (E, ...) what a model answers to the rows of a table that it can read, in their order, and how
+    many of them it was trained on, as far as anybody knows.
 
     Rows that cannot be used are reported. Raises: DataError: the table lacks a column that the model reads.
     """
     roles = predictor.roles(table, columns)
     reading = predictor.over_columns(roles)
     yield from _about_pair(reading, roles)
-    _, _, answers = yield from _answering(reading, table, roles)
-    return answers
+    found, _, answers = yield from _answering(reading, table, roles)
+    learned, examples = learned_by(reading.folder), found.examples
+    if not learned:
+        return answers, 0
+    blocks = ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
+    count = int(learned.seen((yield from hashes_of(blocks))).sum())
+    if not count and learned.file(table.sha256, None) is not None:
+        count = len(examples)
+    return answers, count
 
 
 def _answering(
