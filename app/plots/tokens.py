@@ -186,7 +186,7 @@ class TokensLegend(QWidget):
         said = {
             HIDDEN: self.tr("masked {share}"),
             SWAPPED: self.tr("random {share}"),
-            KEPT: self.tr("unchanged {share}"),
+            KEPT: self.tr("kept {share}"),
         }
         self._entries = [
             (action, text.format(share=words.share(counts[action] / total) if any(counts.values()) else ""))

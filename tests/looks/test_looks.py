@@ -141,6 +141,7 @@ def judge(window: MainWindow, state: str) -> None:
     shown = [action for action in page._actions() if action.isVisible() and action is not link]
     main = sum(action.property("role") == "primary" for action in shown)
     assert 1 <= len(shown) <= 3 and main == 1
+    assert page.header.copying is not None and page.header.more.isVisible(), "the command is in the menu"
 
 
 def test_the_predict_page_says_what_is_missing(window: MainWindow) -> None:

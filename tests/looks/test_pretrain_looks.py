@@ -79,7 +79,7 @@ def test_what_was_found_and_examples_of_it_are_seen_at_once(read: Read) -> None:
         for mode, colors in (("light", theme.LIGHT), ("dark", theme.DARK)):
             for color in (colors.accent_soft, colors.b, colors.fine):  # hidden, swapped, kept
                 share = share_of(pictures[mode], before.examples, window, QColor(color))
-                assert share > 0.00015, (size, mode, color)
+                assert share > 0.0002, (size, mode, color)
 
 
 def test_a_run_shows_curves_and_guesses_in_their_colours(read: Read, qtbot: QtBot) -> None:
@@ -146,3 +146,4 @@ def judge(window: MainWindow, state: str) -> None:
     shown = [action for action in page._actions() if action.isVisible() and action is not link]
     main = sum(action.property("role") == "primary" for action in shown)
     assert 1 <= len(shown) <= 3 and main == (not page.is_running or state == "paused")
+    assert page.header.copying is not None and page.header.more.isVisible(), "the command is in the menu"
