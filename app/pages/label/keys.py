@@ -1,40 +1,84 @@
-"""The keys of the Label page in a line; each is a button, too."""
+"""The keys of the Label page, each declared once: what it is, what it does, and its button in a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look.inputs import ToolButton
 from app.look.layout import STRETCH, row
 from app.look.widgets import named, set_role
 
-KeyOf = tuple[str, str, str, Callable[[], object]]  # its name, the key, what it does, and what does it
+
+@dataclass(frozen=True, slots=True)
+class PageKey:
+    """A key. name: of its button. shown, said: the key, and what it does in a word; "": it has no button.
+
+    keys: as `pressed` names them; none: somebody else hears them. is_repeated: whether it goes on while held.
+    """
+
+    name: str
+    shown: str
+    said: str
+    call: Callable[[], object]
+    keys: tuple[str, ...] = ()
+    is_repeated: bool = False
+
+
+def pressed(event: QKeyEvent) -> set[str]:
+    """Return what a key is called: "Shift+Space", or the mark that it writes on this keyboard."""
+    held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    combined = QKeySequence(held.value | event.key()).toString(QKeySequence.SequenceFormat.PortableText)
+    return {combined, *(mark for mark in event.text() if not mark.isalnum() and mark.isprintable())} - {" "}
+
+
+def press(keys: Sequence[PageKey], event: QKeyEvent) -> bool:
+    """Do what a key does; False where it is none of these."""
+    names = pressed(event)
+    found = next((one for one in keys if not names.isdisjoint(one.keys)), None)
+    if found is not None and (found.is_repeated or not event.isAutoRepeat()):
+        found.call()
+    return found is not None
 
 
 class KeysLine(QWidget):
     """Buttons that say a key and what it does; the last ones give way where there is no room."""
 
-    def __init__(self, keys: Sequence[KeyOf], parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("label_keys")
         self.buttons = list[ToolButton]()
-        for name, key, said, call in keys:
-            made = named(ToolButton(), f"label_key_{name}", said)
-            made.setText(f"{key}\N{EN SPACE}{said}")
-            made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            made.clicked.connect(call)
-            set_role(made, "corner")
-            self.buttons.append(made)
-        row(*self.buttons, STRETCH, gap=0, parent=self)
+        self._row = row(STRETCH, gap=0, parent=self)
         self.setMinimumWidth(100)
+
+    def show_keys(self, keys: Sequence[PageKey]) -> None:
+        """Show the keys that have a word, in the place of those before."""
+        for each in self.buttons:
+            self._row.removeWidget(each)
+            each.hide()
+            each.deleteLater()
+        self.buttons = [self._made(key) for key in keys if key.said]
+        for place, each in enumerate(self.buttons):
+            self._row.insertWidget(place, each)
+        self._fit(self.width())
+
+    def _made(self, key: PageKey) -> ToolButton:
+        made = named(ToolButton(self), f"label_key_{key.name}", key.said)
+        made.setText(f"{key.shown}\N{EN SPACE}{key.said}")
+        made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        made.clicked.connect(key.call)
+        set_role(made, "corner")
+        return made
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        room = event.size().width()
+        self._fit(event.size().width())
+
+    def _fit(self, room: int) -> None:
         for each in self.buttons:
             room -= each.sizeHint().width()
             each.setVisible(room >= 0)

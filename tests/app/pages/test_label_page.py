@@ -49,8 +49,8 @@ def ready(page: LabelPage, table: Path, tmp_path: Path, qtbot: QtBot) -> LabelPa
 
 
 def row_in_view(page: LabelPage) -> int:
-    assert page.current is not None and page.learner.texts is not None
-    return int(page.learner.texts.rows[page.current.place])
+    assert page.walk.current is not None and page.learner.texts is not None
+    return int(page.learner.texts.rows[page.walk.current.place])
 
 
 def press(page: LabelPage, qtbot: QtBot, *keys: Qt.Key | str) -> None:
@@ -87,10 +87,10 @@ def test_without_a_model_texts_come_at_random_and_labels_are_kept(
     assert page.codebook.line.hasFocus() or not page.isActiveWindow()
     page.labels.define("bad")
     shown = row_in_view(page)
-    assert page.current is not None and page.current.why == RANDOM
+    assert page.walk.current is not None and page.walk.current.why == RANDOM
     press(page, qtbot, Qt.Key.Key_1)
     assert [*kept(page).labelled.given] == [shown] and row_in_view(page) != shown
-    assert "No model" in page.model_card.said.text()
+    assert "No model" in page.work.model_card.said.text()
 
 
 def test_a_key_labels_shows_the_next_text_and_is_written_before_that(ready: LabelPage, qtbot: QtBot) -> None:
@@ -171,10 +171,12 @@ def test_no_number_before_twenty_labels_then_suggestions_that_enter_accepts(
     ready: LabelPage, qtbot: QtBot
 ) -> None:
     label_truly(ready, qtbot, NUM_SPREAD - 1)
-    assert "1 more label" in ready.accuracy.waiting.text() and not ready.accuracy.numbers.isVisible()
-    assert not ready._suggested(ready.current)
+    assert (
+        "1 more label" in ready.work.accuracy.waiting.text() and not ready.work.accuracy.numbers.isVisible()
+    )
+    assert not ready.work.suggested(ready.walk.current)
     label_truly(ready, qtbot, 1)
-    suggested, shown = ready._suggested(ready.current), row_in_view(ready)
+    suggested, shown = ready.work.suggested(ready.walk.current), row_in_view(ready)
     assert suggested and ready.card.plot.isVisible()
     press(ready, qtbot, Qt.Key.Key_Return)
     entry = kept(ready).labelled.given[shown]
@@ -196,13 +198,13 @@ def test_every_number_is_of_the_random_sample_and_comes_with_its_interval(
     ready.learner._measure()
     come_to_rest(ready.session, qtbot)
     measures = ready.learner.measures
-    assert ready.current is None and ready.card.empty.isVisible() and measures is not None
+    assert ready.walk.current is None and ready.card.empty.isVisible() and measures is not None
     newest = measures.points[-1]
     assert newest.count == newest.labels == NUM_TEXTS  # all of the table is a sample of it
     low, high = newest.interval
-    assert low < newest.accuracy <= high and f"{100 * low:.1f}" in ready.accuracy.interval.text()
+    assert low < newest.accuracy <= high and f"{100 * low:.1f}" in ready.work.accuracy.interval.text()
     assert measures.shares is not None
-    rows = ready.shares.plot.rows
+    rows = ready.work.shares.plot.rows
     assert {row.name for row in rows} == {"bad", "good"} and abs(sum(row.share for row in rows) - 1) < 1e-6
     sampled = [point.count for point in measures.points]
     assert sampled == sorted(sampled) and sampled[0] < 20

@@ -1,0 +1,209 @@
+"""The cards of the Label page, and what each of them shows of the text in view and of all labels."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtWidgets import QWidget
+
+from app import words
+from app.look.layout import column, row
+from app.look.widgets import GAP
+from app.pages.label.codebook import WIDTH, CodebookCard, key_of
+from app.pages.label.keys import KeysLine
+from app.pages.label.learner import Learner
+from app.pages.label.measures import AccuracyCard, ModelCard, SharesCard, right_side
+from app.pages.label.queue import QueueCard, QueuedText
+from app.pages.label.requests import LabelTexts, search_texts
+from app.pages.label.text import NearText, TextCard
+from app.pages.label.walk import TextWalk
+from app.plots.label_rows import LabelRow
+from app.session import Session
+from app.work.worker import Channel
+from engine.labelling.journal import Labelled
+from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+
+NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
+MOST_NEXT = 4
+
+
+class LabelWork(QWidget):
+    """Codebook left, the text in the middle, what all of it brings at the right."""
+
+    def __init__(self, session: Session, learner: Learner, walk: TextWalk, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._labels, self._learner, self._walk = session, session.labels, learner, walk
+        self._searching = Channel(self, session.workers.files)
+        self.shows_suggestions = True
+        self.codebook = CodebookCard(self._labels)
+        self.codebook.setFixedWidth(WIDTH)
+        self.card, self.queue, self.keys = TextCard(), QueueCard(), KeysLine()
+        self.model_card, self.accuracy, self.shares = ModelCard(), AccuracyCard(), SharesCard()
+        self.right = right_side(self.model_card, self.accuracy, self.shares)
+        middle = column((self.card, 1), self.keys, self.queue, gap=10)
+        row(self.codebook, (middle, 1), self.right, gap=GAP, parent=self)
+
+    def fold(self, width: int, height: int) -> None:
+        """Let the codebook and the queue give way where a page has no room for them."""
+        was_folded = self.codebook.isHidden()
+        labelled = self._labels.labelled
+        has_labels = labelled is not None and bool(labelled.names)
+        needs_codebook = not has_labels or self.codebook.is_editing
+        is_narrow = width < NARROW
+        self.codebook.setVisible(not is_narrow or needs_codebook)
+        self.right.setVisible(not is_narrow or not needs_codebook)
+        self.queue.setVisible(height >= LOW or self.queue.is_searching)
+        if self.codebook.isHidden() != was_folded:
+            self.show_suggestions()
+
+    def numbers(self) -> list[int]:
+        """Return the labels by their numbers, in the order of the codebook."""
+        return [*self._labels.labelled.names] if self._labels.labelled is not None else []
+
+    def suggested(self, choice: Choice | None) -> list[tuple[int, float]]:
+        """Return labels with their probabilities for a text, the most probable first; none where nothing is
+        suggested, or suggestions are hidden.
+        """
+        learned = self._learner.learned
+        if choice is None or learned is None or learned.probabilities is None or not self.shows_suggestions:
+            return []
+        known = dict(zip(learned.given.labels, learned.probabilities[choice.place].tolist(), strict=True))
+        found = [(number, float(known.get(number, 0.0))) for number in self.numbers()]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def show_text(self) -> None:
+        texts, labelled, current = self._learner.texts, self._labels.labelled, self._walk.current
+        if texts is None or labelled is None:
+            return
+        if current is None:
+            self.card.show_done(self._done_words(texts, labelled))
+        else:
+            given = labelled.given.get(int(texts.rows[current.place]))
+            line = self.tr("Line {line}").format(line=words.number(texts.line(current.place)))
+            reason, why = self._why_words(current)
+            if given is not None:
+                name = words.shorten(labelled.names[given.label], 40)
+                reason, why = self.tr("Labelled {label}").format(label=name), self.tr("again")
+            note = labelled.notes.get(int(texts.rows[current.place]), "")
+            self.card.show_text(line, texts.text(current.place), reason, why, note)
+        self.show_suggestions()
+
+    def show_around(self) -> None:
+        """Show what belongs to the text in view and takes longer than the text."""
+        texts, labelled = self._learner.texts, self._labels.labelled
+        if texts is not None and labelled is not None:
+            self._show_nearest(texts, labelled)
+            self.show_queue()
+
+    def _done_words(self, texts: LabelTexts, labelled: Labelled) -> str:
+        if not len(texts.rows):
+            return self.tr("The column of texts is empty. Choose another one on Data.")
+        if labelled.skipped:
+            said = self.tr("Every text has a label or was skipped ({count}). B goes back to them.")
+            return said.format(count=words.number(len(labelled.skipped)))
+        return self.tr("Every text has a label. Fine-tune a model on them, or save the table.")
+
+    def _why_words(self, choice: Choice) -> tuple[str, str]:
+        """Return why a text is shown, in a sentence and in a word."""
+        short = {
+            SPREAD: self.tr("first ones"),
+            UNCERTAIN: self.tr("uncertain"),
+            DIFFERENT: self.tr("different"),
+            RANDOM: self.tr("random"),
+        }
+        sentence = words.tr_engine(WHY[choice.why]) if choice.why in WHY else ""
+        suggested = self.suggested(choice)
+        if choice.why == UNCERTAIN and len(suggested) > 1 and self._labels.labelled is not None:
+            first, second = (self._labels.labelled.names[number] for number, _share in suggested[:2])
+            template = self.tr("Between {first} and {second}")
+            sentence = template.format(first=words.shorten(first, 24), second=words.shorten(second, 24))
+        return sentence, short.get(choice.why, "")
+
+    def show_suggestions(self) -> None:
+        labelled, current = self._labels.labelled, self._walk.current
+        if labelled is None or current is None:
+            return
+        suggested, counts, keys = self.suggested(current), labelled.count(), self.numbers()
+        learned = self._learner.learned
+        can_suggest = learned is not None and learned.probabilities is not None
+        said = self.tr("The model suggests") if suggested else ""
+        if can_suggest and not suggested:
+            said = self.tr("Suggestions are hidden")
+        folded = self.codebook.isHidden() and bool(keys)
+        pairs: list[tuple[int, float | None]] = [*suggested]
+        if not suggested and folded:
+            pairs = [(number, None) for number in keys]
+        if folded:
+            said = self.tr("Codebook, most likely first") if suggested else self.tr("Codebook")
+        names, rules = labelled.names, labelled.rules
+        rows = [
+            LabelRow(key_of(keys.index(one)), names[one], rules[one], counts[one], share)
+            for one, share in pairs
+        ]
+        toggle = self.tr("Hide") if suggested else self.tr("Show")
+        self.card.show_suggestions(said, rows, has_counts=folded, toggle=toggle if can_suggest else "")
+
+    def _show_nearest(self, texts: LabelTexts, labelled: Labelled) -> None:
+        known, current, found = self._learner.known, self._walk.current, list[NearText]()
+        if known is not None and current is not None and self.shows_suggestions:
+            places = texts.places([*labelled.given])
+            for place, cosine in known.nearest(current.place, places[places >= 0].tolist()):
+                given = labelled.given[int(texts.rows[place])]
+                found.append(NearText(labelled.names[given.label], texts.text(place), cosine))
+        self.card.show_nearest(found)
+
+    def show_queue(self) -> None:
+        texts, labelled = self._learner.texts, self._labels.labelled
+        if texts is None or labelled is None or self.queue.is_searching:
+            return
+        ahead = self._walk.ahead()[:MOST_NEXT]
+        rows = [self._queued(texts, choice.place, self._why_words(choice)[1]) for choice in ahead]
+        closed = texts.places([*labelled.given, *labelled.skipped])
+        left = len(texts.rows) - int((closed >= 0).sum())
+        self.queue.show_texts(rows, max(0, left - (self._walk.current is not None)))
+
+    def search(self, wanted: str) -> None:
+        """Show the texts that hold some words; "": what comes next."""
+        texts = self._learner.texts
+        self._searching.drop()
+        if texts is None or not wanted:
+            self.show_queue()
+            return
+        self._searching.ask(
+            (texts, wanted), partial(search_texts, texts, wanted), heard=self._show_found, again=True
+        )
+
+    def _show_found(self, places: tuple[int, ...]) -> None:
+        texts, labelled = self._learner.texts, self._labels.labelled
+        if texts is None or labelled is None:
+            return
+        rows = []
+        for place in places:
+            given = labelled.given.get(int(texts.rows[place]))
+            rows.append(self._queued(texts, place, "" if given is None else labelled.names[given.label]))
+        self.queue.show_texts(rows, None)
+
+    def _queued(self, texts: LabelTexts, place: int, why: str) -> QueuedText:
+        line = self.tr("line {line}").format(line=words.number(texts.line(place)))
+        return QueuedText(place, why, " ".join(texts.text(place)[:2000].split()), line)
+
+    def show_model(self) -> None:
+        learner, inspector = self._learner, self._session.inspector
+        self.model_card.show_progress(
+            *learner.progress, is_preparing=learner.is_preparing, is_paused=learner.is_paused
+        )
+        if inspector.refusal is not None:
+            self.model_card.show_missing(words.say_error(inspector.refusal))
+        elif inspector.folder is None:
+            self.model_card.show_missing(self.tr("No model learns along. Texts come at random."))
+
+    def show_measures(self) -> None:
+        labelled, texts, found = self._labels.labelled, self._learner.texts, self._learner.measures
+        if labelled is None or texts is None:
+            return
+        used = sum(1 for count in labelled.count().values() if count)
+        self.accuracy.show_measures(found, self._labels.num_given, used, len(texts.rows))
+        learned = self._learner.learned
+        numbers = learned.given.labels if learned is not None else ()
+        names = [labelled.names.get(number, "") for number in numbers]
+        self.shares.show_measures(found, names, len(texts.rows))
