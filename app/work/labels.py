@@ -21,7 +21,9 @@ from app.work.open_data import OpenData
 from app.work.worker import Channel, Workers
 from engine.durable import explained
 from engine.errors import UserError
-from engine.labelling.journal import JournalEntry, LabelJournal, Labelled, folded, write_journal
+from engine.labelling.entry import JournalEntry
+from engine.labelling.journal import LabelJournal, write_journal
+from engine.labelling.labelled import Labelled, folded
 
 if TYPE_CHECKING:
     from engine.labelling.labelled_table import write_labelled

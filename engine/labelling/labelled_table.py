@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from pathlib import Path
 
-from engine.labelling.journal import Labelled
+from engine.durable import write_text
+from engine.labelling.labelled import Labelled
 from engine.text.recipe import with_cells
 from engine.text.table import Table, write_csv
 
-LABEL = "label"
+TEXT, LABEL = "text", "label"
 BY, AT, SUGGESTED, NOTE = "by", "at", "suggestion_seen", "note"  # what follows the label's own column
 
 
@@ -25,8 +28,8 @@ def own_column(table: Table, wanted: str = LABEL) -> str:
     return name
 
 
-def _columns(label: str) -> tuple[str, ...]:
-    return label, *(f"{label}_{one}" for one in (BY, AT, SUGGESTED, NOTE))
+def _columns(name: str) -> tuple[str, ...]:
+    return (name, *(f"{name}_{after}" for after in (BY, AT, SUGGESTED, NOTE)))
 
 
 def write_labelled(table: Table, labelled: Labelled, column: str, path: Path) -> Path:
@@ -34,9 +37,9 @@ def write_labelled(table: Table, labelled: Labelled, column: str, path: Path) ->
 
     Args: column: of the labels. path: tabs stand between cells where it is called .tsv. Raises: UserError.
     """
-    given, rows = labelled.given, range(table.num_rows)
+    given, rows, kind = labelled.given, range(table.num_rows), labelled.kind
     cells = {
-        column: [labelled.names[given[row].label] if row in given else "" for row in rows],
+        column: [kind.cell(given[row], labelled.names) if row in given else "" for row in rows],
         f"{column}_{BY}": [given[row].who if row in given else "" for row in rows],
         f"{column}_{AT}": [given[row].when if row in given else "" for row in rows],
         f"{column}_{SUGGESTED}": [
@@ -50,4 +53,29 @@ def write_labelled(table: Table, labelled: Labelled, column: str, path: Path) ->
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     columns = tuple(dict.fromkeys((*table.columns, *cells)))
     write_csv(path, columns, table.frame, separator=separator, guard=False)
+    return path
+
+
+def write_tagged(table: Table, labelled: Labelled, path: Path, left_out: Collection[int] = ()) -> Path:
+    """Write the texts whose words have tags as JSON lines with their spans, and return where.
+
+    A text without a list of spans would be read as one without tags, so that nobody else's is written.
+    Args: left_out: rows that are not written, either. Raises: UserError.
+    """
+    lines = []
+    for row, entry in sorted(labelled.given.items()):
+        if row in left_out:
+            continue
+        spans = [[start, stop, labelled.names[one]] for start, stop, one in entry.spans]
+        found = {
+            TEXT: entry.text,
+            LABEL: spans,
+            "line": int(table.lines[row]),
+            f"{LABEL}_{BY}": entry.who,
+            f"{LABEL}_{AT}": entry.when,
+        }
+        if row in labelled.notes:
+            found[f"{LABEL}_{NOTE}"] = labelled.notes[row]
+        lines.append(json.dumps(found, ensure_ascii=False) + "\n")
+    write_text(path, "".join(lines))
     return path

@@ -13,7 +13,7 @@ from app.look.layout import column, row
 from app.look.widgets import Card, button, holder, named, set_role
 from app.plots.label_rows import CodebookPlot, LabelRow
 from app.work.labels import LONGEST_NAME, LONGEST_RULE, Labels
-from engine.labelling.journal import Labelled
+from engine.labelling.labelled import Labelled
 
 NUM_KEYS = 9  # labels that have a key of their own
 WIDTH = 232  # px

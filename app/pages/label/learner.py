@@ -27,7 +27,7 @@ from app.pages.label.requests import (
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.labelling.journal import Labelled
+from engine.labelling.labelled import Labelled
 from engine.labelling.measure import Sampled
 from engine.labelling.order import Choice
 

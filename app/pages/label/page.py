@@ -26,7 +26,7 @@ from app.pages.label.work import LabelWork
 from app.pages.stated_page import StatedPage
 from app.session import Session
 from engine.errors import UserError, marked
-from engine.labelling.journal import GIVE, SKIP
+from engine.labelling.entry import GIVE, SKIP
 
 PAINTED_MS = 25  # after a key, until the next text is on screen and all else may follow
 

@@ -20,7 +20,7 @@ from app.pages.label.walk import TextWalk
 from app.plots.label_rows import LabelRow
 from app.session import Session
 from app.work.worker import Channel
-from engine.labelling.journal import Labelled
+from engine.labelling.labelled import Labelled
 from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
 
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError, UserError
-from engine.labelling.journal import (
+from engine.labelling.entry import (
     DEFINE,
     GIVE,
     MERGE,
@@ -15,9 +15,9 @@ from engine.labelling.journal import (
     SKIP,
     UNDO,
     JournalEntry,
-    LabelJournal,
-    Labelled,
 )
+from engine.labelling.journal import LabelJournal
+from engine.labelling.labelled import Labelled
 from engine.labelling.labelled_table import own_column, write_labelled
 from engine.text.table import read_table
 
