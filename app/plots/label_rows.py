@@ -18,7 +18,7 @@ from app.look.columns import CUT_RIGHT, Bar, Cell, Column, WordsCell, figures, o
 from app.plots.columns import ColumnsFigure
 from app.plots.strokes import CENTER, paint_chip, write
 
-KEY, KEY_HEIGHT = 20.0, 20.0  # px
+KEY, KEY_HEIGHT, HUE = 22.0, 20.0, 4.0  # px
 MOST_NAME = 0.42  # of the width
 RULE_SIZE = 12  # px
 
@@ -26,7 +26,8 @@ RULE_SIZE = 12  # px
 @dataclass(frozen=True, slots=True)
 class LabelRow:
     """A label. key: that gives it, "" for none. rule: when. count: of texts that have it. share: how probable
-    the model finds it for the text in view; None: it says nothing.
+    the model finds it for the text in view; None: it says nothing. hue: the place of its colour among those
+    of tags; None: it has none.
     """
 
     key: str
@@ -34,18 +35,25 @@ class LabelRow:
     rule: str = ""
     count: int = 0
     share: float | None = None
+    hue: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _KeyCell(Cell):
-    key: str
+    row: LabelRow
 
     def paint(self, painter: QPainter, room: QRectF) -> None:
-        if self.key:
-            chip = QRectF(room.left(), room.center().y() - KEY_HEIGHT / 2, KEY, KEY_HEIGHT)
-            colors = theme.current()
+        chip, colors = (
+            QRectF(room.left(), room.center().y() - KEY_HEIGHT / 2, KEY, KEY_HEIGHT),
+            theme.current(),
+        )
+        if self.row.key:
             paint_chip(painter, chip, colors.page, colors.edge)
-            write(painter, chip, self.key, size=RULE_SIZE, side=CENTER)
+            write(painter, chip, self.row.key, size=RULE_SIZE, side=CENTER)
+        if self.row.hue is not None:
+            hues = theme.CATEGORIES[colors.name]
+            line = QRectF(chip.left(), chip.bottom() + 2, chip.width(), HUE)
+            paint_chip(painter, line, hues[self.row.hue % len(hues)], radius=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class LabelRowsPlot(ColumnsFigure):
     edges = (2.0, 4.0)
 
     def columns(self) -> Sequence[Column]:
-        key = Column("", of("key"), _KeyCell, KEY, saved="key")
+        key = Column("", row_itself, _KeyCell, KEY, also={"key": of("key")})
         wide = self.widest(words.number(row.count) for row in self.rows)
         count = figures("", of("count"), ink="text", width=wide, saved="labelled", bolds=True)
         return (key, *self.named_columns(), count)

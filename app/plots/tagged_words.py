@@ -6,7 +6,7 @@ Colour never stands alone: each stretch carries the name of its type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
@@ -20,7 +20,7 @@ from app.plots.strokes import CENTER, paint_edge, write
 from app.plots.word_flow import SPACE, TextWord, WordsFigure
 
 PAD = 2.0
-WORD, LANE, BETWEEN = 20, 15, 6  # px: of a word, of the names above or below it, between two lines
+LANE, BETWEEN = 15, 6  # px: of the names above or below a word, between two lines
 BAR = 3.0
 NAME_SIZE = 10
 LONGEST = 60  # characters of a word that are drawn
@@ -59,7 +59,8 @@ class TaggedWord(TextWord):
 class TaggedWordsPlot(WordsFigure[TaggedWord]):
     """The words of a text. A type has one colour, by its place among all types."""
 
-    line, chip, most_lines = WORD + BETWEEN, WORD, 6
+    word = 20  # px, the height of a word alone
+    line, chip, most_lines = word + BETWEEN, word, 6
     pad = PAD
     types: tuple[str, ...] = ()
     _above = _below = 0  # px of the names
@@ -68,7 +69,7 @@ class TaggedWordsPlot(WordsFigure[TaggedWord]):
         """Show a text. Args: types: all there are. lanes: TRUE, PREDICTED or both."""
         self.types = tuple(types)
         self._above, self._below = LANE * (TRUE in lanes), LANE * (PREDICTED in lanes)
-        self.chip = WORD + self._above + self._below
+        self.chip = self.word + self._above + self._below
         self.line = self.chip + BETWEEN
         self.set_words(tagged)
 
@@ -141,14 +142,15 @@ class TaggedWordsPlot(WordsFigure[TaggedWord]):
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
         one, colors = self.words[index], theme.current()
-        middle = QRectF(room.left(), room.top() + self._above, room.width(), WORD)
+        middle = QRectF(room.left(), room.top() + self._above, room.width(), self.word)
         marks = self._marks(one)
         if marks:
             wide = middle.adjusted(0, 0, self._gap(index, marks[-1]), 0)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.mix(colors.card, self.color_of(marks[-1].type), 0.16)))
             painter.drawRect(wide)
-        write(painter, middle, self.shown(index), side=CENTER | Qt.TextFlag.TextDontClip)
+        side = CENTER | Qt.TextFlag.TextDontClip
+        write(painter, middle, self.shown(index), size=self.size, side=side)
         if one.true is not None and self._above:
             self._paint_mark(painter, room, index, one.true, is_above=True)
         if one.predicted is not None and self._below:
@@ -159,7 +161,7 @@ class TaggedWordsPlot(WordsFigure[TaggedWord]):
     def _paint_mark(
         self, painter: QPainter, room: QRectF, index: int, mark: TagMark, *, is_above: bool
     ) -> None:
-        top = room.top() + self._above - BAR if is_above else room.top() + self._above + WORD
+        top = room.top() + self._above - BAR if is_above else room.top() + self._above + self.word
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.color_of(mark.type)))
         painter.drawRect(QRectF(room.left(), top, room.width() + self._gap(index, mark), BAR))
@@ -179,19 +181,17 @@ class TaggedWordsPlot(WordsFigure[TaggedWord]):
 
 
 def tagged_words(
-    text: str, true: Sequence[TaggedStretch] = (), predicted: Sequence[TaggedStretch] = ()
+    text: str,
+    true: Sequence[TaggedStretch] = (),
+    predicted: Sequence[TaggedStretch] = (),
+    pieces: Sequence[tuple[int, int]] | None = None,
 ) -> list[TaggedWord]:
-    """Cut a text into words to draw: at white space, at Chinese characters, at the ends of stretches."""
-    cuts = {end for one in (*true, *predicted) for end in (one.start, one.stop)}
-    pieces: list[tuple[int, int]] = []
-    begin = -1
-    for place, letter in enumerate([*text, " "]):
-        is_space = letter.isspace()
-        if begin >= 0 and (is_space or place in cuts or _is_wide(letter) or _is_wide(text[begin])):
-            pieces.append((begin, place))
-            begin = -1
-        if begin < 0 and not is_space:
-            begin = place
+    """Return a text as words to draw.
+
+    Args: pieces: where they stand; None: it is cut at white space, Chinese characters, ends of stretches.
+    """
+    if pieces is None:
+        pieces = _pieces(text, {end for one in (*true, *predicted) for end in (one.start, one.stop)})
     marks = [_marks_of(pieces, stretches) for stretches in (true, predicted)]
     return [
         TaggedWord(
@@ -202,6 +202,19 @@ def tagged_words(
         )
         for i, (start, stop) in enumerate(pieces)
     ]
+
+
+def _pieces(text: str, cuts: Collection[int]) -> list[tuple[int, int]]:
+    pieces: list[tuple[int, int]] = []
+    begin = -1
+    for place, letter in enumerate([*text, " "]):
+        is_space = letter.isspace()
+        if begin >= 0 and (is_space or place in cuts or _is_wide(letter) or _is_wide(text[begin])):
+            pieces.append((begin, place))
+            begin = -1
+        if begin < 0 and not is_space:
+            begin = place
+    return pieces
 
 
 def _marks_of(pieces: Sequence[tuple[int, int]], stretches: Sequence[TaggedStretch]) -> list[TagMark | None]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,19 +18,25 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from app.work.later import later
+from app.work.mends import keep_recipe
 from app.work.open_data import OpenData
 from app.work.worker import Channel, Workers
 from engine.durable import explained
 from engine.errors import UserError
 from engine.labelling.entry import JournalEntry
 from engine.labelling.journal import LabelJournal, write_journal
+from engine.labelling.kinds import ONE_LABEL, LabelKind
 from engine.labelling.labelled import Labelled, folded
 
 if TYPE_CHECKING:
-    from engine.labelling.labelled_table import write_labelled
+    from engine.labelling.columns import ColumnLabels
+    from engine.labelling.labelled_table import write_labelled, write_tagged
+    from engine.text.recipe import Recipe
     from engine.text.table import Table
 else:
-    write_labelled = later("engine.labelling.labelled_table", "write_labelled")
+    write_labelled, write_tagged = (
+        later("engine.labelling.labelled_table", name) for name in ("write_labelled", "write_tagged")
+    )
 
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
 
@@ -70,7 +77,16 @@ class Labels(QObject):
     def can_undo(self) -> bool:
         return self._journal is not None and self._journal.can_undo
 
+    @property
+    def kind(self) -> LabelKind:
+        """What can be given to a text of the open table."""
+        return self._journal.labelled.kind if self._journal is not None else ONE_LABEL
+
     # ---- what a person does
+
+    def choose_kind(self, kind: LabelKind) -> bool:
+        """Say what is given to each text; nothing may be given yet."""
+        return self._add("kind", text=kind.name)
 
     def define(self, name: str, rule: str = "", label: int | None = None) -> int:
         """Make a label, or give one another name and rule; return its number. -1: it cannot be written."""
@@ -82,9 +98,21 @@ class Labels(QObject):
         """Give all rows of a label another one, and forget the first."""
         return self._add("merge", label=label, into=into)
 
-    def give(self, row: int, label: int, *, suggested: bool, why: str) -> bool:
-        """Give a row a label. Args: suggested: whether a suggestion was in view. why: it was shown."""
-        return self._add("give", row=row, label=label, suggested=suggested, why=why)
+    def split(self, label: int, names: Sequence[str]) -> bool:
+        """Ask all rows of a label again, which of some labels they have, and forget the first."""
+        return self._add("split", label=label, names=tuple(names))
+
+    def take_over(self, found: ColumnLabels) -> bool:
+        """Give rows what a column of the table has, where nobody has labelled them."""
+        if self.kind is not found.kind and not self.choose_kind(found.kind):
+            return False
+        return self._add("take over", text=found.column, names=found.names, rows=found.rows, sets=found.sets)
+
+    def give(self, row: int, *, suggested: bool, why: str, **answer: Any) -> bool:
+        """Give a row what the kind can give. Args: suggested: whether a suggestion was in view. why: it was
+        shown. answer: fields of `JournalEntry`: a label, several, spans or a number.
+        """
+        return self._add("give", row=row, suggested=suggested, why=why, **answer)
 
     def skip(self, row: int) -> bool:
         """Ask a row no more."""
@@ -101,8 +129,7 @@ class Labels(QObject):
 
     def named(self, name: str) -> int | None:
         """Return the number of the label of a name, in whatever case; None: there is none."""
-        names = self._journal.labelled.names if self._journal is not None else {}
-        return next((one for one, own in names.items() if own.casefold() == name.casefold()), None)
+        return self._journal.labelled.number_of(name) if self._journal is not None else None
 
     def _add(self, do: str, **values: Any) -> bool:
         """Write an entry. Returns: whether that was possible; else `refused` says why not."""
@@ -121,9 +148,12 @@ class Labels(QObject):
     # ---- a table with them
 
     def saving(self, column: str, path: Path) -> Callable[[], Path]:
-        """Return work for a worker: write the table with its labels, and go on with them in that file."""
+        """Return work for a worker: write what was labelled, and go on with it in that file, with the mends
+        of the open table. Args: column: of the labels, where there are columns.
+        """
         assert self._journal is not None and self._table is not None
-        return partial(_save, self._table, self._journal.entries, column, path, self._folder())
+        recipe, entries = self._data.mends.recipe, self._journal.entries
+        return partial(_save, self._table, entries, column, path, self._folder(), recipe)
 
     def _take_table(self) -> None:
         table = self._table = self._data.table
@@ -148,12 +178,28 @@ def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
     return folder / f"{sha256[:16]}{of_sheet}-labels.jsonl"
 
 
-def _save(table: Table, entries: tuple[JournalEntry, ...], column: str, path: Path, folder: Path) -> Path:
-    """Write a table with its labels, and its journal under the hash of that file. Raises: UserError."""
-    written: Path = write_labelled(table, folded(entries), column, path)
+def _save(
+    table: Table,
+    entries: tuple[JournalEntry, ...],
+    column: str,
+    path: Path,
+    folder: Path,
+    recipe: Recipe | None,
+) -> Path:
+    """Write what was labelled; of a table, its journal and recipe under the hash of that file, too.
+
+    Raises: UserError.
+    """
+    labelled = folded(entries)
+    if not labelled.kind.is_of_rows:
+        tagged: Path = write_tagged(table, labelled, path, recipe.left_out() if recipe is not None else ())
+        return tagged
+    written: Path = write_labelled(table, labelled, column, path)
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     write_journal(journal_path(folder, sha256), written.name, sha256, entries)
+    if recipe is not None:  # rows and columns stay what they are
+        keep_recipe(folder, replace(recipe, name=written.name, sha256=sha256))
     return written
 
 

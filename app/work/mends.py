@@ -130,11 +130,11 @@ class Mends(QObject):
         path = self.path()
         if path and not Path(path).exists():
             assert self.recipe is not None
-            _keep_recipe(self._folder(), self.recipe)
+            keep_recipe(self._folder(), self.recipe)
 
     def _write(self) -> None:
         if self.recipe is not None:
-            write: Callable[[], bool] = partial(_keep_recipe, self._folder(), self.recipe)
+            write: Callable[[], bool] = partial(keep_recipe, self._folder(), self.recipe)
             self._written.ask(self.recipe, write, heard=self._take_written, refused=self.refused.emit)
 
     def _take_written(self, _is_written: bool) -> None:
@@ -144,7 +144,7 @@ class Mends(QObject):
         """Keep what is not kept yet. Raises: UserError: it cannot be written."""
         if self._timer.isActive() and self.recipe is not None:
             self._timer.stop()
-            _keep_recipe(self._folder(), self.recipe)
+            keep_recipe(self._folder(), self.recipe)
 
 
 def kept_recipe(folder: Path, recipe: Recipe) -> tuple[Recipe, DataError | None]:
@@ -166,7 +166,7 @@ def _recipe_file(folder: Path, recipe: Recipe, *, own: bool) -> Path:
     return folder / f"{name}.json"
 
 
-def _keep_recipe(folder: Path, recipe: Recipe) -> bool:
+def keep_recipe(folder: Path, recipe: Recipe) -> bool:
     """Write a recipe under both of its names; return True. Raises: UserError."""
     folder.mkdir(parents=True, exist_ok=True)
     for own in (True, False):

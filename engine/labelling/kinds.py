@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ class LabelKind(ABC):
 
     has_codebook: whether it is made of labels. is_of_rows: whether its task reads a row of a table for each
     text; else a file of its own. on_learning: what a person is told where no model learns along from it, ""
-    where one does.
+    where one does. needs: what is told while nothing can be fine-tuned on it.
     """
 
     name: ClassVar[str]
@@ -28,6 +28,11 @@ class LabelKind(ABC):
     has_codebook: ClassVar[bool] = True
     is_of_rows: ClassVar[bool] = True
     on_learning: ClassVar[str] = ""
+    needs: ClassVar[str]
+
+    def can_teach(self, given: Iterable[JournalEntry]) -> bool:
+        """Whether a model can be fine-tuned on what was given: it has to differ."""
+        return len({(frozenset(self.labels_in(entry)), entry.text) for entry in given}) > 1
 
     @abstractmethod
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:
@@ -57,6 +62,7 @@ class OneLabel(LabelKind):
 
     name = "classification"
     title = marked("engine", "One label for each text")
+    needs = marked("engine", "Fine-tuning needs texts with two different labels.")
 
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:
         return (entry.label,)
@@ -79,6 +85,11 @@ class SeveralLabels(LabelKind):
 
     name = "multi-label"
     title = marked("engine", "Several labels for each text")
+    needs = marked("engine", "Fine-tuning needs texts with different labels.")
+    on_learning = marked(
+        "engine",
+        "No model learns several labels along. Texts come spread over the table, and some at random.",
+    )
 
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:
         return entry.labels
@@ -102,11 +113,15 @@ class TagsOfWords(LabelKind):
 
     name = "token-labels"
     title = marked("engine", "Tags of words")
+    needs = marked("engine", "Fine-tuning needs texts with tags.")
     is_of_rows = False
     on_learning = marked(
         "engine",
         "No model learns tags of words along. Texts come spread over the table, and some at random.",
     )
+
+    def can_teach(self, given: Iterable[JournalEntry]) -> bool:
+        return any(entry.spans for entry in given)
 
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:
         return tuple(label for _start, _stop, label in entry.spans)
@@ -135,6 +150,10 @@ class ANumber(LabelKind):
 
     name = "regression"
     title = marked("engine", "A number for each text")
+    needs = marked("engine", "Fine-tuning needs texts with two different numbers.")
+    on_learning = marked(
+        "engine", "No model learns numbers along. Texts come spread over the table, and some at random."
+    )
     has_codebook = False
 
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:

@@ -1,63 +1,103 @@
-"""The codebook: labels with their keys, rules and numbers of texts; made, renamed and merged here."""
+"""The codebook: labels with their keys, rules and numbers of texts; found, made and edited here."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import LineEdit
 from app.look.labels import label
-from app.look.layout import column, row
-from app.look.widgets import Card, button, holder, named, set_role
+from app.look.layout import column
+from app.look.widgets import Card, button, holder, named
+from app.pages.label.label_editor import LabelEditor, hairline
 from app.plots.label_rows import CodebookPlot, LabelRow
-from app.work.labels import LONGEST_NAME, LONGEST_RULE, Labels
+from app.work.labels import LONGEST_NAME, Labels
+from engine.labelling.kinds import KINDS
 from engine.labelling.labelled import Labelled
+from engine.text.numbers import number_in
 
-NUM_KEYS = 9  # labels that have a key of their own
+if TYPE_CHECKING:
+    from engine.labelling.columns import ColumnLabels
+
+NUM_KEYS = 9  # labels that one key gives; of more, a filter helps to find one
 WIDTH = 232  # px
 
 
 def key_of(place: int) -> str:
-    """Return the key of the label at a place of the codebook; "" for none."""
-    return str(place + 1) if place < NUM_KEYS else ""
-
-
-def hairline() -> QFrame:
-    """Return a line between two parts of a card."""
-    made = QFrame()
-    set_role(made, "line")
-    return made
+    """Return what is typed for the label at a place of the codebook."""
+    return str(place + 1)
 
 
 class CodebookCard(Card):
-    """Labels from top to bottom. `given`: a person wants the text in view to have one, by its number."""
+    """Labels from top to bottom. `given`: a person wants the text in view to have one, by its number.
+
+    `left`: what was typed is done with. `wanted`: labels of a column are to be taken over.
+    """
 
     given = Signal(int)
-    left = Signal()  # what was typed is done with
+    left = Signal()
+    kind_chosen = Signal(object)
+    wanted = Signal(object)
 
     def __init__(self, labels: Labels, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Codebook"), parent=parent)
         self.setObjectName("label_codebook")
         self._labels = labels
-        self._numbers: tuple[int, ...] = ()  # of the labels, from top to bottom
+        self._shown: tuple[int, ...] = ()  # labels, from top to bottom
         self._edited: int | None = None
+        self._chosen: tuple[int, ...] = ()
+        self._offered: ColumnLabels | None = None
+        self._total = 0
+        self.kind_box = ChoiceBox(
+            "label_kind",
+            self.tr("What is given to each text"),
+            entries=[(words.tr_engine(kind.title), kind) for kind in KINDS.values()],
+        )
+        self.kind_box.chosen.connect(self.kind_chosen)
         self.rows = CodebookPlot(self.tr("Codebook"))
         self.rows.setObjectName("label_rows")
-        self.rows.set_empty_text(self.tr("No label yet. Type the first one above."))
         self.rows.chosen.connect(self._choose)
+        self._make_lines()
+        self.edit_button = button(self.tr("Edit"), "link", name="label_edit", call=self._toggle_edit)
+        self.edit_button.setToolTip(self.tr("Rename labels, write their rules, merge and split them (E)"))
+        self.add_corner(self.edit_button)
+        self.editor = LabelEditor(labels)
+        self.editor.done.connect(self._end_edit)
+        self.editor.moved.connect(self._edit)
+        self.numbers = label("", "muted", wrap=True, name="label_numbers")
+        for part in (self.kind_box, self.numbers, self.line, self.finder):
+            self.add(part)
+        self.add(self.rows, 1)
+        self.add(self.editor)
+        self.add(self._make_offer())
+        self.body.addStretch()
+
+    def _make_lines(self) -> None:
         self.line = named(LineEdit(), "label_new", self.tr("Add a label (A)"))
         self.line.setPlaceholderText(self.tr("Add a label (A)"))
         self.line.setToolTip(self.tr("A new name adds a label. The name of a label gives it to the text."))
         self.line.setMaxLength(LONGEST_NAME)
         self.line.returnPressed.connect(self._take_line)
-        self.edit_button = button(self.tr("Edit"), "link", name="label_edit", call=self._toggle_edit)
-        self.edit_button.setToolTip(self.tr("Rename labels, write their rules, merge them (E)"))
-        self.add_corner(self.edit_button)
-        self.add(self.line)
-        self.add(self.rows, 1)
-        self.add(self._make_editor())
+        self.finder = named(LineEdit(), "label_find", self.tr("Find a label (F)"))
+        self.finder.setPlaceholderText(self.tr("Find a label (F)"))
+        self.finder.setToolTip(self.tr("Part of its name or rule. Enter gives the first one to the text."))
+        self.finder.setMaxLength(LONGEST_NAME)
+        self.finder.textChanged.connect(self._show_rows)
+        self.finder.returnPressed.connect(self._take_found)
+
+    def _make_offer(self) -> QWidget:
+        self.offer_words = label("", "muted", wrap=True, name="label_offer_words")
+        self.offer_button = button(self.tr("Take over"), name="label_take_over", call=self._take_offer)
+        self.offer = holder(column(hairline(), self.offer_words, self.offer_button, gap=6))
+        self.offer.hide()
+        return self.offer
+
+    # ---- what is shown
 
     @property
     def is_editing(self) -> bool:
@@ -66,32 +106,117 @@ class CodebookCard(Card):
 
     def show_labels(self, labelled: Labelled | None, total: int) -> None:
         """Show the labels as they are now. Args: total: texts that can be labelled."""
-        counts = labelled.count() if labelled is not None else {}
-        self._numbers = tuple(counts)
-        rows = []
-        for place, (number, count) in enumerate(counts.items()):
-            assert labelled is not None
-            rows.append(LabelRow(key_of(place), labelled.names[number], labelled.rules[number], count))
-        self.rows.show_rows(rows)
-        given = sum(counts.values())
+        self._total = total
+        has_codebook = labelled is None or labelled.kind.has_codebook
+        given = len(labelled.given) if labelled is not None else 0
         said = self.tr("{given} of {total}")
         self.set_hint(said.format(given=words.number(given), total=words.number(total)) if total else "")
+        self.set_title(self.tr("Codebook") if has_codebook else self.tr("Numbers"))
+        can_choose = labelled is not None and labelled.can_choose_kind
+        self.kind_box.setVisible(can_choose)
+        self.kind_box.choose(labelled.kind if labelled is not None else next(iter(KINDS.values())))
         self.line.setEnabled(labelled is not None)
-        self.edit_button.setVisible(bool(rows))
-        if self._edited not in self._numbers:
-            self._show_editor(None)
+        self.rows.setVisible(has_codebook)
+        self.numbers.setVisible(not has_codebook)
+        self.numbers.setText("" if labelled is None or has_codebook else self._numbers_said(labelled))
+        if labelled is None or self._edited not in labelled.names:
+            self._edit(None)
+        self.edit_button.setVisible(labelled is not None and has_codebook and bool(labelled.names))
+        self._show_lines(labelled)
+        self._show_rows()
+        self._show_offer(labelled)
+
+    def _show_lines(self, labelled: Labelled | None) -> None:
+        has_codebook = labelled is None or labelled.kind.has_codebook
+        self.line.setVisible(has_codebook and not self.is_editing)
+        is_long = labelled is not None and len(labelled.names) > NUM_KEYS
+        self.finder.setVisible(has_codebook and is_long)
+        if not is_long:
+            self.finder.clear()
+
+    def _show_rows(self) -> None:
+        labelled = self._labels.labelled
+        if labelled is None:
+            self._shown = ()
+            self.rows.clear()
+            return
+        counts, sought = labelled.count(), self.finder.text().strip().casefold()
+        rows, shown = list[LabelRow](), list[int]()
+        for place, (number, name) in enumerate(labelled.names.items()):
+            rule = labelled.rules[number]
+            if sought in f"{name}\n{rule}\n{key_of(place)}".casefold():
+                hue = place if not labelled.kind.is_of_rows else None
+                rows.append(LabelRow(key_of(place), name, rule, counts[number], hue=hue))
+                shown.append(number)
+        self._shown = tuple(shown)
+        nothing = self.tr("No label yet. Type the first one above.")
+        self.rows.set_empty_text(self.tr("No label is called so.") if sought else nothing)
+        self.rows.show_rows(rows)
         self._mark()
 
-    def toggle_edit(self) -> None:
-        """Begin to edit labels, or end it."""
-        if self._numbers:
-            self._toggle_edit()
+    def show_chosen(self, labels: Sequence[int]) -> None:
+        """Mark the labels that the text in view has, or could have by the key that was typed."""
+        self._chosen = tuple(labels)
+        self._mark()
+        if len(labels) == 1 and labels[0] in self._shown and not self.is_editing:
+            self.rows.reveal(self._shown.index(labels[0]))
+
+    def _mark(self) -> None:
+        marked = (self._edited,) if self.is_editing else self._chosen
+        self.rows.mark_rows([place for place, one in enumerate(self._shown) if one in marked])
+
+    def _numbers_said(self, labelled: Labelled) -> str:
+        found = (number_in(entry.text) for entry in labelled.given.values())
+        numbers = [number for number in found if number is not None]
+        if not numbers:
+            return self.tr("Type a number, and Enter gives it to the text.")
+        said = self.tr("{low} to {high}, mean {mean}")
+        figures = (min(numbers), max(numbers), sum(numbers) / len(numbers))
+        low, high, mean = (f"{figure:.6g}".replace("-", "−") for figure in figures)
+        return said.format(low=low, high=high, mean=mean)
+
+    # ---- labels of a column
+
+    def offer_column(self, found: ColumnLabels | None) -> None:
+        """Offer to take over what a column has; None: there is none."""
+        self._offered = found
+        self._show_offer(self._labels.labelled)
+
+    def _show_offer(self, labelled: Labelled | None) -> None:
+        found = self._offered
+        fits = labelled is not None and found is not None and found.column not in labelled.columns
+        fits = fits and (labelled.can_choose_kind or labelled.kind is found.kind)  # type: ignore[union-attr]
+        self.offer.setVisible(bool(fits) and not self.is_editing)
+        if found is None:
+            return
+        template = self.tr("Column “{column}” has {labels} labels on {texts} texts.")
+        if not found.kind.has_codebook:
+            template = self.tr("Column “{column}” has numbers on {texts} texts.")
+        self.offer_words.setText(
+            template.format(
+                column=words.shorten(found.column, 40),
+                labels=words.number(len(found.names)),
+                texts=words.number(len(found.rows)),
+            )
+        )
+
+    def _take_offer(self) -> None:
+        if self._offered is not None:
+            self.wanted.emit(self._offered)
+
+    # ---- the lines
 
     def begin_new(self) -> None:
         """Give the keyboard to the line for a new label."""
         self.line.setFocus()
 
-    # ---- the line
+    def begin_find(self) -> None:
+        """Give the keyboard to the filter, or to the line where there are few labels."""
+        (self.finder if self.finder.isVisible() else self.line).setFocus()
+
+    def end_find(self) -> None:
+        """Show all labels again."""
+        self.finder.clear()
 
     def _take_line(self) -> None:
         name = " ".join(self.line.text().split())
@@ -105,90 +230,41 @@ class CodebookCard(Card):
         else:
             self._labels.define(name)
 
+    def _take_found(self) -> None:
+        found, sought = self._shown, self.finder.text().strip()
+        self.finder.clear()
+        if sought and found:
+            exact = self._labels.named(sought)
+            self.given.emit(exact if exact in found else found[0])
+        self.left.emit()
+
     def _choose(self, place: int) -> None:
         if self.is_editing:
-            self._show_editor(self._numbers[place])
+            self._edit(self._shown[place])
         else:
-            self.given.emit(self._numbers[place])
+            self.given.emit(self._shown[place])
 
     # ---- editing
 
-    def _make_editor(self) -> QWidget:
-        self.name_line = named(LineEdit(), "label_name", self.tr("Name"))
-        self.name_line.setMaxLength(LONGEST_NAME)
-        self.rule_line = named(LineEdit(), "label_rule", self.tr("Rule"))
-        self.rule_line.setMaxLength(LONGEST_RULE)
-        self.rule_line.setPlaceholderText(self.tr("When it is given, in a sentence"))
-        for line in (self.name_line, self.rule_line):
-            line.editingFinished.connect(self._save)
-        self.merge_box = ChoiceBox("label_merge", self.tr("Merge into"))
-        self.merge_box.setPlaceholderText(self.tr("Merge into…"))
-        self.merge_box.chosen.connect(self._merge)
-        self.problem = label("", "refusal", wrap=True, name="label_problem")
-        self.problem.hide()
-        done = button(self.tr("Done"), name="label_done", call=self._toggle_edit)
-        self.editor = holder(
-            column(
-                hairline(),
-                label(self.tr("Name"), "caption", buddy=self.name_line),
-                self.name_line,
-                label(self.tr("Rule"), "caption", buddy=self.rule_line),
-                self.rule_line,
-                self.problem,
-                row((self.merge_box, 1), done),
-                gap=6,
-            )
-        )
-        self.editor.hide()
-        return self.editor
+    def toggle_edit(self) -> None:
+        """Begin to edit labels, or end it."""
+        if self._shown:
+            self._toggle_edit()
 
     def _toggle_edit(self) -> None:
         if self.is_editing:
-            self._show_editor(None)
-            self.left.emit()
+            self._end_edit()
         else:
-            self._show_editor(self._numbers[0])
-            self.name_line.setFocus()
-            self.name_line.selectAll()
+            self._edit(next(iter(self._shown), None))
+            self.editor.begin()
 
-    def _show_editor(self, number: int | None) -> None:
-        labelled = self._labels.labelled
+    def _end_edit(self) -> None:
+        self._edit(None)
+        self.left.emit()
+
+    def _edit(self, number: int | None) -> None:
         self._edited = number
-        self.problem.hide()
-        self.editor.setVisible(number is not None)
-        self.line.setVisible(number is None)
-        if number is not None and labelled is not None:
-            self.name_line.setText(labelled.names[number])
-            self.rule_line.setText(labelled.rules[number])
-            self.merge_box.clear()
-            for other, name in labelled.names.items():
-                if other != number:
-                    self.merge_box.add_choice(name, other)
-            self.merge_box.setCurrentIndex(-1)
-            self.merge_box.setEnabled(len(labelled.names) > 1)
+        self.editor.show_label(number)
+        self._show_lines(self._labels.labelled)
+        self._show_offer(self._labels.labelled)
         self._mark()
-
-    def _mark(self) -> None:
-        self.rows.mark_rows([place for place, one in enumerate(self._numbers) if one == self._edited])
-
-    def _save(self) -> None:
-        number, labelled = self._edited, self._labels.labelled
-        if number is None or labelled is None:
-            return
-        name, rule = (" ".join(line.text().split()) for line in (self.name_line, self.rule_line))
-        other = self._labels.named(name)
-        refusal = ""
-        if not name:
-            refusal = self.tr("A label needs a name.")
-        elif other not in (None, number):
-            refusal = self.tr("There is a label of this name. Merge the two, or choose another name.")
-        self.problem.setText(refusal)
-        self.problem.setVisible(bool(refusal))
-        if not refusal and (name, rule) != (labelled.names[number], labelled.rules[number]):
-            self._labels.define(name, rule, number)
-
-    def _merge(self, into: object) -> None:
-        if self._edited is not None and isinstance(into, int):
-            edited, self._edited = self._edited, into
-            self._labels.merge(edited, into)
-            self._show_editor(into)

@@ -13,8 +13,10 @@ from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.worker import Channel
 from engine.errors import UserError, marked
-from engine.labelling.labelled_table import own_column
+from engine.labelling.kinds import LabelKind
+from engine.labelling.labelled_table import LABEL, TEXT, own_column
 from engine.text.roles import Roles
+from engine.text.table import Table
 
 
 class Handover(QObject):
@@ -33,16 +35,23 @@ class Handover(QObject):
         table = self._session.data.table
         if table is None or not self._labels.is_ready:
             return
-        suggested = table.path.with_name(f"{table.path.stem}-labelled.csv")
+        is_table = self._labels.kind.is_of_rows
+        title, kinds = self.tr("Save the table with its labels"), self.tr("Tables (*.csv *.tsv)")
+        if not is_table:
+            title, kinds = self.tr("Save the texts with their tags"), self.tr("JSON lines (*.jsonl)")
         ask_save(
             self._page,
-            self.tr("Save the table with its labels"),
+            title,
             self._save_to,
             name="label_save_dialog",
-            suggested=suggested,
-            filters=(self.tr("Tables (*.csv *.tsv)"),),
-            suffix="csv",
+            suggested=table.path.with_name(self._file_name(table)),
+            filters=(kinds,),
+            suffix="csv" if is_table else "jsonl",
         )
+
+    def _file_name(self, table: Table) -> str:
+        stem = table.path.stem.removesuffix("-labelled")
+        return f"{stem}-labelled.csv" if self._labels.kind.is_of_rows else f"{stem}-tagged.jsonl"
 
     def _save_to(self, path: str) -> None:
         table = self._session.data.table
@@ -51,12 +60,11 @@ class Handover(QObject):
             self._saving.ask(path, work, heard=self.saved.emit, refused=self.refused.emit, again=True)
 
     def finetune(self) -> None:
-        """Go to Fine-tune with the labels as a column: of a copy of the table, which lies among the runs."""
+        """Go to Fine-tune with the labels: in a copy of the table, or a file of tags, among the runs."""
         table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or not self._labels.is_ready:
             return
-        folder = self._session.runs.root / ".labelled"
-        stem = table.path.stem.removesuffix("-labelled")
+        folder, kind = self._session.runs.root / ".labelled", self._labels.kind
         roles = roles.with_columns(label=own_column(table))
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -64,10 +72,13 @@ class Handover(QObject):
             template = marked("engine", "{path} could not be written: {reason}.")
             self.refused.emit(UserError(template, path=folder, reason=str(error)))
             return
-        work = self._labels.saving(roles.label, folder / f"{stem}-labelled.csv")
-        heard = partial(self._tune, roles)
+        work = self._labels.saving(roles.label, folder / self._file_name(table))
+        heard = partial(self._tune, roles, kind)
         self._saving.ask(folder, work, heard=heard, refused=self.refused.emit, again=True)
 
-    def _tune(self, roles: Roles, path: Path) -> None:
-        self._session.data.open(path, roles=roles)
+    def _tune(self, roles: Roles, kind: LabelKind, path: Path) -> None:
+        if kind.is_of_rows:
+            self._session.data.open(path, roles=roles, task=kind.name)
+        else:
+            self._session.data.open(path, task=kind.name, said={"text": TEXT, "label": LABEL})
         self._session.show_page("finetune", RunPageState())

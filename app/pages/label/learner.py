@@ -150,8 +150,8 @@ class Learner(QObject):
         assert self.texts is not None
         number = {label: at for at, label in enumerate(labelled.names)}
         places = self.texts.places([*labelled.given])
-        targets = np.array([number[entry.label] for entry in labelled.given.values()], np.int64)
-        skipped = self.texts.places([*labelled.skipped, *self._dropped(labelled)])
+        targets = np.array([number.get(entry.label, 0) for entry in labelled.given.values()], np.int64)
+        skipped = self.texts.places([*labelled.skipped, *labelled.taken_over, *self._dropped(labelled)])
         return GivenLabels(
             tuple(places[places >= 0].tolist()),
             targets[places >= 0],

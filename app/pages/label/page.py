@@ -17,6 +17,9 @@ from app import words
 from app.look.banner import Banner
 from app.look.pending import Pending
 from app.look.widgets import EmptyState, button
+from app.pages.label.answers import NumberAnswer, TagsAnswer
+from app.pages.label.codebook import NUM_KEYS
+from app.pages.label.column_offer import ColumnOffer
 from app.pages.label.handover import Handover
 from app.pages.label.keys import PageKey, press
 from app.pages.label.learner import Learner
@@ -26,8 +29,11 @@ from app.pages.label.work import LabelWork
 from app.pages.stated_page import StatedPage
 from app.session import Session
 from engine.errors import UserError, marked
+from engine.labelling.columns import ColumnLabels
 from engine.labelling.entry import GIVE, SKIP
+from engine.labelling.kinds import A_NUMBER, ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS, LabelKind
 
+DIGITS, NUMBER_KEYS = "0123456789", "0123456789.,-+"
 PAINTED_MS = 25  # after a key, until the next text is on screen and all else may follow
 
 
@@ -47,6 +53,7 @@ class LabelPage(StatedPage[LabelState]):
         self.learner = Learner(session, self)
         self.walk = TextWalk(self.labels, self.learner)
         self.handover = Handover(session, self)
+        self.offer = ColumnOffer(session, self)
         self._after = QTimer(self, singleShot=True, interval=PAINTED_MS)
         self._after.timeout.connect(self._catch_up)
         self._make_parts()
@@ -71,7 +78,7 @@ class LabelPage(StatedPage[LabelState]):
         self.work = LabelWork(self.session, self.learner, self.walk, self)
         self.codebook, self.card, self.queue = self.work.codebook, self.work.card, self.work.queue
         self.keys = self.work.keys
-        self._keys = self._declared_keys()
+        self._keys, self._keys_for = self._declared_keys(), (self.labels.kind, 0)
         self.keys.show_keys(self._keys)
         self.empty = EmptyState(
             self.tr("No table is open. A table with a column of texts is enough; labels are given here."),
@@ -84,10 +91,9 @@ class LabelPage(StatedPage[LabelState]):
 
     def _declared_keys(self) -> tuple[PageKey, ...]:
         return (
-            PageKey("label", self.tr("1–9"), self.tr("label"), self.codebook.begin_new),
-            PageKey("accept", self.tr("Enter"), self.tr("accept"), self.accept, ("Return", "Enter")),
+            *self._keys_of_kind(),
             PageKey("skip", "S", self.tr("skip"), self.skip, ("S",)),
-            PageKey("undo", "U", self.tr("undo"), self.undo, ("U",), is_repeated=True),
+            PageKey("undo", "U", self.tr("undo"), self.undo, ("U", "Ctrl+Z"), is_repeated=True),
             PageKey("back", "B", self.tr("back"), self.go_back, ("B",)),
             PageKey("note", "N", self.tr("note"), self.card.begin_note, ("N",)),
             PageKey("search", "/", self.tr("search"), self.search, ("/",)),
@@ -96,6 +102,35 @@ class LabelPage(StatedPage[LabelState]):
             PageKey("edit", "E", "", self.codebook.toggle_edit, ("E",)),
             PageKey("hide", "Shift+Space", "", self.toggle_suggestions, ("Shift+Space",)),
             PageKey("let_go", "Esc", "", self._let_go, ("Esc",)),
+        )
+
+    def _keys_of_kind(self) -> tuple[PageKey, ...]:
+        """Return the keys that answer: they depend on what is given, and on how many labels there are."""
+        kind, count = self.labels.kind, len(self.work.numbers())
+        digits = self.tr("1–{last}").format(last=max(9, count))
+        enter, focus = ("Return", "Enter"), self.card.number.setFocus
+        if kind is A_NUMBER:
+            return (
+                PageKey("number", self.tr("0–9"), self.tr("number"), focus),
+                PageKey("accept", self.tr("Enter"), self.tr("give it"), self.accept, enter),
+            )
+        find = PageKey("find", "F", self.tr("find label") if count > NUM_KEYS else "", self.find, ("F",))
+        if kind is ONE_LABEL:
+            said, accepts = self.tr("label"), self.tr("accept")
+        else:
+            said = self.tr("choose") if kind is SEVERAL_LABELS else self.tr("tag")
+            accepts = self.tr("go on")
+        label = PageKey("label", digits, said, self.codebook.begin_new)
+        accept = PageKey("accept", self.tr("Enter"), accepts, self.accept, enter)
+        if kind is not TAGS_OF_WORDS:
+            return label, accept, find
+        select = PageKey("select", self.tr("Shift+←→"), self.tr("select"), self.take_keys)
+        return (
+            select,
+            label,
+            PageKey("clear", self.tr("Del"), self.tr("no tag"), self.clear_tags),
+            accept,
+            find,
         )
 
     def _connect(self) -> None:
@@ -113,9 +148,16 @@ class LabelPage(StatedPage[LabelState]):
         self.empty.activated.connect(partial(session.show_page, "data"))
         self.codebook.given.connect(self.give)
         self.codebook.left.connect(self.take_keys)
+        self.codebook.kind_chosen.connect(self._choose_kind)
+        self.codebook.wanted.connect(self._take_over)
+        self.offer.changed.connect(self.codebook.offer_column)
         self.card.given.connect(self._give_suggested)
         self.card.toggled.connect(self.toggle_suggestions)
         self.card.noted.connect(self._keep_note)
+        self.card.typed.connect(self._type_number)
+        self.card.accepted.connect(self.accept)
+        self.card.tags.selected.connect(work.select_words)
+        self.card.tags.cleared.connect(self.clear_tags)
         self.queue.wanted.connect(self._go_to)
         self.queue.sought.connect(work.search)
         self.queue.left.connect(self.take_keys)
@@ -165,6 +207,7 @@ class LabelPage(StatedPage[LabelState]):
         if known:
             inspector.hold(known[0].path)
         self._take_model()
+        self.offer.look()
         self.take_keys()
         self.take_up()
 
@@ -211,6 +254,7 @@ class LabelPage(StatedPage[LabelState]):
         if self.learner.texts is None:
             return
         if self.labels.is_ready:
+            self._show_keys()
             if self.walk.current is None:
                 self.walk.take_next()
             self.work.show_text()
@@ -224,15 +268,15 @@ class LabelPage(StatedPage[LabelState]):
         self.codebook.show_labels(labelled, len(texts.rows))
         self.work.fold(self.width(), self.height())
         self.save_button.setEnabled(self.labels.num_given > 0)
-        several = labelled is not None and sum(1 for count in labelled.count().values() if count) > 1
-        self.tune_button.setEnabled(several)
-        said = "" if several else self.tr("Fine-tuning needs texts with two different labels.")
-        self.tune_button.setToolTip(said)
+        is_enough = labelled is not None and labelled.kind.can_teach(labelled.given.values())
+        self.tune_button.setEnabled(is_enough)
+        self.tune_button.setToolTip("" if is_enough else words.tr_engine(self.labels.kind.needs))
         if labelled is None:
             return
         self._learn()
         self.work.show_around()
         self.work.show_measures()
+        self.work.show_model()
         self.take_up()
 
     def _learner_changed(self) -> None:
@@ -251,37 +295,104 @@ class LabelPage(StatedPage[LabelState]):
     # ---- what a person does
 
     def give(self, label: int) -> None:
-        """Give the text in view a label, and go on."""
-        current, row, why = self.walk.current, self.walk.row, self.walk.why
-        if row < 0 or not self.labels.is_ready:
+        """Choose a label for the text in view; where it has one label, give it and go on."""
+        answer = self.walk.answer
+        self.work.typed.end()
+        if answer is None or not self.labels.is_ready:
             return
-        suggested = bool(self.work.suggested(current))
-        self.walk.current = None
-        if not self.labels.give(row, label, suggested=suggested, why=why):
-            self.walk.current = current
-        self.take_keys()
+        if answer.press(label):
+            self._give()
+        else:
+            self.work.show_answer()
+            self.take_keys()
 
     def accept(self) -> None:
-        """Give the text in view the label that is suggested first."""
+        """Give the text in view what is chosen, else the label that is suggested first, and go on."""
+        place, answer, labelled = self.work.typed.end(), self.walk.answer, self.labels.labelled
+        if answer is None or labelled is None:
+            return
         suggested = self.work.suggested(self.walk.current)
-        if suggested:
+        before = labelled.given.get(self.walk.row)
+        if place is not None:
+            self.give(self.work.numbers()[place])
+        elif answer.fields is None and suggested and labelled.kind is ONE_LABEL:
             self.give(suggested[0][0])
+        elif answer.fields is not None and before is not None and answer.is_as(before):
+            self.walk.leave()
+            self._labels_changed()
+            self.take_keys()
+        elif answer.fields is not None:
+            self._give()
+        elif labelled.kind is A_NUMBER and answer.entry.text:
+            self.card.show_chosen(self.tr("This is no number. Type one such as 3 or 2.5."))
+
+    def _give(self) -> None:
+        """Give the text in view what is chosen for it."""
+        row, why, answer = self.walk.row, self.walk.why, self.walk.answer
+        assert answer is not None and answer.fields is not None
+        suggested, fields = bool(self.work.suggested(self.walk.current)), answer.fields
+        left = self.walk.leave()
+        if not self.labels.give(row, suggested=suggested, why=why, **fields):
+            self.walk.current = left
+        self.take_keys()
+
+    def clear_tags(self) -> None:
+        """Take the tags off the words that are selected."""
+        answer = self.walk.answer
+        if isinstance(answer, TagsAnswer):
+            answer.clear()
+            self.work.show_answer()
+
+    def find(self) -> None:
+        """Look for a label by its name."""
+        self.codebook.begin_find()
+
+    def _type_number(self, text: str) -> None:
+        answer = self.walk.answer
+        if isinstance(answer, NumberAnswer):
+            answer.type(text)
+            self.card.show_chosen("")
+
+    def _choose_kind(self, kind: LabelKind) -> None:
+        if kind is not self.labels.kind:
+            self.labels.choose_kind(kind)
+        self.take_keys()
+
+    def _take_over(self, found: ColumnLabels) -> None:
+        """Give the texts the labels that a column has, and tell where they come from."""
+        before = self.labels.num_given
+        if not self.labels.is_ready or not self.labels.take_over(found):
+            return
+        self.walk.leave()
+        self._labels_changed()
+        said = self.tr(
+            "{count} labels are taken over from column “{column}”. They teach the model, but are not counted "
+            "in the random sample."
+        )
+        count = words.number(self.labels.num_given - before)
+        self.banner.show_text("fine", said.format(count=count, column=words.shorten(found.column, 40)))
+        self.take_keys()
 
     def skip(self) -> None:
         """Ask the text in view no more."""
-        current, row = self.walk.current, self.walk.row
+        row = self.walk.row
         if row >= 0 and self.labels.is_ready:
-            self.walk.current = None
+            left = self.walk.leave()
             if not self.labels.skip(row):
-                self.walk.current = current
+                self.walk.current = left
 
     def undo(self) -> None:
-        """Take back what was done last, and show the text that it was done to."""
+        """Undo what was chosen last for the text in view, else what was done last, and show that text."""
+        if self.work.typed.end() is not None or (self.walk.answer is not None and self.walk.answer.undo()):
+            self.work.show_answer()
+            return
         entry, texts = self.labels.undo(), self.learner.texts
         if entry is None or texts is None or entry.do not in (GIVE, SKIP):
             return
         place = texts.place(entry.row)
         if place is not None:
+            if entry.do == GIVE and self.labels.kind is not ONE_LABEL:
+                self.walk.begin_with(place, entry)
             self._go_to(place, entry.why or AGAIN)
 
     def go_back(self) -> None:
@@ -312,29 +423,48 @@ class LabelPage(StatedPage[LabelState]):
         """Hide the line of keys, or show it."""
         self.keys.setVisible(self.keys.isHidden())
 
+    def _show_keys(self) -> None:
+        """Show the keys that there are now."""
+        now = (self.labels.kind, len(self.work.numbers()))
+        if now != self._keys_for:
+            self._keys, self._keys_for = self._declared_keys(), now
+            self.keys.show_keys(self._keys)
+
     def take_keys(self) -> None:
         """Give the keyboard to the text, where all keys are heard; before there is a label, to its line."""
         labelled = self.labels.labelled
         if self.isVisible() and labelled is not None:
-            (self.card.read if labelled.names else self.codebook.line).setFocus()
+            has_any = bool(labelled.names) or not labelled.kind.has_codebook
+            (self.card.text_view if has_any else self.codebook.line).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key, held = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        typed = "" if held or self.learner.texts is None else event.text()
         if self.learner.texts is None:
             super().keyPressEvent(event)
-        elif Qt.Key.Key_1 <= key <= Qt.Key.Key_9 and not held:
-            self._give_by_key(key - Qt.Key.Key_1, is_again=event.isAutoRepeat())
+        elif typed and typed in NUMBER_KEYS and self.labels.kind is A_NUMBER:
+            self.card.number.setFocus()
+            self.card.number.insert(typed)
+            self._type_number(self.card.number.text())
+        elif typed and typed in DIGITS:
+            self._type_digit(typed, is_again=event.isAutoRepeat())
         elif not press(self._keys, event):
             super().keyPressEvent(event)
 
-    def _give_by_key(self, place: int, *, is_again: bool) -> None:
-        """Give the label at a place of the codebook; a key that is held gives none twice."""
-        names = self.work.numbers()
-        if place < len(names) and not is_again:
-            self.give(names[place])
+    def _type_digit(self, digit: str, *, is_again: bool) -> None:
+        """Give the label whose number is typed; a key that is held gives none twice."""
+        numbers = self.work.numbers()
+        place = None if is_again else self.work.typed.type(digit, len(numbers))
+        if place is not None:
+            self.give(numbers[place])
+        else:
+            self.work.show_answer()
 
     def _let_go(self) -> None:
+        self.work.typed.end()
         self.queue.end_search()
+        self.codebook.end_find()
+        self.work.show_answer()
         self.take_keys()
 
     def _give_suggested(self, place: int) -> None:
@@ -350,6 +480,7 @@ class LabelPage(StatedPage[LabelState]):
 
     def _tell_saved(self, path: Path) -> None:
         said = self.tr("Saved as {name}, with {count} labels.")
-        self.banner.show_text(
-            "fine", said.format(name=path.name, count=words.number(self.labels.num_given)), closable=True
-        )
+        if not self.labels.kind.is_of_rows:
+            said = self.tr("Saved as {name}: {count} texts with their tags, none that has not been tagged.")
+        count = words.number(self.labels.num_given)
+        self.banner.show_text("fine", said.format(name=path.name, count=count), closable=True)

@@ -14,14 +14,16 @@ from app.look.inputs import LineEdit
 from app.look.labels import ElidedLabel, WholeLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, EmptyState, ScrollView, button, holder, named, set_role
-from app.pages.label.codebook import hairline
+from app.pages.label.label_editor import hairline
 from app.pages.label.requests import NUM_NEAREST
 from app.plots.label_rows import LabelRow, SuggestedLabelsPlot
+from app.plots.tag_text import TagTextPlot
 from app.work.labels import LONGEST_NOTE
 
 SIZES = ((220, 21), (700, 17))  # characters of a text, and the px of its letters up to there
 SMALLEST = 15  # px
 FIRST = 100  # of the room, before what stays empty
+LONGEST_NUMBER, NUMBER_WIDTH = 24, 220  # characters, px
 MOST_SUGGESTED = 4  # labels, where the codebook is in view
 
 
@@ -68,10 +70,14 @@ class ReadText(ScrollView):
 
 
 class TextCard(Card):
-    """`given`: a person clicked a suggested label, by its place. `noted`: wrote a note."""
+    """`given`: a person clicked a suggested label, by its place. `noted`: wrote a note. `typed`: a number, as
+    far as it goes. `accepted`: it is finished.
+    """
 
     given = Signal(int)
     noted = Signal(str)
+    typed = Signal(str)
+    accepted = Signal()
     toggled = Signal()  # suggestions are to be hidden, or shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -83,6 +89,17 @@ class TextCard(Card):
         self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.why = label("", "pill", name="label_why")
         self.read = ReadText()
+        self.tags = TagTextPlot(self.tr("Words of the text"))
+        self.tags.setObjectName("label_tags")
+        self.tags.hide()
+        self.number = named(LineEdit(), "label_number", self.tr("Number"))
+        self.number.setPlaceholderText(self.tr("Number, Enter gives it"))
+        self.number.setMaxLength(LONGEST_NUMBER)
+        self.number.setMaximumWidth(NUMBER_WIDTH)
+        self.number.textEdited.connect(self.typed)
+        self.number.returnPressed.connect(self.accepted)
+        self.number.hide()
+        self.chosen = label("", "strong", wrap=True, name="label_chosen")
         self.note = named(LineEdit(), "label_note", self.tr("Note"))
         self.note.setPlaceholderText(self.tr("Note on this text, Enter keeps it"))
         self.note.setMaxLength(LONGEST_NOTE)
@@ -94,6 +111,9 @@ class TextCard(Card):
             column(
                 row(self.line, (self.reason, 1), self.why),
                 (self.read, FIRST),
+                (self.tags, FIRST),
+                self.number,
+                self.chosen,
                 self.note,
                 self.suggestions,
                 self.nearest,
@@ -105,7 +125,13 @@ class TextCard(Card):
         self.empty.setObjectName("label_done_words")
         self.add(self.work, 1)
         self.add(self.empty, 1)
-        self.read.installEventFilter(self)
+        for each in (self.read, self.tags):
+            each.installEventFilter(self)
+
+    @property
+    def text_view(self) -> QWidget:
+        """What shows the text, and has the page's keys."""
+        return self.tags if self.tags.isVisibleTo(self.work) else self.read
 
     def _make_suggestions(self) -> None:
         self.said = label("", "muted", name="label_suggests")
@@ -133,21 +159,48 @@ class TextCard(Card):
         self.nearest = holder(column(hairline(), head, grid, gap=6))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.read and event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.setProperty("keyed", "true" if event.type() == QEvent.Type.FocusIn else "false")
             set_role(self, "card")  # which has the style looked up anew
         return False
 
     def show_text(self, line: str, text: str, reason: str, why: str, note: str) -> None:
         """Show a text. Args: reason: why it is shown, in a sentence; why: in a word. note: on it."""
+        self._show_about(line, reason, why, note)
+        self._swap(self.tags, self.read)
+        self.read.show_text(text)
+
+    def show_tags(self, line: str, reason: str, why: str, note: str) -> None:
+        """Show the words of a text, which `tags` is given, as `show_text` shows a text."""
+        self._show_about(line, reason, why, note)
+        self._swap(self.read, self.tags)
+
+    def _show_about(self, line: str, reason: str, why: str, note: str) -> None:
         self.empty.hide()
         self.work.show()
         self.line.setText(line)
         self.reason.setText(reason)
         set_or_hide(self.why, why)
-        self.read.show_text(text)
         self.note.setText(note)
         self.note.setVisible(bool(note))
+
+    @staticmethod
+    def _swap(before: QWidget, now: QWidget) -> None:
+        had_keys = before.hasFocus()
+        before.hide()
+        now.show()
+        if had_keys:
+            now.setFocus()
+
+    def show_chosen(self, said: str) -> None:
+        """Say what is chosen for the text; "": that needs no words."""
+        set_or_hide(self.chosen, said)
+
+    def show_number(self, number: str | None) -> None:
+        """Show the line for a number, and what is in it; None: no number is given."""
+        self.number.setVisible(number is not None)
+        if number is not None and number != self.number.text():
+            self.number.setText(number)
 
     def show_done(self, said: str) -> None:
         """Say why there is no text to label."""

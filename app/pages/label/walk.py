@@ -1,12 +1,17 @@
-"""Which text is in view, and which one comes next: one that waits, else what was chosen for a person."""
+"""Which text is in view with what answer so far, and which comes next: one that waits, one whose label was
+split, else what was chosen for a person.
+"""
 
 from __future__ import annotations
 
+from app.pages.label.answers import ANSWERS, Answer
 from app.pages.label.learner import Learner
 from app.work.labels import Labels
+from engine.labelling.entry import OPEN, JournalEntry
+from engine.labelling.labelled import Labelled
 from engine.labelling.order import WHY, Choice
 
-SOUGHT, AGAIN = "sought", "again"  # why a text is in view that nobody chose for a person
+SOUGHT, AGAIN, SPLIT = "sought", "again", "split"  # why a text is in view that nobody chose for a person
 
 
 class TextWalk:
@@ -16,10 +21,11 @@ class TextWalk:
         self._labels, self._learner = labels, learner
         self.current: Choice | None = None
         self._waiting: list[Choice] = []  # texts that a person went away from, the newest last
+        self._answers: dict[int, Answer] = {}  # by place, of texts that have been in view and are not done
 
     def begin(self) -> None:
         """Have nothing in view, as where other texts are open."""
-        self.current, self._waiting = None, []
+        self.current, self._waiting, self._answers = None, [], {}
 
     @property
     def row(self) -> int:
@@ -38,6 +44,34 @@ class TextWalk:
         shown = [] if self.current is None else [self.current]
         return tuple(choice.place for choice in (*shown, *self._waiting))
 
+    @property
+    def answer(self) -> Answer | None:
+        """What is chosen for the text in view so far; what was chosen for a text that waits is kept."""
+        labelled, texts, current = self._labels.labelled, self._learner.texts, self.current
+        if labelled is None or texts is None or current is None:
+            return None
+        found = self._answers.get(current.place)
+        if found is None or not _is_of(found, labelled):
+            before = labelled.given.get(self.row)
+            if before is None and self.row in labelled.asked:
+                before = labelled.asked[self.row].before
+            found = ANSWERS[labelled.kind](before, texts.text(current.place))
+            self._answers[current.place] = found
+        return found
+
+    def begin_with(self, place: int, entry: JournalEntry) -> None:
+        """Have the answer to a text begin with what was given to it, and is given no more."""
+        labelled, texts = self._labels.labelled, self._learner.texts
+        if labelled is not None and texts is not None:
+            self._answers[place] = ANSWERS[labelled.kind](entry, texts.text(place))
+
+    def leave(self) -> Choice | None:
+        """Have nothing in view, for it is done; return what was."""
+        left, self.current = self.current, None
+        if left is not None:
+            self._answers.pop(left.place, None)
+        return left
+
     def ahead(self) -> list[Choice]:
         """Return what comes after the text in view, as far as that is known."""
         labelled = self._labels.labelled
@@ -48,8 +82,15 @@ class TextWalk:
         if self._labels.labelled is None or self._learner.texts is None:
             return
         self.current = None
-        ahead = [self._waiting.pop()] if self._waiting else self.ahead()
+        ahead = [self._waiting.pop()] if self._waiting else self._asked() or self.ahead()
         self.current = ahead[0] if ahead else None
+
+    def _asked(self) -> list[Choice]:
+        """Return the texts whose label was split."""
+        labelled, texts = self._labels.labelled, self._learner.texts
+        if labelled is None or texts is None:
+            return []
+        return [Choice(int(place), SPLIT) for place in texts.places([*labelled.asked]) if place >= 0]
 
     def go_to(self, place: int, why: str = SOUGHT) -> bool:
         """Have a text in view that a person wants; what was there waits. Returns: whether it is another."""
@@ -71,3 +112,9 @@ class TextWalk:
         here = self.current.place if self.current is not None else -1
         at = done.index(here) - 1 if here in done else len(done) - 1
         return done[at] if at >= 0 else None
+
+
+def _is_of(answer: Answer, labelled: Labelled) -> bool:
+    """Whether an answer can still be given: it is of the kind and of the labels that there are."""
+    has = {label for label in labelled.kind.labels_in(answer.entry) if label != OPEN}
+    return type(answer) is ANSWERS[labelled.kind] and has <= labelled.names.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtWidgets import QWidget
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.layout import column, row
 from app.look.widgets import GAP
+from app.pages.label.answers import Answer, LabelsAnswer, NumberAnswer, TagsAnswer
 from app.pages.label.codebook import WIDTH, CodebookCard, key_of
 from app.pages.label.keys import KeysLine
 from app.pages.label.learner import Learner
@@ -16,12 +18,16 @@ from app.pages.label.measures import AccuracyCard, ModelCard, SharesCard, right_
 from app.pages.label.queue import QueueCard, QueuedText
 from app.pages.label.requests import LabelTexts, search_texts
 from app.pages.label.text import NearText, TextCard
-from app.pages.label.walk import TextWalk
+from app.pages.label.typed import TypedNumber
+from app.pages.label.walk import SPLIT, TextWalk
 from app.plots.label_rows import LabelRow
+from app.plots.tagged_words import TaggedStretch
 from app.session import Session
 from app.work.worker import Channel
+from engine.labelling.entry import COLUMN, JournalEntry
 from engine.labelling.labelled import Labelled
 from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+from engine.text.tagged.spans import words_in
 
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
 MOST_NEXT = 4
@@ -35,6 +41,8 @@ class LabelWork(QWidget):
         self._session, self._labels, self._learner, self._walk = session, session.labels, learner, walk
         self._searching = Channel(self, session.workers.files)
         self.shows_suggestions = True
+        self.typed = TypedNumber()
+        self._suggested_numbers: list[int] = []  # labels in the card, from top to bottom
         self.codebook = CodebookCard(self._labels)
         self.codebook.setFixedWidth(WIDTH)
         self.card, self.queue, self.keys = TextCard(), QueueCard(), KeysLine()
@@ -47,7 +55,7 @@ class LabelWork(QWidget):
         """Let the codebook and the queue give way where a page has no room for them."""
         was_folded = self.codebook.isHidden()
         labelled = self._labels.labelled
-        has_labels = labelled is not None and bool(labelled.names)
+        has_labels = labelled is not None and (bool(labelled.names) or not labelled.kind.has_codebook)
         needs_codebook = not has_labels or self.codebook.is_editing
         is_narrow = width < NARROW
         self.codebook.setVisible(not is_narrow or needs_codebook)
@@ -72,21 +80,102 @@ class LabelWork(QWidget):
         return sorted(found, key=lambda pair: -pair[1])
 
     def show_text(self) -> None:
+        """Show the text in view, and what is chosen for it."""
         texts, labelled, current = self._learner.texts, self._labels.labelled, self._walk.current
         if texts is None or labelled is None:
             return
         if current is None:
             self.card.show_done(self._done_words(texts, labelled))
+            self.codebook.show_chosen(())
         else:
-            given = labelled.given.get(int(texts.rows[current.place]))
+            row = self._walk.row
             line = self.tr("Line {line}").format(line=words.number(texts.line(current.place)))
             reason, why = self._why_words(current)
-            if given is not None:
-                name = words.shorten(labelled.names[given.label], 40)
-                reason, why = self.tr("Labelled {label}").format(label=name), self.tr("again")
-            note = labelled.notes.get(int(texts.rows[current.place]), "")
-            self.card.show_text(line, texts.text(current.place), reason, why, note)
+            if row in labelled.given:
+                reason, why = self._labelled_words(labelled.given[row]), self.tr("again")
+            elif row in labelled.asked:
+                reason = self._split_words(labelled.asked[row].among)
+            note = labelled.notes.get(row, "")
+            if isinstance(self._walk.answer, TagsAnswer):
+                self.card.show_tags(line, reason, why, note)
+            else:
+                self.card.show_text(line, texts.text(current.place), reason, why, note)
         self.show_suggestions()
+        self.show_answer(is_first=True)
+
+    def show_answer(self, *, is_first: bool = False) -> None:
+        """Show what is chosen for the text in view. Args: is_first: whether the text was another before."""
+        labelled, answer = self._labels.labelled, self._walk.answer
+        if labelled is None or answer is None:
+            return
+        could_be = self.typed.could_be(len(labelled.names))
+        chosen = [self.numbers()[place] for place in could_be] or [*answer.chosen]
+        self.codebook.show_chosen(chosen)
+        marked = [place for place, number in enumerate(self._suggested_numbers) if number in chosen]
+        self.card.plot.mark_rows(marked)
+        self.card.show_chosen(self._typed_words(could_be) or self._chosen_words(answer))
+        self.card.show_number(answer.entry.text if isinstance(answer, NumberAnswer) else None)
+        if isinstance(answer, TagsAnswer):
+            self._show_tags(answer, labelled, is_first=is_first)
+
+    def _show_tags(self, answer: TagsAnswer, labelled: Labelled, *, is_first: bool) -> None:
+        pieces, names = words_in(answer.text), labelled.names
+        tags = [TaggedStretch(start, stop, names.get(one, "?")) for start, stop, one in answer.entry.spans]
+        plot = self.card.tags
+        if is_first:
+            plot.let_go()
+            answer.selected = (0, 0)
+        plot.show_text(answer.text, pieces, tags, [*names.values()])
+        if answer.open_span is not None:
+            start, stop, _label = answer.open_span
+            inside = [place for place, piece in enumerate(pieces) if start <= piece[0] < stop]
+            plot.select(inside[0], inside[-1])
+
+    def select_words(self, first: int, last: int) -> None:
+        """Take what a person selected in the text in view. Args: first, last: words by their places."""
+        answer = self._walk.answer
+        if isinstance(answer, TagsAnswer):
+            pieces = words_in(answer.text)
+            answer.selected = pieces[first][0], pieces[last][1]
+            self.codebook.show_chosen(answer.chosen)
+
+    def _chosen_words(self, answer: Answer) -> str:
+        if isinstance(answer, LabelsAnswer):
+            if not answer.chosen:
+                return self.tr("None chosen. Enter says that no label fits.")
+            return self.tr("Chosen: {labels}").format(labels=self._names(answer.chosen))
+        if isinstance(answer, TagsAnswer) and answer.open_span is not None:
+            return self.tr("This label was split. Say which one the marked words have.")
+        return ""
+
+    def _typed_words(self, places: Sequence[int]) -> str:
+        """Return what the digits that were typed could still become."""
+        if not places:
+            return ""
+        template = self.tr("{digits}… Enter: {label}. Or a second digit.")
+        name = self._names([self.numbers()[places[0]]])
+        return template.format(digits=self.typed.digits, label=name)
+
+    def _names(self, labels: Sequence[int]) -> str:
+        names = self._labels.labelled.names if self._labels.labelled is not None else {}
+        return ", ".join(words.shorten(names[one], 40) for one in dict.fromkeys(labels))
+
+    def _labelled_words(self, entry: JournalEntry) -> str:
+        """Return what a text has, and who says so where a column does."""
+        said = self.tr("Labelled {label}").format(label=self._given_words(entry))
+        if entry.why == COLUMN:
+            template = self.tr("{said}, by column “{column}”")
+            said = template.format(said=said, column=words.shorten(entry.who, 30))
+        return said
+
+    def _given_words(self, entry: JournalEntry) -> str:
+        """Return what was given, in a few words."""
+        if not self._labels.kind.has_codebook:
+            return entry.text.replace("-", "−")
+        return self._names(self._labels.kind.labels_in(entry)) or self.tr("none")
+
+    def _split_words(self, among: Sequence[int]) -> str:
+        return self.tr("Its label was split: {labels}").format(labels=self._names(among))
 
     def show_around(self) -> None:
         """Show what belongs to the text in view and takes longer than the text."""
@@ -109,6 +198,7 @@ class LabelWork(QWidget):
             SPREAD: self.tr("first ones"),
             UNCERTAIN: self.tr("uncertain"),
             DIFFERENT: self.tr("different"),
+            SPLIT: self.tr("split"),
             RANDOM: self.tr("random"),
         }
         sentence = words.tr_engine(WHY[choice.why]) if choice.why in WHY else ""
@@ -136,6 +226,7 @@ class LabelWork(QWidget):
         if folded:
             said = self.tr("Codebook, most likely first") if suggested else self.tr("Codebook")
         names, rules = labelled.names, labelled.rules
+        self._suggested_numbers = [one for one, _share in pairs]
         rows = [
             LabelRow(key_of(keys.index(one)), names[one], rules[one], counts[one], share)
             for one, share in pairs
@@ -149,7 +240,7 @@ class LabelWork(QWidget):
             places = texts.places([*labelled.given])
             for place, cosine in known.nearest(current.place, places[places >= 0].tolist()):
                 given = labelled.given[int(texts.rows[place])]
-                found.append(NearText(labelled.names[given.label], texts.text(place), cosine))
+                found.append(NearText(self._given_words(given), texts.text(place), cosine))
         self.card.show_nearest(found)
 
     def show_queue(self) -> None:
@@ -180,7 +271,7 @@ class LabelWork(QWidget):
         rows = []
         for place in places:
             given = labelled.given.get(int(texts.rows[place]))
-            rows.append(self._queued(texts, place, "" if given is None else labelled.names[given.label]))
+            rows.append(self._queued(texts, place, "" if given is None else self._given_words(given)))
         self.queue.show_texts(rows, None)
 
     def _queued(self, texts: LabelTexts, place: int, why: str) -> QueuedText:
@@ -196,10 +287,17 @@ class LabelWork(QWidget):
             self.model_card.show_missing(words.say_error(inspector.refusal))
         elif inspector.folder is None:
             self.model_card.show_missing(self.tr("No model learns along. Texts come at random."))
+        elif self._labels.kind.on_learning and not learner.is_preparing:
+            self.model_card.show_missing(words.tr_engine(self._labels.kind.on_learning))
 
     def show_measures(self) -> None:
         labelled, texts, found = self._labels.labelled, self._learner.texts, self._learner.measures
         if labelled is None or texts is None:
+            return
+        learns = not labelled.kind.on_learning
+        self.accuracy.setVisible(learns)
+        if not learns:
+            self.shares.hide()
             return
         used = sum(1 for count in labelled.count().values() if count)
         self.accuracy.show_measures(found, self._labels.num_given, used, len(texts.rows))

@@ -149,14 +149,14 @@ def test_a_search_finds_texts_and_a_click_brings_one_into_view(ready: LabelPage,
 
 def test_labels_are_renamed_and_merged_and_all_of_it_is_taken_back(ready: LabelPage, qtbot: QtBot) -> None:
     press(ready, qtbot, Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_E)
-    ready.codebook.name_line.setText("awful")
-    ready.codebook.rule_line.setText("Nobody should see it.")
-    qtbot.keyClick(ready.codebook.rule_line, Qt.Key.Key_Return)
+    ready.codebook.editor.name_line.setText("awful")
+    ready.codebook.editor.rule_line.setText("Nobody should see it.")
+    qtbot.keyClick(ready.codebook.editor.rule_line, Qt.Key.Key_Return)
     assert kept(ready).labelled.names == {0: "awful", 1: "good"}
-    ready.codebook.name_line.setText("GOOD")
-    qtbot.keyClick(ready.codebook.name_line, Qt.Key.Key_Return)
-    assert "Merge" in ready.codebook.problem.text() and kept(ready).labelled.names[0] == "awful"
-    ready.codebook.merge_box.chosen.emit(1)
+    ready.codebook.editor.name_line.setText("GOOD")
+    qtbot.keyClick(ready.codebook.editor.name_line, Qt.Key.Key_Return)
+    assert "Merge" in ready.codebook.editor.problem.text() and kept(ready).labelled.names[0] == "awful"
+    ready.codebook.editor.merge_box.chosen.emit(1)
     assert kept(ready).labelled.names == {1: "good"} and kept(ready).labelled.count() == {1: 2}
     ready.codebook.toggle_edit()
     press(ready, qtbot, Qt.Key.Key_U, Qt.Key.Key_U)
