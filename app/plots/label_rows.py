@@ -5,7 +5,7 @@ A click on a row gives its label.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF
@@ -52,7 +52,7 @@ class _KeyCell(Cell):
             write(painter, chip, self.row.key, size=RULE_SIZE, side=CENTER)
         if self.row.hue is not None:
             hues = theme.CATEGORIES[colors.name]
-            line = QRectF(chip.left(), chip.bottom() + 2, chip.width(), HUE)
+            line = QRectF(chip.left() + 1, chip.bottom() - HUE, chip.width() - 2, HUE - 1)
             paint_chip(painter, line, hues[self.row.hue % len(hues)], radius=1.0)
 
 
@@ -102,9 +102,15 @@ class LabelRowsPlot(ColumnsFigure):
 
 
 class CodebookPlot(LabelRowsPlot):
-    """Two lines a label: its name, and the rule under it."""
+    """A label: its name, and the rule under it where any label has one."""
 
     row_height = 46
+    heights = row_height, 30  # px with rules, and without
+
+    def show_rows(self, rows: Iterable[LabelRow]) -> None:
+        shown = tuple(rows)
+        self.row_height = self.heights[not any(row.rule for row in shown)]
+        super().show_rows(shown)
 
 
 class SuggestedLabelsPlot(LabelRowsPlot):

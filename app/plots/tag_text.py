@@ -19,11 +19,11 @@ LEAST_LINES = 2  # that are in view, however low the room is
 
 
 class TagTextPlot(TaggedWordsPlot):
-    """A text as high as it is, and no higher than there is room. `selected`: words, the first and last one."""
+    """A text as high as it is, and no higher than there is room. `selected`: the first and last word."""
 
     selected = Signal(int, int)
     cleared = Signal()  # what is selected is to have no tag
-    word, size = 24, 15  # px
+    word, size, pad = 24, 15, 1.0  # px
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent=parent)
@@ -59,6 +59,8 @@ class TagTextPlot(TaggedWordsPlot):
         height = self.line * LEAST_LINES + BETWEEN
         self.setMinimumHeight(min(height, self.canvas().minimumHeight() + BETWEEN))
         self.setMaximumHeight(self.canvas().minimumHeight() + BETWEEN)
+        if self.selection is not None and self.selection[1] < len(self.words):
+            self.reveal(self.selection[1])
 
     def word_width(self, index: int) -> float:
         one = self.words[index]
@@ -148,6 +150,9 @@ class TagTextPlot(TaggedWordsPlot):
             wide = self._selected_room(room, index)
             base = QRectF(wide.left(), wide.bottom() - 1, wide.width(), 0)
             paint_edge(painter, base, "accent", 2.0)
+
+    def paint_walked(self, painter: QPainter, room: QRectF) -> None:
+        super().paint_walked(painter, room.adjusted(0, self._above + 1, 0, 0))
 
     def _selected_room(self, room: QRectF, index: int) -> QRectF:
         """Return the room of a selected word, up to the next one if that is selected, too."""

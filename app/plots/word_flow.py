@@ -188,7 +188,11 @@ class WordsFigure(ScrolledFigure, Generic[Word]):
                 continue
             self.paint_word(painter, room, index, index == self._hovered and not self._saving)
             if index == self._walked and self.hasFocus() and not self._saving:
-                paint_ring(painter, room.adjusted(-2, -2, 2, 2), 1.5)
+                self.paint_walked(painter, room)
+
+    def paint_walked(self, painter: QPainter, room: QRectF) -> None:
+        """Paint the ring around the word that the keyboard is on."""
+        paint_ring(painter, room.adjusted(-2, -2, 2, 2), 1.5)
 
     def _paint_letters(self, painter: QPainter) -> None:
         segments = [word.segment for word in self.words]

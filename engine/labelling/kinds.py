@@ -61,7 +61,7 @@ class OneLabel(LabelKind):
     """The usual kind."""
 
     name = "classification"
-    title = marked("engine", "One label for each text")
+    title = marked("engine", "One label")
     needs = marked("engine", "Fine-tuning needs texts with two different labels.")
 
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:
@@ -84,7 +84,7 @@ class SeveralLabels(LabelKind):
     """Any number of labels, none among them."""
 
     name = "multi-label"
-    title = marked("engine", "Several labels for each text")
+    title = marked("engine", "Several labels")
     needs = marked("engine", "Fine-tuning needs texts with different labels.")
     on_learning = marked(
         "engine",
@@ -149,7 +149,7 @@ class ANumber(LabelKind):
     """A number, kept as it was typed."""
 
     name = "regression"
-    title = marked("engine", "A number for each text")
+    title = marked("engine", "A number")
     needs = marked("engine", "Fine-tuning needs texts with two different numbers.")
     on_learning = marked(
         "engine", "No model learns numbers along. Texts come spread over the table, and some at random."

@@ -36,11 +36,13 @@ def key_of(place: int) -> str:
 class CodebookCard(Card):
     """Labels from top to bottom. `given`: a person wants the text in view to have one, by its number.
 
-    `left`: what was typed is done with. `wanted`: labels of a column are to be taken over.
+    `left`: what was typed is done with. `unfolded`: it is to be in view. `wanted`: labels of a column are to
+    be taken over.
     """
 
     given = Signal(int)
     left = Signal()
+    unfolded = Signal()
     kind_chosen = Signal(object)
     wanted = Signal(object)
 
@@ -52,7 +54,7 @@ class CodebookCard(Card):
         self._edited: int | None = None
         self._chosen: tuple[int, ...] = ()
         self._offered: ColumnLabels | None = None
-        self._total = 0
+        self.is_wanted = False  # whether a person types into it, also where a narrow page folds it away
         self.kind_box = ChoiceBox(
             "label_kind",
             self.tr("What is given to each text"),
@@ -70,11 +72,10 @@ class CodebookCard(Card):
         self.editor.done.connect(self._end_edit)
         self.editor.moved.connect(self._edit)
         self.numbers = label("", "muted", wrap=True, name="label_numbers")
-        for part in (self.kind_box, self.numbers, self.line, self.finder):
+        for part in (self.kind_box, self.numbers, self.line, self._make_offer(), self.finder):
             self.add(part)
         self.add(self.rows, 1)
         self.add(self.editor)
-        self.add(self._make_offer())
         self.body.addStretch()
 
     def _make_lines(self) -> None:
@@ -93,7 +94,7 @@ class CodebookCard(Card):
     def _make_offer(self) -> QWidget:
         self.offer_words = label("", "muted", wrap=True, name="label_offer_words")
         self.offer_button = button(self.tr("Take over"), name="label_take_over", call=self._take_offer)
-        self.offer = holder(column(hairline(), self.offer_words, self.offer_button, gap=6))
+        self.offer = holder(column(self.offer_words, self.offer_button, hairline(), gap=6))
         self.offer.hide()
         return self.offer
 
@@ -106,7 +107,6 @@ class CodebookCard(Card):
 
     def show_labels(self, labelled: Labelled | None, total: int) -> None:
         """Show the labels as they are now. Args: total: texts that can be labelled."""
-        self._total = total
         has_codebook = labelled is None or labelled.kind.has_codebook
         given = len(labelled.given) if labelled is not None else 0
         said = self.tr("{given} of {total}")
@@ -208,21 +208,28 @@ class CodebookCard(Card):
 
     def begin_new(self) -> None:
         """Give the keyboard to the line for a new label."""
+        self._unfold()
         self.line.setFocus()
 
     def begin_find(self) -> None:
         """Give the keyboard to the filter, or to the line where there are few labels."""
-        (self.finder if self.finder.isVisible() else self.line).setFocus()
+        self._unfold()
+        (self.finder if self.finder.isVisibleTo(self) else self.line).setFocus()
 
     def end_find(self) -> None:
-        """Show all labels again."""
+        """Show all labels again; the text has the keyboard."""
         self.finder.clear()
+        self.is_wanted = False
+
+    def _unfold(self) -> None:
+        self.is_wanted = True
+        self.unfolded.emit()
 
     def _take_line(self) -> None:
         name = " ".join(self.line.text().split())
         self.line.clear()
         if not name:
-            self.left.emit()
+            self._leave()
             return
         number = self._labels.named(name)
         if number is not None:
@@ -236,6 +243,10 @@ class CodebookCard(Card):
         if sought and found:
             exact = self._labels.named(sought)
             self.given.emit(exact if exact in found else found[0])
+        self._leave()
+
+    def _leave(self) -> None:
+        self.is_wanted = False
         self.left.emit()
 
     def _choose(self, place: int) -> None:
@@ -256,11 +267,12 @@ class CodebookCard(Card):
             self._end_edit()
         else:
             self._edit(next(iter(self._shown), None))
+            self._unfold()
             self.editor.begin()
 
     def _end_edit(self) -> None:
         self._edit(None)
-        self.left.emit()
+        self._leave()
 
     def _edit(self, number: int | None) -> None:
         self._edited = number

@@ -46,9 +46,6 @@ class LabelPage(StatedPage[LabelState]):
         super().__init__(parent)
         self.setObjectName("label_page")
         self.header.title_label.setText(self.tr("Label"))
-        self.header.set_sentence(
-            self.tr("Give each text a label by a key. The model learns along and chooses what comes next.")
-        )
         self.session, self.labels = session, session.labels
         self.learner = Learner(session, self)
         self.walk = TextWalk(self.labels, self.learner)
@@ -58,6 +55,7 @@ class LabelPage(StatedPage[LabelState]):
         self._after.timeout.connect(self._catch_up)
         self._make_parts()
         self._connect()
+        self._show_kind()
         self._take_table()
 
     # ---- building
@@ -147,7 +145,8 @@ class LabelPage(StatedPage[LabelState]):
         self.handover.saved.connect(self._tell_saved)
         self.empty.activated.connect(partial(session.show_page, "data"))
         self.codebook.given.connect(self.give)
-        self.codebook.left.connect(self.take_keys)
+        self.codebook.left.connect(self._leave_codebook)
+        self.codebook.unfolded.connect(self._fold)
         self.codebook.kind_chosen.connect(self._choose_kind)
         self.codebook.wanted.connect(self._take_over)
         self.offer.changed.connect(self.codebook.offer_column)
@@ -213,11 +212,15 @@ class LabelPage(StatedPage[LabelState]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fold()
+
+    def _fold(self) -> None:
         self.work.fold(self.width(), self.height())
 
     def _take_table(self) -> None:
         self.walk.begin()
         self.queue.end_search()
+        self.codebook.end_find()
         self.banner.hide()
         self.learner.take_table()
 
@@ -254,7 +257,7 @@ class LabelPage(StatedPage[LabelState]):
         if self.learner.texts is None:
             return
         if self.labels.is_ready:
-            self._show_keys()
+            self._show_kind()
             if self.walk.current is None:
                 self.walk.take_next()
             self.work.show_text()
@@ -266,7 +269,7 @@ class LabelPage(StatedPage[LabelState]):
         if texts is None:
             return
         self.codebook.show_labels(labelled, len(texts.rows))
-        self.work.fold(self.width(), self.height())
+        self._fold()
         self.save_button.setEnabled(self.labels.num_given > 0)
         is_enough = labelled is not None and labelled.kind.can_teach(labelled.given.values())
         self.tune_button.setEnabled(is_enough)
@@ -423,12 +426,22 @@ class LabelPage(StatedPage[LabelState]):
         """Hide the line of keys, or show it."""
         self.keys.setVisible(self.keys.isHidden())
 
-    def _show_keys(self) -> None:
-        """Show the keys that there are now."""
+    def _show_kind(self) -> None:
+        """Show the keys that there are now, and what the kind of labels is saved as."""
         now = (self.labels.kind, len(self.work.numbers()))
         if now != self._keys_for:
             self._keys, self._keys_for = self._declared_keys(), now
             self.keys.show_keys(self._keys)
+        kind = self.labels.kind
+        self.save_button.setText(
+            self.tr("Save as table…") if kind.is_of_rows else self.tr("Save tagged texts…")
+        )
+        sentence = self.tr(
+            "Give each text a label by a key. The model learns along and chooses what comes next."
+        )
+        if kind.on_learning:
+            sentence = self.tr("Say by keys what each text has. Then one click fine-tunes a model on it.")
+        self.header.set_sentence(sentence)
 
     def take_keys(self) -> None:
         """Give the keyboard to the text, where all keys are heard; before there is a label, to its line."""
@@ -465,6 +478,10 @@ class LabelPage(StatedPage[LabelState]):
         self.queue.end_search()
         self.codebook.end_find()
         self.work.show_answer()
+        self._leave_codebook()
+
+    def _leave_codebook(self) -> None:
+        self._fold()
         self.take_keys()
 
     def _give_suggested(self, place: int) -> None:

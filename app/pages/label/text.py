@@ -21,7 +21,7 @@ from app.plots.tag_text import TagTextPlot
 from app.work.labels import LONGEST_NOTE
 
 SIZES = ((220, 21), (700, 17))  # characters of a text, and the px of its letters up to there
-SMALLEST = 15  # px
+SMALLEST, FRAME = 15, 6  # px; the latter around a text
 FIRST = 100  # of the room, before what stays empty
 LONGEST_NUMBER, NUMBER_WIDTH = 24, 220  # characters, px
 MOST_SUGGESTED = 4  # labels, where the codebook is in view
@@ -63,10 +63,10 @@ class ReadText(ScrollView):
         return False
 
     def sizeHint(self) -> QSize:
-        return QSize(300, self.text.height() + 2)
+        return QSize(300, self.text.height() + FRAME)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, min(self.text.height() + 2, 60))
+        return QSize(120, min(self.text.height() + FRAME, 60))
 
 
 class TextCard(Card):

@@ -56,7 +56,7 @@ class LabelWork(QWidget):
         was_folded = self.codebook.isHidden()
         labelled = self._labels.labelled
         has_labels = labelled is not None and (bool(labelled.names) or not labelled.kind.has_codebook)
-        needs_codebook = not has_labels or self.codebook.is_editing
+        needs_codebook = not has_labels or self.codebook.is_editing or self.codebook.is_wanted
         is_narrow = width < NARROW
         self.codebook.setVisible(not is_narrow or needs_codebook)
         self.right.setVisible(not is_narrow or not needs_codebook)
@@ -86,7 +86,7 @@ class LabelWork(QWidget):
             return
         if current is None:
             self.card.show_done(self._done_words(texts, labelled))
-            self.codebook.show_chosen(())
+            self._mark(())
         else:
             row = self._walk.row
             line = self.tr("Line {line}").format(line=words.number(texts.line(current.place)))
@@ -110,9 +110,7 @@ class LabelWork(QWidget):
             return
         could_be = self.typed.could_be(len(labelled.names))
         chosen = [self.numbers()[place] for place in could_be] or [*answer.chosen]
-        self.codebook.show_chosen(chosen)
-        marked = [place for place, number in enumerate(self._suggested_numbers) if number in chosen]
-        self.card.plot.mark_rows(marked)
+        self._mark(chosen)
         self.card.show_chosen(self._typed_words(could_be) or self._chosen_words(answer))
         self.card.show_number(answer.entry.text if isinstance(answer, NumberAnswer) else None)
         if isinstance(answer, TagsAnswer):
@@ -122,14 +120,13 @@ class LabelWork(QWidget):
         pieces, names = words_in(answer.text), labelled.names
         tags = [TaggedStretch(start, stop, names.get(one, "?")) for start, stop, one in answer.entry.spans]
         plot = self.card.tags
-        if is_first:
-            plot.let_go()
-            answer.selected = (0, 0)
         plot.show_text(answer.text, pieces, tags, [*names.values()])
         if answer.open_span is not None:
             start, stop, _label = answer.open_span
             inside = [place for place, piece in enumerate(pieces) if start <= piece[0] < stop]
             plot.select(inside[0], inside[-1])
+        elif is_first and pieces:
+            plot.select(0, 0)
 
     def select_words(self, first: int, last: int) -> None:
         """Take what a person selected in the text in view. Args: first, last: words by their places."""
@@ -137,7 +134,13 @@ class LabelWork(QWidget):
         if isinstance(answer, TagsAnswer):
             pieces = words_in(answer.text)
             answer.selected = pieces[first][0], pieces[last][1]
-            self.codebook.show_chosen(answer.chosen)
+            self._mark(answer.chosen)
+
+    def _mark(self, labels: Sequence[int]) -> None:
+        """Mark labels in the codebook, wherever it stands."""
+        self.codebook.show_chosen(labels)
+        places = [place for place, number in enumerate(self._suggested_numbers) if number in labels]
+        self.card.plot.mark_rows(places)
 
     def _chosen_words(self, answer: Answer) -> str:
         if isinstance(answer, LabelsAnswer):
@@ -202,6 +205,8 @@ class LabelWork(QWidget):
             RANDOM: self.tr("random"),
         }
         sentence = words.tr_engine(WHY[choice.why]) if choice.why in WHY else ""
+        if choice.why == RANDOM and self._labels.kind.on_learning:  # nothing is measured
+            sentence = ""
         suggested = self.suggested(choice)
         if choice.why == UNCERTAIN and len(suggested) > 1 and self._labels.labelled is not None:
             first, second = (self._labels.labelled.names[number] for number, _share in suggested[:2])
@@ -228,7 +233,14 @@ class LabelWork(QWidget):
         names, rules = labelled.names, labelled.rules
         self._suggested_numbers = [one for one, _share in pairs]
         rows = [
-            LabelRow(key_of(keys.index(one)), names[one], rules[one], counts[one], share)
+            LabelRow(
+                key_of(keys.index(one)),
+                names[one],
+                rules[one],
+                counts[one],
+                share,
+                None if labelled.kind.is_of_rows else keys.index(one),
+            )
             for one, share in pairs
         ]
         toggle = self.tr("Hide") if suggested else self.tr("Show")
