@@ -65,6 +65,10 @@ class CodebookCard(Card):
         self.rows.setObjectName("label_rows")
         self.rows.chosen.connect(self._choose)
         self._make_lines()
+        self._kept = self.tr(
+            "Labels are kept beside the table. Mends on Data leave them as they are. "
+            "Ctrl+Z undoes the last label."
+        )
         self.edit_button = button(self.tr("Edit"), "link", name="label_edit", call=self._toggle_edit)
         self.edit_button.setToolTip(self.tr("Rename labels, write their rules, merge and split them (E)"))
         self.add_corner(self.edit_button)
@@ -110,7 +114,9 @@ class CodebookCard(Card):
         has_codebook = labelled is None or labelled.kind.has_codebook
         given = len(labelled.given) if labelled is not None else 0
         said = self.tr("{given} of {total}")
-        self.set_hint(said.format(given=words.number(given), total=words.number(total)) if total else "")
+        self.set_hint(
+            said.format(given=words.number(given), total=words.number(total)) if total else "", self._kept
+        )
         self.set_title(self.tr("Codebook") if has_codebook else self.tr("Numbers"))
         can_choose = labelled is not None and labelled.can_choose_kind
         self.kind_box.setVisible(can_choose)

@@ -5,12 +5,14 @@ It asks the workers and hears them; what a person sees at once is what was answe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.pages.label.mended import edits_of, find_mended_texts, with_edits
 from app.pages.label.requests import (
     GivenLabels,
     KnownTexts,
@@ -18,7 +20,6 @@ from app.pages.label.requests import (
     Learned,
     Measures,
     VectorsSoFar,
-    find_texts,
     find_vectors,
     learn,
     measure,
@@ -33,6 +34,7 @@ from engine.labelling.order import Choice
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import ModelSummary
+    from engine.text.table import Table
 
 REST_MS = 600  # after the newest label, until all is measured
 
@@ -43,12 +45,15 @@ class Learner(QObject):
     texts_changed = Signal()
     changed = Signal()
     measured = Signal()
+    mended = Signal()
     refused = Signal(object)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._texts_asked = Channel(self, session.workers.files)
+        self._mending = Channel(self, session.workers.files)
+        self._mended: object = None  # of what was asked there last
         self._vectors_asked = Channel(self, session.workers.models)
         self._learning = Channel(self, session.workers.quick)
         self._measuring = Channel(self, session.workers.files)
@@ -75,11 +80,30 @@ class Learner(QObject):
         self._forget()
         self.texts = None
         self._texts_asked.drop()
+        self._mending.drop()
         columns = data.roles.read if data.roles is not None else ()
         if data.table is not None and columns:
-            work = partial(find_texts, data.table, tuple(columns))
+            self._mended = (data.table, columns, edits_of(data.mends.recipe, columns))
+            work = partial(find_mended_texts, data.table, data.mends.recipe, tuple(columns))
             self._texts_asked.ask((data.table, columns), work, heard=self._take_texts, again=True)
         self.texts_changed.emit()
+
+    def mend(self) -> None:
+        """Have the texts as they are changed now; their vectors stay until the table is opened again."""
+        data, texts = self._session.data, self.texts
+        if texts is None or data.table is None:
+            return
+        recipe, columns = data.mends.recipe, texts.columns
+        about = (data.table, columns, edits_of(recipe, columns))
+        if about != self._mended:
+            self._mended = about
+            work = partial(with_edits, data.table, recipe, columns)
+            self._mending.ask(about, work, heard=self._take_mended)
+
+    def _take_mended(self, table: Table) -> None:
+        if self.texts is not None:
+            self.texts = replace(self.texts, table=table)
+            self.mended.emit()
 
     @property
     def is_looking(self) -> bool:

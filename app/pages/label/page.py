@@ -134,7 +134,8 @@ class LabelPage(StatedPage[LabelState]):
     def _connect(self) -> None:
         session, learner, work = self.session, self.learner, self.work
         session.data.roles_changed.connect(self._take_table)
-        session.data.mends.changed.connect(self._learn)
+        session.data.mends.changed.connect(self._take_mends)
+        learner.mended.connect(self.work.show_text)
         session.inspector.model_changed.connect(self._take_model)
         self.labels.changed.connect(self._labels_changed)
         learner.texts_changed.connect(self._texts_changed)
@@ -223,6 +224,11 @@ class LabelPage(StatedPage[LabelState]):
         self.codebook.end_find()
         self.banner.hide()
         self.learner.take_table()
+
+    def _take_mends(self) -> None:
+        """Show texts as they are changed; labels stay, and rows that were excluded are asked no more."""
+        self.learner.mend()
+        self._learn()
 
     def _take_model(self) -> None:
         inspector = self.session.inspector

@@ -51,11 +51,12 @@ class TextWalk:
         if labelled is None or texts is None or current is None:
             return None
         found = self._answers.get(current.place)
-        if found is None or not _is_of(found, labelled):
+        text = texts.text(current.place)
+        if found is None or found.text != text or not _is_of(found, labelled):
             before = labelled.given.get(self.row)
             if before is None and self.row in labelled.asked:
                 before = labelled.asked[self.row].before
-            found = ANSWERS[labelled.kind](before, texts.text(current.place))
+            found = ANSWERS[labelled.kind](before, text)
             self._answers[current.place] = found
         return found
 
