@@ -23,7 +23,7 @@ class TagTextPlot(TaggedWordsPlot):
 
     selected = Signal(int, int)
     cleared = Signal()  # what is selected is to have no tag
-    word, size, pad = 24, 15, 1.0  # px
+    word, letters, pad = 24, 15, 1.0  # px
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, parent=parent)
@@ -68,7 +68,7 @@ class TagTextPlot(TaggedWordsPlot):
             return super().word_width(index)
         if one.text not in self._widths:  # to measure thousands of words anew takes long
             if not self._widths:
-                self._metrics = QFontMetricsF(theme.ui_font(self.size))
+                self._metrics = QFontMetricsF(theme.ui_font(self.letters))
             self._widths[one.text] = self._metrics.horizontalAdvance(self.shown(index)) + 2 * self.pad
         return self._widths[one.text]
 

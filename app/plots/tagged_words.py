@@ -150,7 +150,7 @@ class TaggedWordsPlot(WordsFigure[TaggedWord]):
             painter.setBrush(QColor(theme.mix(colors.card, self.color_of(marks[-1].type), 0.16)))
             painter.drawRect(wide)
         side = CENTER | Qt.TextFlag.TextDontClip
-        write(painter, middle, self.shown(index), size=self.size, side=side)
+        write(painter, middle, self.shown(index), size=self.letters, side=side)
         if one.true is not None and self._above:
             self._paint_mark(painter, room, index, one.true, is_above=True)
         if one.predicted is not None and self._below:

@@ -61,7 +61,7 @@ class WordsFigure(ScrolledFigure, Generic[Word]):
 
     word_chosen = Signal(int)
     line, chip = 33, 26  # px, the heights of a line, and of a word in it
-    size = theme.UI_SIZE  # px of the letters
+    letters = theme.UI_SIZE  # px, their size
     most_lines = 5  # that are shown before it scrolls
     pad = 7.0  # px beside a word's letters
     radius = 5.0  # px of a chip's corners
@@ -90,7 +90,7 @@ class WordsFigure(ScrolledFigure, Generic[Word]):
 
     def word_width(self, index: int) -> float:
         """Return how wide a word's chip is."""
-        metrics = QFontMetricsF(theme.ui_font(self.size, bold=self.is_bold(index)))
+        metrics = QFontMetricsF(theme.ui_font(self.letters, bold=self.is_bold(index)))
         return metrics.horizontalAdvance(self.shown(index)) + 2 * self.pad
 
     def paint_word(self, painter: QPainter, room: QRectF, index: int, is_hovered: bool) -> None:
@@ -99,7 +99,7 @@ class WordsFigure(ScrolledFigure, Generic[Word]):
         self.paint_ground(painter, room, look)
         ink = QColor(look.ink) if look.ink else ink_on(look.ground or theme.current().card)
         bold = self.is_bold(index)
-        write(painter, room, self.shown(index), ink, size=self.size, bold=bold, side=self.side)
+        write(painter, room, self.shown(index), ink, size=self.letters, bold=bold, side=self.side)
 
     def paint_ground(self, painter: QPainter, room: QRectF, look: ChipStyle) -> None:
         """Paint what lies behind a word."""

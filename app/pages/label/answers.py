@@ -138,8 +138,7 @@ class NumberAnswer(Answer):
 
     @property
     def fields(self) -> dict[str, Any] | None:
-        fields = {"text": self.entry.text}
-        return fields if A_NUMBER.fits(JournalEntry(GIVE, **fields)) else None
+        return {"text": self.entry.text} if A_NUMBER.fits(self.entry) else None
 
 
 ANSWERS: dict[LabelKind, type[Answer]] = {

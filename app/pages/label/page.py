@@ -112,7 +112,9 @@ class LabelPage(StatedPage[LabelState]):
                 PageKey("number", self.tr("0–9"), self.tr("number"), focus),
                 PageKey("accept", self.tr("Enter"), self.tr("give it"), self.accept, enter),
             )
-        find = PageKey("find", "F", self.tr("find label") if count > NUM_KEYS else "", self.find, ("F",))
+        find = PageKey(
+            "find", "F", self.tr("find label") if count > NUM_KEYS else "", self.codebook.begin_find, ("F",)
+        )
         if kind is ONE_LABEL:
             said, accepts = self.tr("label"), self.tr("accept")
         else:
@@ -351,10 +353,6 @@ class LabelPage(StatedPage[LabelState]):
         if isinstance(answer, TagsAnswer):
             answer.clear()
             self.work.show_answer()
-
-    def find(self) -> None:
-        """Look for a label by its name."""
-        self.codebook.begin_find()
 
     def _type_number(self, text: str) -> None:
         answer = self.walk.answer

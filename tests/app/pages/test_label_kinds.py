@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -11,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.label.page import LabelPage
 from app.pages.label.typed import TypedNumber
 from app.work.labels import journal_path
-from engine.labelling.entry import COLUMN, JournalEntry
+from engine.labelling.entry import COLUMN
 from engine.labelling.journal import LabelJournal
 from engine.labelling.kinds import A_NUMBER, ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS, LabelKind
 from engine.labelling.labelled import Labelled
@@ -24,6 +27,7 @@ TEXTS = [
     *(f"Nothing of note, number {n}." for n in range(10)),
 ]
 SHIFT, CTRL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
+NOTHING = Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture
@@ -33,14 +37,8 @@ def page(show_page: ShowPage[LabelPage], no_models_ship: None) -> LabelPage:
 
 def open_table(page: LabelPage, path: Path, qtbot: QtBot, **columns: list[str]) -> None:
     """Open a table of the texts and these columns."""
-    rows = [",".join(["text", *columns])]
-    rows += [
-        f'"{text}",' + ",".join(f'"{cells[at]}"' for cells in columns.values())
-        for at, text in enumerate(TEXTS)
-    ]
-    path.write_text(
-        "\n".join(row.rstrip(",") if not columns else row for row in rows) + "\n", encoding="utf-8"
-    )
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["text", *columns], *zip(TEXTS, *columns.values(), strict=True)])
     page.session.data.open(path)
     come_to_rest(page.session, qtbot)
 
@@ -64,11 +62,9 @@ def go_to(page: LabelPage, row: int) -> None:
     assert page.walk.row == row
 
 
-def press(
-    page: LabelPage, qtbot: QtBot, *keys: Qt.Key | str, held: Qt.KeyboardModifier | None = None
-) -> None:
+def press(page: LabelPage, qtbot: QtBot, *keys: Qt.Key | str, held: Qt.KeyboardModifier = NOTHING) -> None:
     for key in keys:
-        qtbot.keyClick(page.card.text_view, key, held or Qt.KeyboardModifier.NoModifier)
+        qtbot.keyClick(page.card.text_view, key, held)
 
 
 def kept(page: LabelPage) -> Labelled:
@@ -127,10 +123,8 @@ def test_several_labels_are_chosen_by_keys_and_enter_goes_on(
     press(page, qtbot, "Z", held=CTRL)
     assert page.walk.row == second and second not in kept(page).given
     press(page, qtbot, "2", "U")
-    assert (
-        page.walk.answer is not None and page.walk.answer.chosen == ()
-    )  # the choice went, not the label before
-    assert 0 in kept(page).given
+    assert page.walk.answer is not None and page.walk.answer.chosen == ()
+    assert 0 in kept(page).given  # the choice was undone, not the label before
 
 
 def test_what_was_chosen_for_a_text_is_there_when_a_person_comes_back_to_it(
@@ -230,25 +224,21 @@ def test_labels_of_a_column_are_offered_taken_over_and_told_by_where_they_come_f
     assert not kept(page).given and not kept(page).names
 
 
-@pytest.mark.parametrize(
-    "kind", [ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS, A_NUMBER], ids=lambda kind: kind.name
-)
+ANSWERS: dict[LabelKind, Callable[[int], dict[str, Any]]] = {
+    ONE_LABEL: lambda row: {"label": row % 2},
+    SEVERAL_LABELS: lambda row: {"labels": ((0, 1), (0,), ())[row % 3]},
+    TAGS_OF_WORDS: lambda row: {"text": TEXTS[row], "spans": ((0, 2, row % 2),)},
+    A_NUMBER: lambda row: {"text": str(row)},
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS, ids=[kind.name for kind in ANSWERS])
 def test_one_click_opens_what_was_labelled_for_the_kinds_own_task(
     kind: LabelKind, page: LabelPage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     begin(page, tmp_path, qtbot, kind, *(("a", "b") if kind.has_codebook else ()))
     for row in range(6):
-        entry: JournalEntry = (
-            kind.of_cell(
-                JournalEntry("give", text=TEXTS[row] if kind is TAGS_OF_WORDS else ""),
-                (row % 2,),
-                (str(row),),
-            )
-            if kind is not TAGS_OF_WORDS
-            else JournalEntry("give", text=TEXTS[row], spans=((0, 2, row % 2),))
-        )
-        fields = {"label": entry.label, "labels": entry.labels, "spans": entry.spans, "text": entry.text}
-        page.labels.give(row, suggested=False, why="", **fields)
+        page.labels.give(row, suggested=False, why="", **ANSWERS[kind](row))
     come_to_rest(page.session, qtbot)
     before = page.labels.labelled
     page.tune_button.click()
@@ -269,16 +259,16 @@ def test_mends_on_data_leave_the_labels_and_go_along_with_them(
     for row, key in ((0, "1"), (1, "2"), (2, "1"), (3, "2")):
         go_to(page, row)
         press(page, qtbot, key)
-    before, mends = kept(page), page.session.data.mends
+    before, data = kept(page), page.session.data
     go_to(page, 2)
-    mends.decide(1, RecipeStep(DROP))
-    mends.edit(2, "text", "Something else.")
+    data.mends.decide(1, RecipeStep(DROP))
+    data.mends.edit(2, "text", "Something else.")
+    steps = data.mends.steps
     come_to_rest(page.session, qtbot)
     assert page.card.read.text.text() == "Something else." and kept(page) == before
     page.tune_button.click()
     come_to_rest(page.session, qtbot)
-    data = page.session.data
     assert page.labels.labelled == before and data.path is not None and data.path.parent.name == ".labelled"
-    assert data.mends.steps == mends.steps and data.table_summary is not None
+    assert data.mends.steps == steps and data.table_summary is not None
     assert data.table_summary.num_examples == 3  # one of the four is excluded
     assert page.learner.texts is not None and page.learner.texts.text(2) == "Something else."
