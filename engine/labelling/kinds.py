@@ -19,8 +19,9 @@ class LabelKind(ABC):
     """One of them. name: of the task that is fine-tuned on it. title: in a box of choices.
 
     has_codebook: whether it is made of labels. is_of_rows: whether its task reads a row of a table for each
-    text; else a file of its own. on_learning: what a person is told where no model learns along from it, ""
-    where one does. needs: what is told while nothing can be fine-tuned on it.
+    text; else a file of its own. on_learning: what a person is told of the model that learns along, "" where
+    the usual holds. is_measured: whether it is measured how good that model is. needs: what is told while
+    nothing can be fine-tuned on it.
     """
 
     name: ClassVar[str]
@@ -28,6 +29,7 @@ class LabelKind(ABC):
     has_codebook: ClassVar[bool] = True
     is_of_rows: ClassVar[bool] = True
     on_learning: ClassVar[str] = ""
+    is_measured: ClassVar[bool] = False
     needs: ClassVar[str]
 
     def can_teach(self, given: Iterable[JournalEntry]) -> bool:
@@ -61,6 +63,7 @@ class OneLabel(LabelKind):
     """The usual kind."""
 
     name = "classification"
+    is_measured = True
     title = marked("engine", "One label")
     needs = marked("engine", "Fine-tuning needs texts with two different labels.")
 
@@ -88,7 +91,7 @@ class SeveralLabels(LabelKind):
     needs = marked("engine", "Fine-tuning needs texts with different labels.")
     on_learning = marked(
         "engine",
-        "No model learns several labels along. Texts come spread over the table, and some at random.",
+        "A model learns along, yes or no for each label. Only a fine-tuned one is measured.",
     )
 
     def labels_in(self, entry: JournalEntry) -> tuple[int, ...]:
@@ -152,7 +155,8 @@ class ANumber(LabelKind):
     title = marked("engine", "A number")
     needs = marked("engine", "Fine-tuning needs texts with two different numbers.")
     on_learning = marked(
-        "engine", "No model learns numbers along. Texts come spread over the table, and some at random."
+        "engine",
+        "A model learns along and suggests numbers. Texts come spread over the table, and some at random.",
     )
     has_codebook = False
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.pages.label.learn_kinds import given_labels, learn_kind
 from app.pages.label.mended import edits_of, find_mended_texts, with_edits
 from app.pages.label.requests import (
     GivenLabels,
@@ -21,7 +21,6 @@ from app.pages.label.requests import (
     Measures,
     VectorsSoFar,
     find_vectors,
-    learn,
     measure,
     random_ahead,
 )
@@ -170,17 +169,16 @@ class Learner(QObject):
     # ---- what the labels teach
 
     def given(self, labelled: Labelled) -> GivenLabels:
-        """Return labels as a regression takes them, numbered in the order of the codebook."""
+        """Return labels as a model takes them, numbered in the order of the codebook."""
         assert self.texts is not None
-        number = {label: at for at, label in enumerate(labelled.names)}
-        places = self.texts.places([*labelled.given])
-        targets = np.array([number.get(entry.label, 0) for entry in labelled.given.values()], np.int64)
-        skipped = self.texts.places([*labelled.skipped, *labelled.taken_over, *self._dropped(labelled)])
-        return GivenLabels(
-            tuple(places[places >= 0].tolist()),
-            targets[places >= 0],
+        closed = [*labelled.skipped, *labelled.taken_over, *self._dropped(labelled)]
+        skipped = self.texts.places(closed)
+        return given_labels(
+            labelled.kind,
+            [*labelled.given.values()],
+            self.texts.places([*labelled.given]),
             tuple(skipped[skipped >= 0].tolist()),
-            tuple(number),
+            tuple(labelled.names),
         )
 
     def _dropped(self, labelled: Labelled) -> list[int]:
@@ -203,7 +201,9 @@ class Learner(QObject):
         (given, shown), self._wanted = self._wanted, None
         self._number += 1
         self._learning.ask(
-            self._number, partial(learn, self.known, given, shown, self.learned), heard=self._take_learned
+            self._number,
+            partial(learn_kind, self.known, given, shown, self.learned),
+            heard=self._take_learned,
         )
 
     @property
@@ -228,16 +228,17 @@ class Learner(QObject):
         self.changed.emit()
 
     def _measure(self) -> None:
-        if self.known is None or self.learned is None or not self.learned.given.can_teach:
+        learned, is_measured = self.learned, self._session.labels.kind.is_measured
+        if self.known is None or learned is None or not learned.given.can_teach or not is_measured:
             self.measures, self._curve = None, []
             self.measured.emit()
             return
-        given = self.learned.given
+        given = learned.given
         if not _goes_on(self._curve_of, given):
             self._curve = []
         self._curve_of = given
         self._number += 1
-        work = partial(measure, self.known, self.learned, tuple(self._curve))
+        work = partial(measure, self.known, learned, tuple(self._curve))
         self._measuring.ask(self._number, work, heard=self._take_measures, refused=self.refused.emit)
 
     def _take_measures(self, found: Measures) -> None:

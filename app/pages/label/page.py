@@ -341,7 +341,7 @@ class LabelPage(StatedPage[LabelState]):
         """Give the text in view what is chosen for it."""
         row, why, answer = self.walk.row, self.walk.why, self.walk.answer
         assert answer is not None and answer.fields is not None
-        suggested, fields = bool(self.work.suggested(self.walk.current)), answer.fields
+        suggested, fields = self.work.is_suggesting, answer.fields
         left = self.walk.leave()
         if not self.labels.give(row, suggested=suggested, why=why, **fields):
             self.walk.current = left

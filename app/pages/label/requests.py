@@ -216,6 +216,17 @@ def learn(known: KnownTexts, given: GivenLabels, shown: Sequence[int], before: L
         if count // CHOOSE_EVERY != at // CHOOSE_EVERY:
             strength, at = chosen_strength(vectors, targets, given.num_labels, SEED), count
         probabilities = fit(vectors, targets, strength).probabilities(known.vectors, given.num_labels)
+    ahead = next_ahead(known, given, shown, probabilities)
+    return Learned(given, probabilities, ahead, strength, at)
+
+
+def next_ahead(
+    known: KnownTexts,
+    given: GivenLabels,
+    shown: Sequence[int],
+    probabilities: npt.NDArray[np.float64] | None,
+) -> tuple[Choice, ...]:
+    """Return what comes after the texts that are shown. Args: probabilities: as `LabelOrder.next` has it."""
     closed, ahead = [*given.places, *shown], list[Choice]()
     while len(ahead) < NUM_AHEAD:
         choice = known.order.next(closed, probabilities, given.skipped)
@@ -223,7 +234,7 @@ def learn(known: KnownTexts, given: GivenLabels, shown: Sequence[int], before: L
             break
         ahead.append(choice)
         closed.append(choice.place)
-    return Learned(given, probabilities, tuple(ahead), strength, at)
+    return tuple(ahead)
 
 
 def measure(

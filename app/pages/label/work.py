@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -13,6 +14,7 @@ from app.look.widgets import GAP
 from app.pages.label.answers import Answer, LabelsAnswer, NumberAnswer, TagsAnswer
 from app.pages.label.codebook import WIDTH, CodebookCard, key_of
 from app.pages.label.keys import KeysLine
+from app.pages.label.learn_kinds import LearnedNumbers
 from app.pages.label.learner import Learner
 from app.pages.label.measures import AccuracyCard, ModelCard, SharesCard, right_side
 from app.pages.label.queue import QueueCard, QueuedText
@@ -25,8 +27,10 @@ from app.plots.tagged_words import TaggedStretch
 from app.session import Session
 from app.work.worker import Channel
 from engine.labelling.entry import COLUMN, JournalEntry
+from engine.labelling.kinds import ONE_LABEL
 from engine.labelling.labelled import Labelled
 from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+from engine.text.numbers import figure
 from engine.text.tagged.spans import words_in
 
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
@@ -205,46 +209,66 @@ class LabelWork(QWidget):
             RANDOM: self.tr("random"),
         }
         sentence = words.tr_engine(WHY[choice.why]) if choice.why in WHY else ""
-        if choice.why == RANDOM and self._labels.kind.on_learning:  # nothing is measured
+        if choice.why == RANDOM and not self._labels.kind.is_measured:
             sentence = ""
         suggested = self.suggested(choice)
-        if choice.why == UNCERTAIN and len(suggested) > 1 and self._labels.labelled is not None:
+        is_one = self._labels.kind is ONE_LABEL
+        if choice.why == UNCERTAIN and is_one and len(suggested) > 1 and self._labels.labelled is not None:
             first, second = (self._labels.labelled.names[number] for number, _share in suggested[:2])
             template = self.tr("Between {first} and {second}")
             sentence = template.format(first=words.shorten(first, 24), second=words.shorten(second, 24))
         return sentence, short.get(choice.why, "")
 
     def show_suggestions(self) -> None:
-        labelled, current = self._labels.labelled, self._walk.current
+        """Show what the model suggests for the text in view, and the codebook where that has no room."""
+        labelled, current, learned = self._labels.labelled, self._walk.current, self._learner.learned
         if labelled is None or current is None:
             return
-        suggested, counts, keys = self.suggested(current), labelled.count(), self.numbers()
-        learned = self._learner.learned
-        can_suggest = learned is not None and learned.probabilities is not None
+        suggested, number = self.suggested(current), self._suggested_number(current)
+        is_there = learned is not None and (learned.probabilities is not None or number is not None)
         said = self.tr("The model suggests") if suggested else ""
-        if can_suggest and not suggested:
+        if is_there and not suggested:
+            said = self.tr("The model suggests {number}").format(number=number)
+        if is_there and not self.shows_suggestions:
             said = self.tr("Suggestions are hidden")
-        folded = self.codebook.isHidden() and bool(keys)
+        folded = self.codebook.isHidden() and bool(labelled.names)
         pairs: list[tuple[int, float | None]] = [*suggested]
-        if not suggested and folded:
-            pairs = [(number, None) for number in keys]
         if folded:
             said = self.tr("Codebook, most likely first") if suggested else self.tr("Codebook")
-        names, rules = labelled.names, labelled.rules
+            pairs = pairs or [(one, None) for one in labelled.names]
         self._suggested_numbers = [one for one, _share in pairs]
-        rows = [
-            LabelRow(
-                key_of(keys.index(one)),
-                names[one],
-                rules[one],
-                counts[one],
-                share,
-                None if labelled.kind.is_of_rows else keys.index(one),
+        toggle = self.tr("Hide") if self.shows_suggestions else self.tr("Show")
+        rows = self._label_rows(labelled, pairs)
+        self.card.show_suggestions(said, rows, has_counts=folded, toggle=toggle if is_there else "")
+
+    @staticmethod
+    def _label_rows(labelled: Labelled, pairs: Sequence[tuple[int, float | None]]) -> list[LabelRow]:
+        """Return labels, each with how probable it is, as the card shows them."""
+        counts, keys = labelled.count(), [*labelled.names]
+        rows = list[LabelRow]()
+        for one, share in pairs:
+            place = keys.index(one)
+            hue = None if labelled.kind.is_of_rows else place
+            rows.append(
+                LabelRow(key_of(place), labelled.names[one], labelled.rules[one], counts[one], share, hue)
             )
-            for one, share in pairs
-        ]
-        toggle = self.tr("Hide") if suggested else self.tr("Show")
-        self.card.show_suggestions(said, rows, has_counts=folded, toggle=toggle if can_suggest else "")
+        return rows
+
+    def _suggested_number(self, choice: Choice) -> str | None:
+        """Return the number that the model suggests for a text; None: it suggests none."""
+        learned = self._learner.learned
+        if not isinstance(learned, LearnedNumbers) or learned.numbers is None:
+            return None
+        spread = float(np.ptp(learned.numbers))
+        return figure(float(learned.numbers[choice.place]), spread).replace("-", "−")
+
+    @property
+    def is_suggesting(self) -> bool:
+        """Whether a suggestion for the text in view is shown."""
+        current = self._walk.current
+        if current is None or not self.shows_suggestions:
+            return False
+        return bool(self.suggested(current)) or self._suggested_number(current) is not None
 
     def _show_nearest(self, texts: LabelTexts, labelled: Labelled) -> None:
         known, current, found = self._learner.known, self._walk.current, list[NearText]()
@@ -306,9 +330,8 @@ class LabelWork(QWidget):
         labelled, texts, found = self._labels.labelled, self._learner.texts, self._learner.measures
         if labelled is None or texts is None:
             return
-        learns = not labelled.kind.on_learning
-        self.accuracy.setVisible(learns)
-        if not learns:
+        self.accuracy.setVisible(labelled.kind.is_measured)
+        if not labelled.kind.is_measured:
             self.shares.hide()
             return
         used = sum(1 for count in labelled.count().values() if count)

@@ -18,8 +18,10 @@ from engine.labelling.entry import COLUMN
 from engine.labelling.journal import LabelJournal
 from engine.labelling.kinds import A_NUMBER, ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS, LabelKind
 from engine.labelling.labelled import Labelled
+from engine.labelling.order import NUM_SPREAD
 from engine.text.recipe import DROP, RecipeStep
 from tests.app.hand import ShowPage, come_to_rest
+from tests.fakes import model_folder
 
 TEXTS = [
     "Ada met Charles in London.",
@@ -272,3 +274,41 @@ def test_mends_on_data_leave_the_labels_and_go_along_with_them(
     assert data.mends.steps == steps and data.table_summary is not None
     assert data.table_summary.num_examples == 3  # one of the four is excluded
     assert page.learner.texts is not None and page.learner.texts.text(2) == "Something else."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [SEVERAL_LABELS, A_NUMBER], ids=["several", "number"])
+def test_a_model_learns_several_labels_and_numbers_along_and_suggests_them(
+    kind: LabelKind, show_page: ShowPage[LabelPage], tmp_path: Path, qtbot: QtBot
+) -> None:
+    page = show_page(LabelPage)
+    page.session.inspector.choose(model_folder(tmp_path / "model"))
+    texts = [f"{('good', 'bad')[row % 2]} film play" for row in range(40)]
+    (tmp_path / "films.csv").write_text("text\n" + "\n".join(texts) + "\n")
+    page.session.data.open(tmp_path / "films.csv")
+    come_to_rest(page.session, qtbot)
+    page.codebook.kind_box.chosen.emit(kind)
+    for name in ("good", "film"):
+        page.labels.define(name)
+    qtbot.waitUntil(lambda: page.learner.known is not None)
+    for row in range(NUM_SPREAD):
+        is_good = row % 2 == 0
+        fields = (
+            {"labels": (0, 1) if is_good else (1,)} if kind is SEVERAL_LABELS else {"text": f"{3 * is_good}"}
+        )
+        page.labels.give(row, suggested=False, why="", **fields)
+    come_to_rest(page.session, qtbot)
+    go_to(page, 30)
+    if kind is SEVERAL_LABELS:
+        likely = dict(page.work.suggested(page.walk.current))
+        assert likely[0] > 0.7 and likely[1] > 0.7
+        go_to(page, 31)
+        assert dict(page.work.suggested(page.walk.current))[0] < 0.3
+        press(page, qtbot, "2", Qt.Key.Key_Return)
+    else:
+        assert "suggests 2." in page.card.said.text() or "suggests 3" in page.card.said.text()
+        go_to(page, 31)
+        assert "suggests 0" in page.card.said.text()
+        press(page, qtbot, "0")
+        qtbot.keyClick(page.card.number, Qt.Key.Key_Return)
+    assert kept(page).given[31].suggested and not page.work.accuracy.isVisible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.errors import DataError
@@ -25,6 +26,7 @@ from engine.labelling.journal import LabelJournal
 from engine.labelling.kinds import KINDS
 from engine.labelling.labelled import Labelled, folded
 from engine.labelling.labelled_table import own_column, write_labelled, write_tagged
+from engine.labelling.learning import each_label, each_number, most_doubtful
 from engine.settings.finetune import DataConfig
 from engine.text.examples import COLLECTED
 from engine.text.roles import Roles
@@ -223,3 +225,22 @@ def test_a_journal_of_before_there_were_kinds_goes_on(tmp_path: Path) -> None:
     assert LabelJournal.read(path, "films.csv", SHA, 12).labelled == Labelled(
         KINDS["multi-label"], {0: "wetter", 1: "天气"}, {0: "", 1: ""}, num_made=2
     )
+
+
+def test_each_label_is_learned_by_itself_and_the_most_doubtful_one_is_what_is_asked_for() -> None:
+    vectors = np.random.default_rng(0).normal(size=(60, 7)).astype(np.float32)
+    sets = np.stack([vectors[:, 0] > 0, vectors[:, 1] > 0, np.zeros(60)], axis=1).astype(np.int64)
+    likely = each_label(vectors, range(40), sets[:40])
+    right = (likely[40:, :2] > 0.5) == sets[40:, :2]
+    assert right.mean() > 0.85 and not likely[:, 2].any()  # nobody has given the third
+    both = most_doubtful(likely)
+    nearest = np.abs(likely - 0.5).min(1)
+    assert np.allclose(np.abs(both[:, 0] - 0.5), nearest) and np.allclose(both.sum(1), 1)
+
+
+def test_numbers_are_learned_and_never_lie_beyond_those_that_were_given() -> None:
+    vectors = np.random.default_rng(1).normal(size=(60, 7)).astype(np.float32)
+    numbers = 3.0 * vectors[:, 2] + 10
+    found = each_number(vectors, range(37), numbers[:37])
+    assert np.corrcoef(found[37:], numbers[37:])[0, 1] > 0.9
+    assert numbers[:37].min() <= found.min() and found.max() <= numbers[:37].max()
