@@ -22,8 +22,9 @@ class Labelled:
     """What all entries together come to.
 
     kind: of what is given. names, rules: of labels by their numbers, in the order in which they were made.
-    given: row -> the entry that gave its label, in that order; its labels are among `names`. asked: rows that
-    are to be asked again, the first first. skipped: rows. notes: by row. columns: that were taken over.
+    given: row -> the entry that gave its label, in that order; its labels are among `names`. Rows that were
+    taken over share one that names no row. asked: rows that are to be asked again, the first first. skipped:
+    rows. notes: by row. columns: that were taken over.
     """
 
     kind: LabelKind = ONE_LABEL
@@ -166,7 +167,7 @@ class Labelled:
         cells = self._cells(entry, numbers)
         for row, places in zip(entry.rows, entry.sets, strict=True):
             if row not in self.given and row not in self.asked and row not in self.skipped:
-                self.given[row] = replace(cells[places], row=row)
+                self.given[row] = cells[places]  # the same of many rows: it may be a hundred thousand
         self.columns = (*self.columns, entry.text)
 
     def _cells(self, entry: JournalEntry, numbers: Sequence[int]) -> dict[tuple[int, ...], JournalEntry]:

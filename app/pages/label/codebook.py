@@ -66,7 +66,7 @@ class CodebookCard(Card):
         self.rows.chosen.connect(self._choose)
         self._make_lines()
         self._kept = self.tr(
-            "Labels are kept beside the table. Mends on Data leave them as they are. "
+            "Labels are kept apart from the table, so fixes on Data leave them as they are. "
             "Ctrl+Z undoes the last label."
         )
         self.edit_button = button(self.tr("Edit"), "link", name="label_edit", call=self._toggle_edit)

@@ -119,7 +119,7 @@ class LabelPage(StatedPage[LabelState]):
             said, accepts = self.tr("label"), self.tr("accept")
         else:
             said = self.tr("choose") if kind is SEVERAL_LABELS else self.tr("tag")
-            accepts = self.tr("go on")
+            accepts = self.tr("next")
         label = PageKey("label", digits, said, self.codebook.begin_new)
         accept = PageKey("accept", self.tr("Enter"), accepts, self.accept, enter)
         if kind is not TAGS_OF_WORDS:
@@ -361,7 +361,8 @@ class LabelPage(StatedPage[LabelState]):
             self.card.show_chosen("")
 
     def _choose_kind(self, kind: LabelKind) -> None:
-        if kind is not self.labels.kind:
+        labelled = self.labels.labelled
+        if labelled is not None and labelled.can_choose_kind and kind is not labelled.kind:
             self.labels.choose_kind(kind)
         self.take_keys()
 

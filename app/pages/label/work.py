@@ -244,7 +244,7 @@ class LabelWork(QWidget):
     @staticmethod
     def _label_rows(labelled: Labelled, pairs: Sequence[tuple[int, float | None]]) -> list[LabelRow]:
         """Return labels, each with how probable it is, as the card shows them."""
-        counts, keys = labelled.count(), [*labelled.names]
+        counts, keys = labelled.count() if pairs else {}, [*labelled.names]
         rows = list[LabelRow]()
         for one, share in pairs:
             place = keys.index(one)
