@@ -43,7 +43,8 @@ class TagTextPlot(TaggedWordsPlot):
         self.set_text(tagged_words(text, true=tags, pieces=pieces), types, (TRUE,))
 
     def select(self, first: int, last: int) -> None:
-        """Select words by their places."""
+        """Select words by their places, also where these were selected in another text."""
+        self.selection = None
         self._anchor, self._walked = first, last
         self._take(first, last)
         self.reveal(first)

@@ -24,7 +24,8 @@ class Labelled:
     kind: of what is given. names, rules: of labels by their numbers, in the order in which they were made.
     given: row -> the entry that gave its label, in that order; its labels are among `names`. Rows that were
     taken over share one that names no row. asked: rows that are to be asked again, the first first. skipped:
-    rows. notes: by row. columns: that were taken over.
+    rows. notes: by row. columns: that were taken over; taken_over: rows whose label such a column has, also
+    where somebody gave them another one since: those that look wrong are no sample of anything.
     """
 
     kind: LabelKind = ONE_LABEL
@@ -35,6 +36,7 @@ class Labelled:
     skipped: dict[int, None] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    taken_over: dict[int, None] = field(default_factory=dict)
     num_made: int = 0  # labels, those that are no more, too
 
     def take(self, entry: JournalEntry) -> None:
@@ -77,11 +79,6 @@ class Labelled:
         """Whether nothing has been given yet, so that it can be of another kind."""
         return not self.given and not self.asked
 
-    @property
-    def taken_over(self) -> list[int]:
-        """The rows whose label a column has, and nobody gave here."""
-        return [row for row, entry in self.given.items() if entry.why == COLUMN]
-
     def number_of(self, name: str) -> int | None:
         """Return the number of the label of a name, in whatever case; None: there is none."""
         return next((one for one, own in self.names.items() if own.casefold() == name.casefold()), None)
@@ -96,6 +93,7 @@ class Labelled:
             asked={**self.asked},
             skipped={**self.skipped},
             notes={**self.notes},
+            taken_over={**self.taken_over},
         )
 
     def check(self, entry: JournalEntry) -> None:
@@ -167,6 +165,7 @@ class Labelled:
         cells = self._cells(entry, numbers)
         for row, places in zip(entry.rows, entry.sets, strict=True):
             if row not in self.given and row not in self.asked and row not in self.skipped:
+                self.taken_over[row] = None
                 self.given[row] = cells[places]  # the same of many rows: it may be a hundred thousand
         self.columns = (*self.columns, entry.text)
 

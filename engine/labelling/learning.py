@@ -24,7 +24,7 @@ def each_label(
 ) -> npt.NDArray[np.float64]:
     """Return (E, C) how probable each label is for each text; a label that no text has yet: 0.
 
-    Args: vectors: (E, D), standardized. places: (n,) of the labelled texts. sets: (n, C), 1 for what they have.
+    Args: vectors: (E, D), standardized. places: (n,) of the labelled texts. sets: (n, C), 1 for theirs.
     """
     known = vectors[list(places)]
     columns = [fit(known, has, strength).probabilities(vectors, 2)[:, 1] for has in sets.T]

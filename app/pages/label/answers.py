@@ -20,12 +20,21 @@ class Answer(ABC):
 
     def __init__(self, before: JournalEntry | None, text: str) -> None:
         self.text = text
-        self.entry = self.begun(before or NOTHING)
+        self.entry = self._first = self.begun(before or NOTHING)
         self._steps: list[JournalEntry] = []
 
     def begun(self, before: JournalEntry) -> JournalEntry:
         """Return what the answer begins with."""
         return replace(NOTHING, label=before.label, labels=before.labels, text=before.text)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a person has chosen something since it began."""
+        return self.entry != self._first
+
+    def begin_anew(self) -> None:
+        """Count what it began with as chosen: it is given no more."""
+        self._first = NOTHING
 
     @property
     def chosen(self) -> tuple[int, ...]:

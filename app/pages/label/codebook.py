@@ -53,6 +53,7 @@ class CodebookCard(Card):
         self._shown: tuple[int, ...] = ()  # labels, from top to bottom
         self._edited: int | None = None
         self._chosen: tuple[int, ...] = ()
+        self._only: tuple[int, ...] = ()
         self._offered: ColumnLabels | None = None
         self.is_wanted = False  # whether a person types into it, also where a narrow page folds it away
         self.kind_box = ChoiceBox(
@@ -66,7 +67,7 @@ class CodebookCard(Card):
         self.rows.chosen.connect(self._choose)
         self._make_lines()
         self._kept = self.tr(
-            "Labels are kept apart from the table, so fixes on Data leave them as they are. "
+            "Labels are stored next to the table: fixes on Data leave them as they are. "
             "Ctrl+Z undoes the last label."
         )
         self.edit_button = button(self.tr("Edit"), "link", name="label_edit", call=self._toggle_edit)
@@ -140,6 +141,12 @@ class CodebookCard(Card):
         if not is_long:
             self.finder.clear()
 
+    def show_only(self, labels: Sequence[int]) -> None:
+        """Show some labels alone, as those that a label was split into; none: all of them."""
+        if self._only != tuple(labels):
+            self._only = tuple(labels)
+            self._show_rows()
+
     def _show_rows(self) -> None:
         labelled = self._labels.labelled
         if labelled is None:
@@ -150,7 +157,8 @@ class CodebookCard(Card):
         rows, shown = list[LabelRow](), list[int]()
         for place, (number, name) in enumerate(labelled.names.items()):
             rule = labelled.rules[number]
-            if sought in f"{name}\n{rule}\n{key_of(place)}".casefold():
+            is_asked = number in self._only or not self._only or self.is_editing
+            if (is_asked or sought) and sought in f"{name}\n{rule}\n{key_of(place)}".casefold():
                 hue = place if not labelled.kind.is_of_rows else None
                 rows.append(LabelRow(key_of(place), name, rule, counts[number], hue=hue))
                 shown.append(number)
@@ -284,5 +292,7 @@ class CodebookCard(Card):
         self._edited = number
         self.editor.show_label(number)
         self._show_lines(self._labels.labelled)
+        if self._only:
+            self._show_rows()
         self._show_offer(self._labels.labelled)
         self._mark()

@@ -17,8 +17,7 @@ from app import words
 from app.look.banner import Banner
 from app.look.pending import Pending
 from app.look.widgets import EmptyState, button
-from app.pages.label.answers import NumberAnswer, TagsAnswer
-from app.pages.label.codebook import NUM_KEYS
+from app.pages.label.answering import Answering
 from app.pages.label.column_offer import ColumnOffer
 from app.pages.label.handover import Handover
 from app.pages.label.keys import PageKey, press
@@ -30,10 +29,8 @@ from app.pages.stated_page import StatedPage
 from app.session import Session
 from engine.errors import UserError, marked
 from engine.labelling.columns import ColumnLabels
-from engine.labelling.entry import GIVE, SKIP
-from engine.labelling.kinds import A_NUMBER, ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS, LabelKind
+from engine.labelling.kinds import LabelKind
 
-DIGITS, NUMBER_KEYS = "0123456789", "0123456789.,-+"
 PAINTED_MS = 25  # after a key, until the next text is on screen and all else may follow
 
 
@@ -76,6 +73,7 @@ class LabelPage(StatedPage[LabelState]):
         self.work = LabelWork(self.session, self.learner, self.walk, self)
         self.codebook, self.card, self.queue = self.work.codebook, self.work.card, self.work.queue
         self.keys = self.work.keys
+        self.answering = Answering(self.labels, self.learner, self.walk, self.work, self)
         self._keys, self._keys_for = self._declared_keys(), (self.labels.kind, 0)
         self.keys.show_keys(self._keys)
         self.empty = EmptyState(
@@ -88,10 +86,11 @@ class LabelPage(StatedPage[LabelState]):
         self.body.addWidget(self.views, 1)
 
     def _declared_keys(self) -> tuple[PageKey, ...]:
+        answering = self.answering
         return (
-            *self._keys_of_kind(),
-            PageKey("skip", "S", self.tr("skip"), self.skip, ("S",)),
-            PageKey("undo", "U", self.tr("undo"), self.undo, ("U", "Ctrl+Z"), is_repeated=True),
+            *answering.keys(),
+            PageKey("skip", "S", self.tr("skip"), answering.skip, ("S",)),
+            PageKey("undo", "U", self.tr("undo"), answering.undo, ("U", "Ctrl+Z"), is_repeated=True),
             PageKey("back", "B", self.tr("back"), self.go_back, ("B",)),
             PageKey("note", "N", self.tr("note"), self.card.begin_note, ("N",)),
             PageKey("search", "/", self.tr("search"), self.search, ("/",)),
@@ -102,39 +101,11 @@ class LabelPage(StatedPage[LabelState]):
             PageKey("let_go", "Esc", "", self._let_go, ("Esc",)),
         )
 
-    def _keys_of_kind(self) -> tuple[PageKey, ...]:
-        """Return the keys that answer: they depend on what is given, and on how many labels there are."""
-        kind, count = self.labels.kind, len(self.work.numbers())
-        digits = self.tr("1–{last}").format(last=max(9, count))
-        enter, focus = ("Return", "Enter"), self.card.number.setFocus
-        if kind is A_NUMBER:
-            return (
-                PageKey("number", self.tr("0–9"), self.tr("number"), focus),
-                PageKey("accept", self.tr("Enter"), self.tr("give it"), self.accept, enter),
-            )
-        find = PageKey(
-            "find", "F", self.tr("find label") if count > NUM_KEYS else "", self.codebook.begin_find, ("F",)
-        )
-        if kind is ONE_LABEL:
-            said, accepts = self.tr("label"), self.tr("accept")
-        else:
-            said = self.tr("choose") if kind is SEVERAL_LABELS else self.tr("tag")
-            accepts = self.tr("next")
-        label = PageKey("label", digits, said, self.codebook.begin_new)
-        accept = PageKey("accept", self.tr("Enter"), accepts, self.accept, enter)
-        if kind is not TAGS_OF_WORDS:
-            return label, accept, find
-        select = PageKey("select", self.tr("Shift+←→"), self.tr("select"), self.take_keys)
-        return (
-            select,
-            label,
-            PageKey("clear", self.tr("Del"), self.tr("no tag"), self.clear_tags),
-            accept,
-            find,
-        )
-
     def _connect(self) -> None:
-        session, learner, work = self.session, self.learner, self.work
+        session, learner, work, answering = self.session, self.learner, self.work, self.answering
+        answering.done.connect(self.take_keys)
+        answering.passed.connect(self._pass)
+        answering.wanted.connect(self._go_to)
         session.data.roles_changed.connect(self._take_table)
         session.data.mends.changed.connect(self._take_mends)
         learner.mended.connect(self.work.show_text)
@@ -147,19 +118,19 @@ class LabelPage(StatedPage[LabelState]):
             source.refused.connect(self.refuse)
         self.handover.saved.connect(self._tell_saved)
         self.empty.activated.connect(partial(session.show_page, "data"))
-        self.codebook.given.connect(self.give)
+        self.codebook.given.connect(answering.give)
         self.codebook.left.connect(self._leave_codebook)
         self.codebook.unfolded.connect(self._fold)
         self.codebook.kind_chosen.connect(self._choose_kind)
         self.codebook.wanted.connect(self._take_over)
         self.offer.changed.connect(self.codebook.offer_column)
-        self.card.given.connect(self._give_suggested)
+        self.card.given.connect(answering.give_shown)
         self.card.toggled.connect(self.toggle_suggestions)
         self.card.noted.connect(self._keep_note)
-        self.card.typed.connect(self._type_number)
-        self.card.accepted.connect(self.accept)
+        self.card.typed.connect(answering.type_number)
+        self.card.accepted.connect(answering.accept)
         self.card.tags.selected.connect(work.select_words)
-        self.card.tags.cleared.connect(self.clear_tags)
+        self.card.tags.cleared.connect(answering.clear_tags)
         self.queue.wanted.connect(self._go_to)
         self.queue.sought.connect(work.search)
         self.queue.left.connect(self.take_keys)
@@ -305,61 +276,6 @@ class LabelPage(StatedPage[LabelState]):
 
     # ---- what a person does
 
-    def give(self, label: int) -> None:
-        """Choose a label for the text in view; where it has one label, give it and go on."""
-        answer = self.walk.answer
-        self.work.typed.end()
-        if answer is None or not self.labels.is_ready:
-            return
-        if answer.press(label):
-            self._give()
-        else:
-            self.work.show_answer()
-            self.take_keys()
-
-    def accept(self) -> None:
-        """Give the text in view what is chosen, else the label that is suggested first, and go on."""
-        place, answer, labelled = self.work.typed.end(), self.walk.answer, self.labels.labelled
-        if answer is None or labelled is None:
-            return
-        suggested = self.work.suggested(self.walk.current)
-        before = labelled.given.get(self.walk.row)
-        if place is not None:
-            self.give(self.work.numbers()[place])
-        elif answer.fields is None and suggested and labelled.kind is ONE_LABEL:
-            self.give(suggested[0][0])
-        elif answer.fields is not None and before is not None and answer.is_as(before):
-            self.walk.leave()
-            self._labels_changed()
-            self.take_keys()
-        elif answer.fields is not None:
-            self._give()
-        elif labelled.kind is A_NUMBER and answer.entry.text:
-            self.card.show_chosen(self.tr("This is no number. Type one such as 3 or 2.5."))
-
-    def _give(self) -> None:
-        """Give the text in view what is chosen for it."""
-        row, why, answer = self.walk.row, self.walk.why, self.walk.answer
-        assert answer is not None and answer.fields is not None
-        suggested, fields = self.work.is_suggesting, answer.fields
-        left = self.walk.leave()
-        if not self.labels.give(row, suggested=suggested, why=why, **fields):
-            self.walk.current = left
-        self.take_keys()
-
-    def clear_tags(self) -> None:
-        """Take the tags off the words that are selected."""
-        answer = self.walk.answer
-        if isinstance(answer, TagsAnswer):
-            answer.clear()
-            self.work.show_answer()
-
-    def _type_number(self, text: str) -> None:
-        answer = self.walk.answer
-        if isinstance(answer, NumberAnswer):
-            answer.type(text)
-            self.card.show_chosen("")
-
     def _choose_kind(self, kind: LabelKind) -> None:
         labelled = self.labels.labelled
         if labelled is not None and labelled.can_choose_kind and kind is not labelled.kind:
@@ -381,27 +297,10 @@ class LabelPage(StatedPage[LabelState]):
         self.banner.show_text("fine", said.format(count=count, column=words.shorten(found.column, 40)))
         self.take_keys()
 
-    def skip(self) -> None:
-        """Ask the text in view no more."""
-        row = self.walk.row
-        if row >= 0 and self.labels.is_ready:
-            left = self.walk.leave()
-            if not self.labels.skip(row):
-                self.walk.current = left
-
-    def undo(self) -> None:
-        """Undo what was chosen last for the text in view, else what was done last, and show that text."""
-        if self.work.typed.end() is not None or (self.walk.answer is not None and self.walk.answer.undo()):
-            self.work.show_answer()
-            return
-        entry, texts = self.labels.undo(), self.learner.texts
-        if entry is None or texts is None or entry.do not in (GIVE, SKIP):
-            return
-        place = texts.place(entry.row)
-        if place is not None:
-            if entry.do == GIVE and self.labels.kind is not ONE_LABEL:
-                self.walk.begin_with(place, entry)
-            self._go_to(place, entry.why or AGAIN)
+    def _pass(self) -> None:
+        """Go on from a text that stays as it is."""
+        self._labels_changed()
+        self.take_keys()
 
     def go_back(self) -> None:
         """Show the text before this one that has a label or was skipped."""
@@ -445,7 +344,7 @@ class LabelPage(StatedPage[LabelState]):
             "Give each text a label by a key. The model learns along and chooses what comes next."
         )
         if kind.on_learning:
-            sentence = self.tr("Say by keys what each text has. Then one click fine-tunes a model on it.")
+            sentence = self.tr("Answer each text by keys. One click then fine-tunes a model on the answers.")
         self.header.set_sentence(sentence)
 
     def take_keys(self) -> None:
@@ -457,26 +356,10 @@ class LabelPage(StatedPage[LabelState]):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        typed = "" if held or self.learner.texts is None else event.text()
-        if self.learner.texts is None:
+        is_open = self.learner.texts is not None
+        is_typed = is_open and not held and self.answering.type(event.text(), is_again=event.isAutoRepeat())
+        if not is_typed and not (is_open and press(self._keys, event)):
             super().keyPressEvent(event)
-        elif typed and typed in NUMBER_KEYS and self.labels.kind is A_NUMBER:
-            self.card.number.setFocus()
-            self.card.number.insert(typed)
-            self._type_number(self.card.number.text())
-        elif typed and typed in DIGITS:
-            self._type_digit(typed, is_again=event.isAutoRepeat())
-        elif not press(self._keys, event):
-            super().keyPressEvent(event)
-
-    def _type_digit(self, digit: str, *, is_again: bool) -> None:
-        """Give the label whose number is typed; a key that is held gives none twice."""
-        numbers = self.work.numbers()
-        place = None if is_again else self.work.typed.type(digit, len(numbers))
-        if place is not None:
-            self.give(numbers[place])
-        else:
-            self.work.show_answer()
 
     def _let_go(self) -> None:
         self.work.typed.end()
@@ -488,12 +371,6 @@ class LabelPage(StatedPage[LabelState]):
     def _leave_codebook(self) -> None:
         self._fold()
         self.take_keys()
-
-    def _give_suggested(self, place: int) -> None:
-        suggested = self.work.suggested(self.walk.current)
-        numbers = [number for number, _share in suggested] or self.work.numbers()
-        if place < len(numbers):
-            self.give(numbers[place])
 
     def _keep_note(self, note: str) -> None:
         if self.walk.row >= 0 and self.labels.is_ready:

@@ -64,14 +64,18 @@ class TextWalk:
         """Have the answer to a text begin with what was given to it, and is given no more."""
         labelled, texts = self._labels.labelled, self._learner.texts
         if labelled is not None and texts is not None:
-            self._answers[place] = ANSWERS[labelled.kind](entry, texts.text(place))
+            found = self._answers[place] = ANSWERS[labelled.kind](entry, texts.text(place))
+            found.begin_anew()
 
     def leave(self) -> Choice | None:
-        """Have nothing in view, for it is done; return what was."""
+        """Have nothing in view; return what was."""
         left, self.current = self.current, None
+        return left
+
+    def forget(self, left: Choice | None) -> None:
+        """Forget what was chosen for a text: it is given."""
         if left is not None:
             self._answers.pop(left.place, None)
-        return left
 
     def ahead(self) -> list[Choice]:
         """Return what comes after the text in view, as far as that is known."""
@@ -84,7 +88,14 @@ class TextWalk:
             return
         self.current = None
         ahead = [self._waiting.pop()] if self._waiting else self._asked() or self.ahead()
-        self.current = ahead[0] if ahead else None
+        self._see(ahead[0] if ahead else None)
+
+    def _see(self, choice: Choice | None) -> None:
+        """Have a text in view, with what a person has chosen for it before."""
+        found = self._answers.get(choice.place) if choice is not None else None
+        if found is not None and not found.is_changed:
+            self.forget(choice)
+        self.current = choice
 
     def _asked(self) -> list[Choice]:
         """Return the texts whose label was split."""
@@ -100,7 +111,7 @@ class TextWalk:
         found = next((one for one in self.ahead() if one.place == place), Choice(place, why))
         waiting = [one for one in (*self._waiting, self.current) if one is not None and one.place != place]
         self._waiting = [one for one in waiting if one.why != AGAIN]
-        self.current = found
+        self._see(found)
         return True
 
     def before(self) -> int | None:

@@ -29,6 +29,7 @@ from app.work.worker import Channel
 from engine.labelling.entry import COLUMN, JournalEntry
 from engine.labelling.kinds import ONE_LABEL
 from engine.labelling.labelled import Labelled
+from engine.labelling.measure import LEAST_SAMPLE
 from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
 from engine.text.numbers import figure
 from engine.text.tagged.spans import words_in
@@ -46,7 +47,8 @@ class LabelWork(QWidget):
         self._searching = Channel(self, session.workers.files)
         self.shows_suggestions = True
         self.typed = TypedNumber()
-        self._suggested_numbers: list[int] = []  # labels in the card, from top to bottom
+        self._only: tuple[int, ...] = ()  # labels that the text in view is asked for; (): all
+        self.suggested_numbers: list[int] = []  # labels in the card, from top to bottom
         self.codebook = CodebookCard(self._labels)
         self.codebook.setFixedWidth(WIDTH)
         self.card, self.queue, self.keys = TextCard(), QueueCard(), KeysLine()
@@ -90,20 +92,23 @@ class LabelWork(QWidget):
             return
         if current is None:
             self.card.show_done(self._done_words(texts, labelled))
+            self._only = ()
             self._mark(())
         else:
             row = self._walk.row
+            self._only = labelled.asked[row].among if row in labelled.asked else ()
             line = self.tr("Line {line}").format(line=words.number(texts.line(current.place)))
             reason, why = self._why_words(current)
             if row in labelled.given:
                 reason, why = self._labelled_words(labelled.given[row]), self.tr("again")
-            elif row in labelled.asked:
-                reason = self._split_words(labelled.asked[row].among)
+            elif self._only:
+                reason = self._split_words(self._only)
             note = labelled.notes.get(row, "")
             if isinstance(self._walk.answer, TagsAnswer):
                 self.card.show_tags(line, reason, why, note)
             else:
                 self.card.show_text(line, texts.text(current.place), reason, why, note)
+        self.codebook.show_only(self._only)
         self.show_suggestions()
         self.show_answer(is_first=True)
 
@@ -143,7 +148,7 @@ class LabelWork(QWidget):
     def _mark(self, labels: Sequence[int]) -> None:
         """Mark labels in the codebook, wherever it stands."""
         self.codebook.show_chosen(labels)
-        places = [place for place, number in enumerate(self._suggested_numbers) if number in labels]
+        places = [place for place, number in enumerate(self.suggested_numbers) if number in labels]
         self.card.plot.mark_rows(places)
 
     def _chosen_words(self, answer: Answer) -> str:
@@ -236,7 +241,8 @@ class LabelWork(QWidget):
         if folded:
             said = self.tr("Codebook, most likely first") if suggested else self.tr("Codebook")
             pairs = pairs or [(one, None) for one in labelled.names]
-        self._suggested_numbers = [one for one, _share in pairs]
+        pairs = [pair for pair in pairs if not self._only or pair[0] in self._only]
+        self.suggested_numbers = [one for one, _share in pairs]
         toggle = self.tr("Hide") if self.shows_suggestions else self.tr("Show")
         rows = self._label_rows(labelled, pairs)
         self.card.show_suggestions(said, rows, has_counts=folded, toggle=toggle if is_there else "")
@@ -260,7 +266,7 @@ class LabelWork(QWidget):
         if not isinstance(learned, LearnedNumbers) or learned.numbers is None:
             return None
         spread = float(np.ptp(learned.numbers))
-        return figure(float(learned.numbers[choice.place]), spread).replace("-", "−")
+        return figure(float(learned.numbers[choice.place]), spread, 2).replace("-", "−")
 
     @property
     def is_suggesting(self) -> bool:
@@ -330,8 +336,10 @@ class LabelWork(QWidget):
         labelled, texts, found = self._labels.labelled, self._learner.texts, self._learner.measures
         if labelled is None or texts is None:
             return
-        self.accuracy.setVisible(labelled.kind.is_measured)
-        if not labelled.kind.is_measured:
+        num_open = len(texts.rows) - len(labelled.taken_over)  # of which a sample can be drawn
+        is_measured = labelled.kind.is_measured and num_open >= min(LEAST_SAMPLE, len(texts.rows))
+        self.accuracy.setVisible(is_measured)
+        if not is_measured:
             self.shares.hide()
             return
         used = sum(1 for count in labelled.count().values() if count)

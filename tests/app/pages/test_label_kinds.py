@@ -202,8 +202,26 @@ def test_the_texts_of_a_label_that_is_split_come_next_until_each_has_one_of_the_
         page.work.show_text()
         asked.append(page.walk.row)
         assert "a1, a2, a3" in page.card.reason.text()
+        assert [row.name for row in page.codebook.rows.rows] == ["a1", "a2", "a3"]
         press(page, qtbot, "3")
     assert asked == [0, 2] and not kept(page).asked and kept(page).count() == {1: 1, 2: 0, 3: 2, 4: 0}
+
+
+def test_words_whose_tag_was_split_are_asked_for_one_after_the_other(
+    page: LabelPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    begin(page, tmp_path, qtbot, TAGS_OF_WORDS, "NAME", "OTHER")
+    page.labels.give(0, suggested=False, why="", text=TEXTS[0], spans=((0, 3, 0), (8, 15, 0), (19, 25, 1)))
+    page.labels.split(0, ("PER", "ORG"))
+    page.walk.take_next()
+    page.walk.take_next()
+    page.work.show_text()
+    assert page.walk.row == 0 and page.card.tags.selection == (0, 0)
+    press(page, qtbot, Qt.Key.Key_Return)  # nothing can be given yet
+    press(page, qtbot, "2")
+    assert page.card.tags.selection == (2, 2) and page.walk.row == 0
+    press(page, qtbot, "3", Qt.Key.Key_Return)
+    assert kept(page).given[0].spans == ((0, 3, 2), (8, 15, 3), (19, 25, 1)) and not kept(page).asked
 
 
 def test_labels_of_a_column_are_offered_taken_over_and_told_by_where_they_come_from(

@@ -362,6 +362,13 @@ def tagged() -> TaggedWordsPlot:
     return plot
 
 
+def tag_text() -> TagTextPlot:
+    plot, text = TagTextPlot("A text to tag"), "Mary lives in York"
+    pieces = ((0, 4), (5, 10), (11, 13), (14, 18))
+    plot.show_text(text, pieces, [TaggedStretch(0, 4, "PER")], ("PER", "LOC"))
+    return plot
+
+
 def attributed_text() -> AttributedText:
     plot = AttributedText("What each word adds")
     plot.set_words([ScoredWord("good", 0, 0.5), ScoredWord("film", 0, -0.2)])
@@ -419,8 +426,8 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
     agreement,
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
-    *(word_chips, word_strip, passage, tagged, attributed_text, attributed_bars, tokens, pieces, step_chips),
-    *(step_groups, hidden_word, seen_rows, family_columns),
+    *(word_chips, word_strip, passage, tagged, tag_text, attributed_text, attributed_bars, tokens, pieces),
+    *(step_chips, step_groups, hidden_word, seen_rows, family_columns),
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)
 NEVER_EMPTIED = (
