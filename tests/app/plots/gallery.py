@@ -54,6 +54,7 @@ from app.plots.seen_rows import SeenRow, SeenRows
 from app.plots.similarity import SimilarityPlot, picture_of
 from app.plots.slope import SlopePlot
 from app.plots.step_chips import StepChip, StepChips, StepGroups
+from app.plots.tag_text import TagTextPlot
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
 from app.plots.tokens import HIDDEN, UNTOUCHED, MaskedExample, TokensPlot
 from app.plots.word_chips import MaskableWord, WordChips
