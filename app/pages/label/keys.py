@@ -10,8 +10,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look.inputs import ToolButton
-from app.look.layout import STRETCH, row
 from app.look.widgets import named, set_role
+
+MOST_LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +47,20 @@ def press(keys: Sequence[PageKey], event: QKeyEvent) -> bool:
 
 
 class KeysLine(QWidget):
-    """Buttons that say a key and what it does; the last ones give way where there is no room."""
+    """Buttons that say a key and what it does, in one line or two; what has no room there gives way."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("label_keys")
         self.buttons = list[ToolButton]()
-        self._row = row(STRETCH, gap=0, parent=self)
         self.setMinimumWidth(100)
 
     def show_keys(self, keys: Sequence[PageKey]) -> None:
         """Show the keys that have a word, in the place of those before."""
         for each in self.buttons:
-            self._row.removeWidget(each)
             each.hide()
             each.deleteLater()
         self.buttons = [self._made(key) for key in keys if key.said]
-        for place, each in enumerate(self.buttons):
-            self._row.insertWidget(place, each)
         self._fit(self.width())
 
     def _made(self, key: PageKey) -> ToolButton:
@@ -76,9 +73,17 @@ class KeysLine(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit(event.size().width())
+        if event.size().width() != event.oldSize().width():
+            self._fit(event.size().width())
 
-    def _fit(self, room: int) -> None:
+    def _fit(self, width: int) -> None:
+        line = left = 0
+        height = max((each.sizeHint().height() for each in self.buttons), default=0)
         for each in self.buttons:
-            room -= each.sizeHint().width()
-            each.setVisible(room >= 0)
+            wanted = each.sizeHint().width()
+            if left and left + wanted > width:
+                line, left = line + 1, 0
+            each.setVisible(line < MOST_LINES)
+            each.setGeometry(left, line * height, wanted, height)
+            left += wanted
+        self.setFixedHeight(height * min(line + 1, MOST_LINES))

@@ -13,7 +13,7 @@ from app.look import theme
 from app.look.inputs import LineEdit
 from app.look.labels import ElidedLabel, WholeLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, EmptyState, ScrollView, button, holder, named, set_role
+from app.look.widgets import Card, EmptyState, ScrollView, button, holder, keep_private, named, set_role
 from app.pages.label.label_editor import hairline
 from app.pages.label.requests import NUM_NEAREST
 from app.plots.label_rows import LabelRow, SuggestedLabelsPlot
@@ -89,22 +89,7 @@ class TextCard(Card):
         self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.why = label("", "pill", name="label_why")
         self.read = ReadText()
-        self.tags = TagTextPlot(self.tr("Words of the text"))
-        self.tags.setObjectName("label_tags")
-        self.tags.hide()
-        self.number = named(LineEdit(), "label_number", self.tr("Number"))
-        self.number.setPlaceholderText(self.tr("Number, Enter gives it"))
-        self.number.setMaxLength(LONGEST_NUMBER)
-        self.number.setMaximumWidth(NUMBER_WIDTH)
-        self.number.textEdited.connect(self.typed)
-        self.number.returnPressed.connect(self.accepted)
-        self.number.hide()
-        self.chosen = label("", "strong", wrap=True, name="label_chosen")
-        self.note = named(LineEdit(), "label_note", self.tr("Note"))
-        self.note.setPlaceholderText(self.tr("Note on this text, Enter keeps it"))
-        self.note.setMaxLength(LONGEST_NOTE)
-        self.note.returnPressed.connect(lambda: self.noted.emit(self.note.text()))
-        self.note.hide()
+        self._make_lines()
         self._make_suggestions()
         self._make_nearest()
         self.work = holder(
@@ -132,6 +117,26 @@ class TextCard(Card):
     def text_view(self) -> QWidget:
         """What shows the text, and has the page's keys."""
         return self.tags if self.tags.isVisibleTo(self.work) else self.read
+
+    def _make_lines(self) -> None:
+        self.tags = TagTextPlot(self.tr("Words of the text"))
+        self.tags.setObjectName("label_tags")
+        keep_private(self.tags)
+        self.tags.hide()
+        self.number = named(LineEdit(), "label_number", self.tr("Number"))
+        self.number.setPlaceholderText(self.tr("Number, Enter gives it"))
+        self.number.setMaxLength(LONGEST_NUMBER)
+        self.number.setMaximumWidth(NUMBER_WIDTH)
+        self.number.textEdited.connect(self.typed)
+        self.number.returnPressed.connect(self.accepted)
+        self.number.hide()
+        self.chosen = label("", "strong", wrap=True, name="label_chosen")
+        self.chosen.hide()
+        self.note = named(LineEdit(), "label_note", self.tr("Note"))
+        self.note.setPlaceholderText(self.tr("Note on this text, Enter keeps it"))
+        self.note.setMaxLength(LONGEST_NOTE)
+        self.note.returnPressed.connect(lambda: self.noted.emit(self.note.text()))
+        self.note.hide()
 
     def _make_suggestions(self) -> None:
         self.said = label("", "muted", name="label_suggests")

@@ -48,6 +48,7 @@ class LabelWork(QWidget):
         self.shows_suggestions = True
         self.typed = TypedNumber()
         self._only: tuple[int, ...] = ()  # labels that the text in view is asked for; (): all
+        self._marked: tuple[int, ...] = ()
         self.suggested_numbers: list[int] = []  # labels in the card, from top to bottom
         self.codebook = CodebookCard(self._labels)
         self.codebook.setFixedWidth(WIDTH)
@@ -147,6 +148,7 @@ class LabelWork(QWidget):
 
     def _mark(self, labels: Sequence[int]) -> None:
         """Mark labels in the codebook, wherever it stands."""
+        self._marked = tuple(labels)
         self.codebook.show_chosen(labels)
         places = [place for place, number in enumerate(self.suggested_numbers) if number in labels]
         self.card.plot.mark_rows(places)
@@ -246,6 +248,7 @@ class LabelWork(QWidget):
         toggle = self.tr("Hide") if self.shows_suggestions else self.tr("Show")
         rows = self._label_rows(labelled, pairs)
         self.card.show_suggestions(said, rows, has_counts=folded, toggle=toggle if is_there else "")
+        self._mark(self._marked)
 
     @staticmethod
     def _label_rows(labelled: Labelled, pairs: Sequence[tuple[int, float | None]]) -> list[LabelRow]:

@@ -114,6 +114,10 @@ def test_several_labels_are_chosen_by_keys_and_enter_goes_on(
     begin(page, tmp_path, qtbot, SEVERAL_LABELS, "a", "b", "c")
     press(page, qtbot, "3", "1", "2", "2")
     assert page.walk.row == 0 and page.codebook.rows.marked == {0, 2} and not kept(page).given
+    page.codebook.hide()  # as in a narrow window, where the labels stand under the text
+    page.work.show_suggestions()
+    assert page.card.plot.marked == {0, 2} and [row.key for row in page.card.plot.rows] == ["1", "2", "3"]
+    page.codebook.show()
     press(page, qtbot, Qt.Key.Key_Return)
     assert kept(page).given[0].labels == (0, 2) and page.walk.row != 0
     assert not page.tune_button.isEnabled()
