@@ -38,7 +38,7 @@ def table_of(path: Path, count: int) -> list[int]:
     some = [rows[place] for place in np.random.default_rng(1).permutation(len(rows))[:count]]
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text",), *((text,) for _label, text in some)])
-    return [int(label == "positive") for label, _text in some]
+    return [int(label == "pos") for label, _text in some]
 
 
 class Person:
@@ -87,6 +87,10 @@ class Person:
         self.spin(lambda: page.learner.known is not None)
         return time.perf_counter() - self.began
 
+    def is_suggested_to(self) -> bool:
+        """Whether the text in view has a suggestion."""
+        return bool(self.page._suggested(self.page.current))
+
     def press(self, place: int) -> tuple[float, float, float]:
         """Give a label by its key. Returns: ms until the next text is painted, the processor time in that,
         and ms until all is shown.
@@ -133,9 +137,8 @@ def serve(line: Line, folder: Path, table: Path, truth: Sequence[int]) -> None:
                 line.send(person.label(count, pause_s))
             case "suggests":
                 begun = time.perf_counter()
-                page = person.page
-                person.spin(lambda: page.learner.learned is not None and not page.learner._learning.is_asking)
-                line.send((time.perf_counter() - begun, bool(page._suggested(page.current))))
+                person.spin(person.is_suggested_to)
+                line.send(time.perf_counter() - begun)
             case "work":
                 person.spin(lambda: not person.page.learner.is_learning)
                 line.send({name: list(times) for name, times in timed.items()})
@@ -215,7 +218,7 @@ def _one(window: Contender, chosen: argparse.Namespace) -> dict[str, Any]:
 def _print(found: dict[str, Any]) -> None:
     keys = np.array(found["keys"])
     print(f"  vectors of all texts after {found['ready_s']:.1f} s, held {found['before'][0] / 1e6:.0f} MB")
-    print(f"  a suggestion {found['suggests'][0]:.2f} s after the twentieth label")
+    print(f"  a suggestion {found['suggests']:.2f} s after the twentieth label")
     told = "next text painted", "the same, its processor time", "all caught up"
     for name, times in zip(told, keys.T, strict=True):
         p50, p95 = np.percentile(times, (50, 95))

@@ -2,15 +2,15 @@
 
     python -m benchmarks.label_kills [--kills 60] [--seed 0]
 
-Each time the real page opens the same table in a process of its own, and keys are pressed: labels, skips, steps
-back and undone ones, two to forty a second. What the journal answered as written is told through a pipe, then
-the process is killed (SIGKILL) at a moment drawn at random, one in six before the page is there. After that
-the journal must hold what was answered, in that order and nothing twice, and at most one entry more: the one
-whose answer was under way. One time in three the beginning of a line is added before the next start, as a
-kill in the middle of a write leaves it. Not on Windows, which cannot fork.
+Each time the real page opens the same table in a process of its own, and keys are pressed: labels, skips,
+steps back and undone ones, two to forty a second. What the journal answered as written is told through a
+pipe, then the process is killed (SIGKILL) at a moment drawn at random, one in six before the page is there.
+After that the journal must hold what was answered, in that order and nothing twice, and at most one entry
+more: the one whose answer was under way. One time in three the beginning of a line is added before the next
+start, as a kill in the middle of a write leaves it. Not on Windows, which cannot fork.
 
-On 2 cores (AMD EPYC) with much other work beside, 60 kills, 399 entries: none lost, none doubled, every journal
-could be read, and 20 torn lines were cut off.
+On 2 cores (AMD EPYC) with much other work beside, 60 kills, 399 entries: none lost, none doubled, every
+journal could be read, and 20 torn lines were cut off.
 """
 
 from __future__ import annotations

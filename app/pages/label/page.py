@@ -35,7 +35,7 @@ from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.labelling.journal import GIVE, SKIP, Labelled
 from engine.labelling.labelled_table import own_column
-from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+from engine.labelling.order import DIFFERENT, LIKE, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
 from engine.text.roles import Roles
 
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
@@ -97,6 +97,7 @@ class LabelPage(StatedPage[LabelState]):
                 ("undo", "U", self.tr("undo"), self.undo),
                 ("back", "B", self.tr("back"), self.go_back),
                 ("note", "N", self.tr("note"), self.card.begin_note),
+                ("like", "M", self.tr("more like this"), self.more_like),
                 ("search", "/", self.tr("search"), self.search),
                 ("keys", "?", self.tr("hide keys"), self.toggle_keys),
             )
@@ -125,6 +126,8 @@ class LabelPage(StatedPage[LabelState]):
         learner.texts_changed.connect(self._texts_changed)
         learner.changed.connect(self._learner_changed)
         learner.measured.connect(self._show_measures)
+        learner.found_like.connect(self._take_like)
+        self.accuracy.share_chosen.connect(self.draw_at_random)
         for source in (self.labels, learner):
             source.refused.connect(self.refuse)
         self.empty.activated.connect(partial(session.show_page, "data"))
@@ -146,7 +149,8 @@ class LabelPage(StatedPage[LabelState]):
         if table is None or texts is None:
             raise UserError(marked("engine", "There is nothing to keep here yet. Open a table first."))
         shown = int(texts.rows[self.current.place]) if self.current is not None else -1
-        return LabelState(table.path, shown, self._shows_suggestions, not self.keys.isHidden())
+        is_keyed, share = not self.keys.isHidden(), self.learner.random_share
+        return LabelState(table.path, shown, self._shows_suggestions, is_keyed, share)
 
     def goes_on_with(self, state: LabelState) -> bool:
         return state.table in (None, self.session.data.path)
@@ -162,6 +166,7 @@ class LabelPage(StatedPage[LabelState]):
     def take_state(self, state: LabelState) -> None:
         self._shows_suggestions = state.suggestions
         self.keys.setVisible(state.keys)
+        self.draw_at_random(state.random_share)
         assert self.learner.texts is not None
         place = self.learner.texts.place(state.row) if state.row >= 0 else None
         if place is not None:
@@ -283,10 +288,9 @@ class LabelPage(StatedPage[LabelState]):
     # ---- going from text to text
 
     @property
-    def _shown(self) -> tuple[int, ...]:
-        """The places that are in view, or wait to be again."""
-        shown = [] if self.current is None else [self.current]
-        return tuple(choice.place for choice in (*shown, *self._waiting))
+    def _shown(self) -> tuple[Choice, ...]:
+        """The texts that are in view, or wait to be again."""
+        return (*([] if self.current is None else [self.current]), *self._waiting)
 
     def _take_next(self) -> None:
         """Have the next text in view: one that waits, else what was chosen last."""
@@ -369,6 +373,23 @@ class LabelPage(StatedPage[LabelState]):
         if at >= 0:
             self._go_to(done[at], AGAIN)
 
+    def more_like(self) -> None:
+        """Have the texts most similar to the one in view come next."""
+        if self.current is not None and self.labels.labelled is not None:
+            self._waiting = [one for one in self._waiting if one.why != LIKE]
+            self.learner.look_like(self.current.place, self.labels.labelled, self._shown)
+
+    def _take_like(self, found: tuple[Choice, ...]) -> None:
+        self._waiting += reversed(found)
+        self._after.start()
+
+    def draw_at_random(self, share: float) -> None:
+        """Draw another share of the texts that come next at random."""
+        self.accuracy.set_random_share(share)
+        if share != self.learner.random_share:
+            self.learner.random_share = share
+            self._learn()
+
     def search(self) -> None:
         """Look for texts by their words."""
         self.queue.show()
@@ -399,6 +420,7 @@ class LabelPage(StatedPage[LabelState]):
             Qt.Key.Key_U: self.undo,
             Qt.Key.Key_B: self.go_back,
             Qt.Key.Key_N: self.card.begin_note,
+            Qt.Key.Key_M: self.more_like,
             Qt.Key.Key_A: self.codebook.begin_new,
             Qt.Key.Key_E: self.codebook.toggle_edit,
             Qt.Key.Key_Escape: self._let_go,
@@ -503,6 +525,7 @@ class LabelPage(StatedPage[LabelState]):
             UNCERTAIN: self.tr("uncertain"),
             DIFFERENT: self.tr("different"),
             RANDOM: self.tr("random"),
+            LIKE: self.tr("similar"),
         }
         sentence = words.tr_engine(WHY[choice.why]) if choice.why in WHY else ""
         suggested = self._suggested(choice)
@@ -549,7 +572,7 @@ class LabelPage(StatedPage[LabelState]):
         texts, labelled = self.learner.texts, self.labels.labelled
         if texts is None or labelled is None or self.queue.is_searching:
             return
-        ahead = self._ahead()[:MOST_NEXT]
+        ahead = [*reversed(self._waiting), *self._ahead()][:MOST_NEXT]
         rows = [self._queued(texts, choice.place, self._why_words(choice)[1]) for choice in ahead]
         closed = texts.places([*labelled.given, *labelled.skipped])
         left = len(texts.rows) - int((closed >= 0).sum())

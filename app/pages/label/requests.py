@@ -20,7 +20,8 @@ from engine.events import Event, Progress
 from engine.inspect.embeddings.kept_vectors import KeptVectors, default_vectors_root, vectors_key
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
 from engine.labelling.measure import Sampled, on_sample, sample_of, shares_of
-from engine.labelling.order import NUM_SPREAD, RANDOM, Choice, LabelOrder
+from engine.labelling.order import NUM_SPREAD, RANDOM, RANDOM_SHARE, TURNS, Choice, LabelOrder
+from engine.labelling.outlook import Outlook, foretold
 from engine.labelling.prevalence import Prevalence
 from engine.text.table import Table
 from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, chosen_strength, fit, standardized
@@ -98,12 +99,27 @@ class KnownTexts:
     folder: Path
     vectors: Floats
     order: LabelOrder
+    _strengths: dict[bytes, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: LabelTexts, folder: Path, vectors: Floats) -> KnownTexts:
         """Return texts with (E, D) vectors as the model in a folder gave them."""
         known = standardized(vectors)
         return cls(texts, folder, known, LabelOrder(known, SEED))
+
+    def strength(self, given: GivenLabels) -> float:
+        """Return the strength of a regression on some labels: chosen by the first of them, in steps of
+        CHOOSE_EVERY, so that the same labels say the same after a restart, too.
+        """
+        part = given.first(len(given.places) // CHOOSE_EVERY * CHOOSE_EVERY)
+        if not part.places:
+            return USUAL_STRENGTH
+        places = np.array(part.places)
+        key = places.tobytes() + part.targets.tobytes() + bytes(part.num_labels)
+        if key not in self._strengths:
+            chosen = chosen_strength(self.vectors[places], part.targets, part.num_labels, SEED)
+            self._strengths[key] = chosen
+        return self._strengths[key]
 
     def nearest(self, place: int, among: Sequence[int]) -> list[tuple[int, float]]:
         """Return the most similar of some texts with their cosines, the text itself not among them."""
@@ -119,13 +135,15 @@ class KnownTexts:
 class GivenLabels:
     """The labels as a regression takes them. places, targets: (n,). skipped: places.
 
-    labels: (C,) the numbers that the codebook has for them; a target is a place among these.
+    labels: (C,) the numbers that the codebook has for them; a target is a place among these. turns: how many
+    of the texts were chosen by the order.
     """
 
     places: tuple[int, ...]
     targets: Labels
     skipped: tuple[int, ...]
     labels: tuple[int, ...]
+    turns: int = 0
 
     @property
     def num_labels(self) -> int:
@@ -146,23 +164,24 @@ class GivenLabels:
 class Learned:
     """What a model says once it has learned from some labels. probabilities: (E, C); None: too few labels.
 
-    ahead: the texts that come next, the first first. strength: of the regression, chosen at `chosen_at`
-    labels.
+    ahead: the texts that come next, the first first.
     """
 
     given: GivenLabels
     probabilities: npt.NDArray[np.float64] | None
     ahead: tuple[Choice, ...]
-    strength: float = USUAL_STRENGTH
-    chosen_at: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """How good it is by the random sample: now, and after fewer labels. shares: None: the sample is small."""
+    """How good it is by the random sample: now, and after fewer labels. shares: None: the sample is small.
+
+    outlook: what more labels would bring; None: that cannot be told.
+    """
 
     points: tuple[Sampled, ...]
     shares: Prevalence | None
+    outlook: Outlook | None
 
 
 def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
@@ -228,27 +247,28 @@ def random_ahead(texts: LabelTexts, closed: Sequence[int]) -> tuple[Choice, ...]
     return tuple(found)
 
 
-def learn(known: KnownTexts, given: GivenLabels, shown: Sequence[int], before: Learned | None) -> Learned:
+def learn(
+    known: KnownTexts, given: GivenLabels, shown: Sequence[Choice], random_share: float = RANDOM_SHARE
+) -> Learned:
     """Learn from the labels, and choose what comes after the texts that are shown now.
 
-    Args: shown: places that will have a label before the next one is chosen.
+    Args: shown: those that will have a label before the next one is chosen.
     """
-    count = len(given.places)
-    strength, at = (before.strength, before.chosen_at) if before is not None else (USUAL_STRENGTH, 0)
-    vectors, targets = known.vectors[list(given.places)], given.targets
     probabilities = None
     if given.can_teach:
-        if count // CHOOSE_EVERY != at // CHOOSE_EVERY:
-            strength, at = chosen_strength(vectors, targets, given.num_labels, SEED), count
-        probabilities = fit(vectors, targets, strength).probabilities(known.vectors, given.num_labels)
-    closed, ahead = [*given.places, *shown], list[Choice]()
+        fitted = fit(known.vectors[list(given.places)], given.targets, known.strength(given))
+        probabilities = fitted.probabilities(known.vectors, given.num_labels)
+    closed, ahead = [*given.places, *(choice.place for choice in shown)], list[Choice]()
+    turns = given.turns + sum(choice.why in TURNS for choice in shown)
     while len(ahead) < NUM_AHEAD:
-        choice = known.order.next(closed, probabilities, given.skipped)
+        choice = known.order.next(
+            closed, probabilities, given.skipped, random_share=random_share, turn=turns + len(ahead)
+        )
         if choice is None:
             break
         ahead.append(choice)
         closed.append(choice.place)
-    return Learned(given, probabilities, tuple(ahead), strength, at)
+    return Learned(given, probabilities, tuple(ahead))
 
 
 def measure(
@@ -263,8 +283,9 @@ def measure(
         if number in points or not part.can_teach:
             continue
         sample = sample_of(known.order, part.places, part.skipped)
+        strength = known.strength(part)
         points[number] = on_sample(
-            known.vectors, part.places, part.targets, part.num_labels, sample, learned.strength, SEED
+            known.vectors, part.places, part.targets, part.num_labels, sample, strength, SEED
         )
         yield Progress(stage=marked("engine", "Measuring"), done=number, total=count)
     kept = (number for number in sorted(points) if number == count or not number % MEASURED_EVERY)
@@ -272,8 +293,14 @@ def measure(
     newest = points.get(count)
     shares = None
     if newest is not None and learned.probabilities is not None:
-        shares = shares_of(newest, learned.probabilities)
-    return Measures(found, shares)
+        shares = shares_of(newest, learned.probabilities, given.places, given.targets)
+    outlook = None
+    if newest is not None:
+        places = np.array(given.places)
+        strength = known.strength(given)
+        telling = foretold(known.vectors, places, given.targets, newest.sample, strength, seed=SEED)
+        outlook = yield from telling
+    return Measures(found, shares, outlook)
 
 
 def search_texts(texts: LabelTexts, wanted: str) -> Generator[Event, None, tuple[int, ...]]:
