@@ -23,13 +23,16 @@ MOST_UP, ACROSS_EACH = 4, 60  # ticks up, px a tick across
 
 @dataclass(frozen=True, slots=True)
 class SamplePoint:
-    """After so many labels. sampled: of them at random. accuracy, low, high: 0 to 1."""
+    """After so many labels. sampled: of them at random. accuracy, low, high: of these, 0 to 1. every:
+    accuracy on all of them, cross-validated.
+    """
 
     labels: int
     sampled: int
     accuracy: float
     low: float
     high: float
+    every: float
 
 
 class SampleCurvePlot(PointedFigure):
@@ -55,18 +58,22 @@ class SampleCurvePlot(PointedFigure):
         return not self.points
 
     def numbers(self) -> Numbers:
-        rows: Numbers = [["labels", "at random", "accuracy", "low", "high"]]
-        rows += [[p.labels, p.sampled, p.accuracy, p.low, p.high] for p in self.points]
+        rows: Numbers = [["labels", "at random", "accuracy", "low", "high", "on all labels"]]
+        rows += [[p.labels, p.sampled, p.accuracy, p.low, p.high, p.every] for p in self.points]
         return rows
 
     def words_of(self, target: int) -> str:
         point = self.points[target]
-        return self.tr("{labels} labels, {sampled} at random: {share} ({low} to {high})").format(
+        template = self.tr(
+            "{labels} labels, {sampled} at random: {share} ({low} to {high}); on all labels: {every}"
+        )
+        return template.format(
             labels=words.number(point.labels),
             sampled=words.number(point.sampled),
             share=words.share(point.accuracy),
             low=words.share(point.low),
             high=words.share(point.high),
+            every=words.share(point.every),
         )
 
     def summary(self) -> str:
@@ -80,8 +87,8 @@ class SampleCurvePlot(PointedFigure):
 
     @property
     def _axes(self) -> Axes:
-        low = min(point.low for point in self.points)
-        high = max(point.high for point in self.points)
+        low = min(min(point.low, point.every) for point in self.points)
+        high = max(max(point.high, point.every) for point in self.points)
         bottom, top = math.floor(low * 10) / 10, min(1.0, math.ceil(high * 10) / 10)
         most = self.points[-1].labels
         return Axes.inside(self.rect(), RIM, (0.0, most * 1.05), (bottom, max(top, bottom + 0.1)))
@@ -122,6 +129,8 @@ class SampleCurvePlot(PointedFigure):
         band.setAlphaF(0.16)
         painter.setBrush(band)
         painter.drawPolygon(QPolygonF([*upper, *lower]))
+        every = [axes.at(point.labels, point.every) for point in self.points]
+        paint_line(painter, every, colors.color("muted"), 1)
         line = [axes.at(point.labels, point.accuracy) for point in self.points]
         paint_line(painter, line, colors.color("accent"), 2)
         marked = len(line) - 1 if self.current is None else self.current

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.labelling.double_sampling import doubly_sampled
 from engine.labelling.order import LabelOrder
-from engine.labelling.prevalence import Prevalence, prevalence
+from engine.labelling.prevalence import Prevalence
 from engine.train.metrics import wilson_interval
 from engine.train.ways.regression import Floats, Labels, held_out
 
@@ -27,12 +28,14 @@ LEAST_SHARES = 40  # and below which no shares are
 class Sampled:
     """What the random sample says. labels: all that were given. sample: places of the texts in it.
 
-    confusion: (C, C) how many of a label (row) got which answer (column).
+    confusion: (C, C) how many of a label (row) got which answer (column). all_hits: texts that got their own
+    label, of all that have one: those were chosen, so they tell nothing of the table.
     """
 
     labels: int
     sample: npt.NDArray[np.int64]
     confusion: npt.NDArray[np.int64]
+    all_hits: int
 
     @property
     def count(self) -> int:
@@ -48,6 +51,11 @@ class Sampled:
     def accuracy(self) -> float:
         """0 to 1; of an empty sample 0."""
         return self.hits / max(1, self.count)
+
+    @property
+    def every(self) -> float:
+        """The accuracy on all labelled texts, 0 to 1."""
+        return self.all_hits / max(1, self.labels)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -75,19 +83,22 @@ def on_sample(
     Args: vectors: (E, D). places, targets: (n,) which texts have which label. sample: some of the places.
     """
     confusion = np.zeros((num_labels, num_labels), np.int64)
-    if len(sample):
-        answers = held_out(vectors[list(places)], targets, num_labels, strength, seed).argmax(1)
-        is_in = np.isin(np.array(places), sample)
-        np.add.at(confusion, (targets[is_in], answers[is_in]), 1)
-    return Sampled(len(places), sample, confusion)
+    answers = held_out(vectors[list(places)], targets, num_labels, strength, seed).argmax(1)
+    is_in = np.isin(np.array(places), sample)
+    np.add.at(confusion, (targets[is_in], answers[is_in]), 1)
+    return Sampled(len(places), sample, confusion, int((answers == targets).sum()))
 
 
-def shares_of(found: Sampled, probabilities: npt.NDArray[np.float64]) -> Prevalence | None:
+def shares_of(
+    found: Sampled, probabilities: npt.NDArray[np.float64], places: Sequence[int], targets: Labels
+) -> Prevalence | None:
     """Return the share of each label in the table; None: the sample is too small.
 
-    Args: probabilities: (E, C) of all texts, by the regression that has learned from all labels.
+    A text with a label counts as that one. Args: probabilities: (E, C) of all texts, by the regression that
+    has learned from all labels. places, targets: (n,) of these.
     """
     if found.count < LEAST_SHARES:
         return None
-    counts = np.bincount(probabilities.argmax(1), minlength=probabilities.shape[1])
-    return prevalence(found.confusion, counts)
+    count = probabilities.shape[1]
+    others = np.bincount(np.delete(probabilities.argmax(1), list(places)), minlength=count)
+    return doubly_sampled(found.confusion, others, np.bincount(targets, minlength=count))

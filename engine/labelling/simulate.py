@@ -56,10 +56,10 @@ def simulate(
         )
         raise DataError(template, rows=len(targets), most=max(0, len(targets) - 1))
     known, num_labels = standardized(vectors), int(targets.max()) + 1
-    texts = LabelOrder(known, seed, RANDOM_SHARE if order == ACTIVE else 1.0)
+    texts, share = LabelOrder(known, seed), RANDOM_SHARE if order == ACTIVE else 1.0
     labelled, curve, likely, strength = list[int](), list[tuple[int, float]](), None, USUAL_STRENGTH
     while len(labelled) < budget:
-        choice = texts.next(labelled, likely)
+        choice = texts.next(labelled, likely, random_share=share)
         assert choice is not None, "the budget is smaller than the table"
         labelled.append(choice.place)
         count = len(labelled)

@@ -26,10 +26,11 @@ from app.pages.label.requests import (
 )
 from app.session import Session
 from app.work.worker import Channel
+from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.labelling.labelled import Labelled
 from engine.labelling.measure import Sampled
-from engine.labelling.order import Choice
+from engine.labelling.order import RANDOM_SHARE, TURNS, Choice
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import ModelSummary
@@ -46,6 +47,7 @@ class Learner(QObject):
     measured = Signal()
     mended = Signal()
     refused = Signal(object)
+    found_like = Signal(tuple)  # texts like another one: Choices
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +58,7 @@ class Learner(QObject):
         self._vectors_asked = Channel(self, session.workers.models)
         self._learning = Channel(self, session.workers.quick)
         self._measuring = Channel(self, session.workers.files)
+        self._liking = Channel(self, session.workers.quick)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(self._measure)
         self.texts: LabelTexts | None = None
@@ -64,11 +67,12 @@ class Learner(QObject):
         self.measures: Measures | None = None
         self.progress: tuple[int, int] = (0, 0)  # of the vectors
         self.is_paused = False
+        self.random_share = RANDOM_SHARE  # of the texts that come next
         self._so_far = VectorsSoFar()
         self._about: ModelSummary | None = None  # of the model whose vectors are wanted
         self._curve: list[Sampled] = []
         self._curve_of: GivenLabels | None = None
-        self._wanted: tuple[GivenLabels, tuple[int, ...]] | None = None  # to be learned from next
+        self._wanted: tuple[GivenLabels, tuple[Choice, ...]] | None = None  # to be learned from next
         self._number = 0  # of what was asked last
 
     # ---- texts and their vectors
@@ -132,7 +136,7 @@ class Learner(QObject):
         return self.known is None and self._about is not None and self.texts is not None
 
     def _forget(self) -> None:
-        for channel in (self._vectors_asked, self._learning, self._measuring):
+        for channel in (self._vectors_asked, self._learning, self._measuring, self._liking):
             channel.drop()
         self._rest.stop()
         self.known = self.learned = self.measures = self._curve_of = self._wanted = None
@@ -179,6 +183,7 @@ class Learner(QObject):
             self.texts.places([*labelled.given]),
             tuple(skipped[skipped >= 0].tolist()),
             tuple(labelled.names),
+            sum(entry.why in TURNS for entry in labelled.given.values()),
         )
 
     def _dropped(self, labelled: Labelled) -> list[int]:
@@ -187,8 +192,8 @@ class Learner(QObject):
         rows = recipe.left_out() if recipe is not None else {}
         return [row for row in rows if row not in labelled.given]
 
-    def learn(self, labelled: Labelled, shown: tuple[int, ...]) -> None:
-        """Learn from the labels, and choose what comes after the texts, by their places, that are shown."""
+    def learn(self, labelled: Labelled, shown: tuple[Choice, ...]) -> None:
+        """Learn from the labels, and choose what comes after the texts that are shown."""
         if self.texts is None or self.known is None:
             return
         self._wanted = (self.given(labelled), shown)
@@ -200,23 +205,32 @@ class Learner(QObject):
             return
         (given, shown), self._wanted = self._wanted, None
         self._number += 1
-        self._learning.ask(
-            self._number,
-            partial(learn_kind, self.known, given, shown, self.learned),
-            heard=self._take_learned,
-        )
+        work = partial(learn_kind, self.known, given, shown, self.random_share)
+        self._learning.ask(self._number, work, heard=self._take_learned)
+
+    def look_like(self, place: int, labelled: Labelled, shown: tuple[Choice, ...]) -> None:
+        """Look for the texts most similar to one; `found_like` has those without a label that do not wait."""
+        if self.known is None:
+            template = marked("engine", "The model has not read all texts yet, so none can be compared.")
+            self.refused.emit(UserError(template))
+            return
+        given = self.given(labelled)
+        closed = [*given.places, *given.skipped, *(choice.place for choice in shown)]
+        self._number += 1
+        work = partial(self.known.order.like, place, closed)
+        self._liking.ask(self._number, work, heard=self.found_like.emit)
 
     @property
     def is_learning(self) -> bool:
         """Whether it still learns, or measures."""
         return self._learning.is_asking or self._measuring.is_asking or self._rest.isActive()
 
-    def ahead(self, labelled: Labelled, shown: tuple[int, ...]) -> list[Choice]:
+    def ahead(self, labelled: Labelled, shown: tuple[Choice, ...]) -> list[Choice]:
         """Return what comes next as far as it is known now, without what has a label meanwhile."""
         if self.texts is None:
             return []
         given = self.given(labelled)
-        closed = {*given.places, *given.skipped, *shown}
+        closed = {*given.places, *given.skipped, *(choice.place for choice in shown)}
         chosen = self.learned.ahead if self.learned is not None else ()
         left = [choice for choice in chosen if choice.place not in closed]
         return left or list(random_ahead(self.texts, [*closed]))

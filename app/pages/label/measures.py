@@ -8,14 +8,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app import words
-from app.look.labels import label, set_or_hide
+from app.look.labels import label, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, button, named
+from app.look.segmented_buttons import SegmentedButtons
+from app.look.widgets import Card, ScrollView, button, holder, named
 from app.pages.label.requests import Measures
 from app.plots.sample_curve import SampleCurvePlot, SamplePoint
 from app.plots.share_rows import ShareRow, ShareRowsPlot
 from engine.labelling.measure import LEAST_SAMPLE, LEAST_SHARES, Sampled
-from engine.labelling.order import NUM_SPREAD
+from engine.labelling.order import NUM_SPREAD, RANDOM_SHARE
+from engine.labelling.outlook import Outlook
 
 WIDTH = 266  # px
 
@@ -61,8 +63,16 @@ class ModelCard(Card):
         self.paused.emit(not self._is_paused)
 
 
+SHARES = 0.1, RANDOM_SHARE, 0.5, 1.0  # at random, that can be chosen
+
+
 class AccuracyCard(Card):
-    """The accuracy on the random sample, against the number of labels."""
+    """The accuracy on the random sample, against the number of labels, and what more labels would bring.
+
+    `share_chosen`: how many of the texts that come next are to be drawn at random.
+    """
+
+    share_chosen = Signal(float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Accuracy so far"), parent=parent)
@@ -75,9 +85,29 @@ class AccuracyCard(Card):
         self.waiting = label("", "muted", wrap=True, name="label_waiting")
         self.numbers = QWidget()
         beside = column(STRETCH, self.interval, self.basis, STRETCH, gap=0)
-        column(row(self.value, (beside, 1), gap=12), self.plot, gap=6, parent=self.numbers)
+        self.every = label("", "muted", wrap=True, name="label_cross_validated")
+        self.every.setToolTip(
+            tip(
+                self.tr(
+                    "The thin line: every labelled text, answered by a regression that was not fitted to it. "
+                    "Chosen texts do not represent the table, so there is no interval for it."
+                )
+            )
+        )
+        self.outlook = label("", wrap=True, name="label_outlook")
+        self.outlook.setToolTip(
+            tip(
+                self.tr(
+                    "Accuracy on the random sample with a quarter, half, three quarters and all of the "
+                    "labels, continued by a power law. Nothing is said where the sample leaves it open."
+                )
+            )
+        )
+        head = row(self.value, (beside, 1), gap=12)
+        column(head, self.plot, self.every, self.outlook, gap=6, parent=self.numbers)
         self.add(self.waiting)
         self.add(self.numbers)
+        self._make_shares()
         self.set_hint(
             "",
             self.tr(
@@ -85,6 +115,29 @@ class AccuracyCard(Card):
                 "random are counted, for they alone represent the table."
             ),
         )
+
+    def _make_shares(self) -> None:
+        said = self.tr(
+            "{share} of the texts that come next are drawn at random. Only these measure the model; the "
+            "others teach it more. A change at any time leaves the sample random."
+        )
+        entries = [
+            (
+                f"{share:g}",
+                words.share(share, 0) if share < 1 else self.tr("all"),
+                tip(said.format(share=words.share(share, 0))),
+            )
+            for share in SHARES
+        ]
+        self.share_buttons = SegmentedButtons("label_random_share", entries, is_wide=True)
+        self.share_buttons.chosen.connect(lambda key: self.share_chosen.emit(float(key)))
+        self.set_random_share(RANDOM_SHARE)
+        self.add(label(self.tr("Random share of the next texts"), "muted"))
+        self.add(self.share_buttons)
+
+    def set_random_share(self, share: float) -> None:
+        """Show which share is drawn at random: of those that can be chosen, the nearest."""
+        self.share_buttons.set_current(f"{min(SHARES, key=lambda one: abs(one - share)):g}")
 
     def show_measures(self, found: Measures | None, num_given: int, num_labels: int, total: int) -> None:
         """Show what was measured, or what there is still to do until something is. Args: total: texts."""
@@ -106,6 +159,20 @@ class AccuracyCard(Card):
         told = [_point(one) for one in found.points if one.count >= LEAST_SAMPLE]
         self.plot.set_points(told)
         self.plot.setVisible(len(told) > 1)
+        every = self.tr("All {count} labels, cross-validated: {share}")
+        self.every.setText(every.format(count=words.number(newest.labels), share=words.share(newest.every)))
+        set_or_hide(self.outlook, self._outlook_words(found.outlook))
+
+    def _outlook_words(self, found: Outlook | None) -> str:
+        """Return what more labels would bring; "": that cannot be told."""
+        if found is None:
+            return ""
+        more = words.number(found.more)
+        if found.is_little:
+            said = self.tr("{more} more labels would hardly help: {most} percentage points at most.")
+            return said.format(more=more, most=words.decimal(100 * max(0.0, found.high), 1))
+        said = self.tr("{more} more labels: {low} to {high} percentage points (95 % interval)")
+        return said.format(more=more, low=_signed(found.low), high=_signed(found.high))
 
     def _waiting(self, newest: Sampled | None, num_given: int, num_labels: int, total: int) -> str:
         if total < NUM_SPREAD:
@@ -127,7 +194,12 @@ class AccuracyCard(Card):
 
 
 def _point(one: Sampled) -> SamplePoint:
-    return SamplePoint(one.labels, one.count, one.accuracy, *one.interval)
+    return SamplePoint(one.labels, one.count, one.accuracy, *one.interval, one.every)
+
+
+def _signed(share: float) -> str:
+    """Return percentage points with their sign."""
+    return f"{'+' if share > 0 else ''}{words.decimal(100 * share, 1)}"
 
 
 class SharesCard(Card):
@@ -142,8 +214,8 @@ class SharesCard(Card):
         self.add(self.waiting)
         self.add(self.plot)
         self.more = self.tr(
-            "What the model counts, corrected for the errors that it makes on the random sample. "
-            "A small sample widens the interval."
+            "Labelled texts count with their label. The others count as the random sample says of texts with "
+            "the same answer of the model. A small sample widens the interval."
         )
 
     def show_measures(self, found: Measures | None, names: Sequence[str], total: int) -> None:
@@ -153,7 +225,7 @@ class SharesCard(Card):
         shares = found.shares if found is not None else None
         self.setVisible(newest is not None and newest.count >= LEAST_SAMPLE)
         self.plot.setVisible(shares is not None)
-        self.set_hint(self.tr("corrected, 95 %") if shares is not None else "", self.more)
+        self.set_hint(self.tr("95 % interval") if shares is not None else "", self.more)
         sampled = newest.count if newest is not None else 0
         said = self.tr("{count} of {least} texts drawn at random are labelled.")
         waiting = said.format(count=words.number(sampled), least=words.number(LEAST_SHARES))
@@ -168,8 +240,7 @@ class SharesCard(Card):
 
 
 def right_side(*cards: QWidget) -> QWidget:
-    """Return the cards under each other, at their own width."""
-    made = named(QWidget(), "label_right")
-    column(*cards, STRETCH, gap=14, parent=made)
+    """Return the cards under each other, at their own width; they scroll where the window is low."""
+    made = named(ScrollView(holder(column(*cards, STRETCH, gap=14))), "label_right")
     made.setFixedWidth(WIDTH)
     return made

@@ -30,6 +30,7 @@ from app.session import Session
 from engine.errors import UserError, marked
 from engine.labelling.columns import ColumnLabels
 from engine.labelling.kinds import LabelKind
+from engine.labelling.order import Choice
 
 PAINTED_MS = 25  # after a key, until the next text is on screen and all else may follow
 
@@ -93,6 +94,7 @@ class LabelPage(StatedPage[LabelState]):
             PageKey("undo", "U", self.tr("undo"), answering.undo, ("U", "Ctrl+Z"), is_repeated=True),
             PageKey("back", "B", self.tr("back"), self.go_back, ("B",)),
             PageKey("note", "N", self.tr("note"), self.card.begin_note, ("N",)),
+            PageKey("like", "M", self.tr("more like this"), self.more_like, ("M",)),
             PageKey("search", "/", self.tr("search"), self.search, ("/",)),
             PageKey("keys", "?", self.tr("hide keys"), self.toggle_keys, ("?",)),
             PageKey("new", "A", "", self.codebook.begin_new, ("A",)),
@@ -114,6 +116,8 @@ class LabelPage(StatedPage[LabelState]):
         learner.texts_changed.connect(self._texts_changed)
         learner.changed.connect(self._learner_changed)
         learner.measured.connect(work.show_measures)
+        learner.found_like.connect(self._take_like)
+        work.accuracy.share_chosen.connect(self.draw_at_random)
         for source in (self.labels, learner, self.handover):
             source.refused.connect(self.refuse)
         self.handover.saved.connect(self._tell_saved)
@@ -143,7 +147,8 @@ class LabelPage(StatedPage[LabelState]):
         table, texts = self.session.data.table, self.learner.texts
         if table is None or texts is None:
             raise UserError(marked("engine", "There is nothing to keep here yet. Open a table first."))
-        return LabelState(table.path, self.walk.row, self.work.shows_suggestions, not self.keys.isHidden())
+        is_keyed, share = not self.keys.isHidden(), self.learner.random_share
+        return LabelState(table.path, self.walk.row, self.work.shows_suggestions, is_keyed, share)
 
     def goes_on_with(self, state: LabelState) -> bool:
         return state.table in (None, self.session.data.path)
@@ -159,6 +164,7 @@ class LabelPage(StatedPage[LabelState]):
     def take_state(self, state: LabelState) -> None:
         self.work.shows_suggestions = state.suggestions
         self.keys.setVisible(state.keys)
+        self.draw_at_random(state.random_share)
         assert self.learner.texts is not None
         place = self.learner.texts.place(state.row) if state.row >= 0 else None
         if place is not None:
@@ -314,6 +320,23 @@ class LabelPage(StatedPage[LabelState]):
             self.work.show_text()
             self._after.start()
         self.take_keys()
+
+    def more_like(self) -> None:
+        """Have the texts most similar to the one in view come next."""
+        if self.walk.current is not None and self.labels.labelled is not None:
+            self.walk.drop_like()
+            self.learner.look_like(self.walk.current.place, self.labels.labelled, self.walk.shown)
+
+    def _take_like(self, found: tuple[Choice, ...]) -> None:
+        self.walk.wait_for(found)
+        self._after.start()
+
+    def draw_at_random(self, share: float) -> None:
+        """Draw another share of the texts that come next at random."""
+        self.work.accuracy.set_random_share(share)
+        if share != self.learner.random_share:
+            self.learner.random_share = share
+            self._learn()
 
     def search(self) -> None:
         """Look for texts by their words."""

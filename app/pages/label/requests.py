@@ -6,6 +6,7 @@ A place is a text's number among those that are not empty; a row is its number i
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -14,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.work.models import OpenModels
-from engine.errors import marked
+from engine.errors import UserError, marked
 from engine.events import Event, Progress
+from engine.inspect.embeddings.kept_vectors import KeptVectors, default_vectors_root, vectors_key
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
 from engine.labelling.measure import Sampled, on_sample, sample_of, shares_of
-from engine.labelling.order import NUM_SPREAD, RANDOM, Choice, LabelOrder
+from engine.labelling.order import NUM_SPREAD, RANDOM, RANDOM_SHARE, TURNS, Choice, LabelOrder
+from engine.labelling.outlook import Outlook, foretold
 from engine.labelling.prevalence import Prevalence
 from engine.text.table import Table
 from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, chosen_strength, fit, standardized
@@ -77,23 +80,53 @@ class VectorsSoFar:
     chunks: list[Floats] = field(default_factory=list)
     done: int = 0
 
+    def add(self, chunk: Floats) -> None:
+        """Take the vectors of the texts that come next."""
+        self.chunks.append(chunk)
+        self.done += len(chunk)
+
+    @property
+    def vectors(self) -> Floats:
+        """(n, D)."""
+        return np.concatenate(self.chunks)
+
 
 @dataclass(frozen=True, eq=False)
 class KnownTexts:
-    """Texts with their vectors. vectors: (E, D) standardized. directions: (E, D) of length 1."""
+    """Texts with their vectors. vectors: (E, D) standardized."""
 
     texts: LabelTexts
     folder: Path
     vectors: Floats
-    directions: Floats
     order: LabelOrder
+    _strengths: dict[bytes, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, texts: LabelTexts, folder: Path, vectors: Floats) -> KnownTexts:
+        """Return texts with (E, D) vectors as the model in a folder gave them."""
+        known = standardized(vectors)
+        return cls(texts, folder, known, LabelOrder(known, SEED))
+
+    def strength(self, given: GivenLabels) -> float:
+        """Return the strength of a regression on some labels: chosen by the first of them, in steps of
+        CHOOSE_EVERY, so that the same labels say the same after a restart, too.
+        """
+        part = given.first(len(given.places) // CHOOSE_EVERY * CHOOSE_EVERY)
+        if not part.places:
+            return USUAL_STRENGTH
+        places = np.array(part.places)
+        key = places.tobytes() + part.targets.tobytes() + bytes(part.num_labels)
+        if key not in self._strengths:
+            chosen = chosen_strength(self.vectors[places], part.targets, part.num_labels, SEED)
+            self._strengths[key] = chosen
+        return self._strengths[key]
 
     def nearest(self, place: int, among: Sequence[int]) -> list[tuple[int, float]]:
         """Return the most similar of some texts with their cosines, the text itself not among them."""
         others = np.array([one for one in among if one != place], np.int64)
         if not len(others):
             return []
-        cosines = self.directions[others] @ self.directions[place]
+        cosines = self.order.directions[others] @ self.order.directions[place]
         best = np.argsort(-cosines, kind="stable")[:NUM_NEAREST]
         return [(int(others[at]), float(cosines[at])) for at in best]
 
@@ -102,13 +135,15 @@ class KnownTexts:
 class GivenLabels:
     """The labels as a regression takes them. places, targets: (n,). skipped: places.
 
-    labels: (C,) the numbers that the codebook has for them; a target is a place among these.
+    labels: (C,) the numbers that the codebook has for them; a target is a place among these. turns: how many
+    of the texts were chosen by the order.
     """
 
     places: tuple[int, ...]
     targets: Labels
     skipped: tuple[int, ...]
     labels: tuple[int, ...]
+    turns: int = 0
 
     @property
     def num_labels(self) -> int:
@@ -129,23 +164,24 @@ class GivenLabels:
 class Learned:
     """What a model says once it has learned from some labels. probabilities: (E, C); None: too few labels.
 
-    ahead: the texts that come next, the first first. strength: of the regression, chosen at `chosen_at`
-    labels.
+    ahead: the texts that come next, the first first.
     """
 
     given: GivenLabels
     probabilities: npt.NDArray[np.float64] | None
     ahead: tuple[Choice, ...]
-    strength: float = USUAL_STRENGTH
-    chosen_at: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """How good it is by the random sample: now, and after fewer labels. shares: None: the sample is small."""
+    """How good it is by the random sample: now, and after fewer labels. shares: None: the sample is small.
+
+    outlook: what more labels would bring; None: that cannot be told.
+    """
 
     points: tuple[Sampled, ...]
     shares: Prevalence | None
+    outlook: Outlook | None
 
 
 def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
@@ -161,24 +197,32 @@ def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
 def find_vectors(
     models: OpenModels, folder: Path, texts: LabelTexts, so_far: VectorsSoFar
 ) -> Generator[Event, None, KnownTexts]:
-    """Return texts with their vectors, going on where `so_far` ends; yields Progress. Raises: UserError."""
+    """Return texts with their vectors, going on where `so_far` ends, or what is kept on the disk; yields
+    Progress. Raises: UserError.
+    """
     subject = models.subject(folder)
     pooling = PoolingConfig(usual_kind(subject.about)).of(subject.about)
     total, stage = len(texts.rows), marked("engine", "Computing vectors")
-    while so_far.done < total:
-        yield Progress(stage=stage, done=so_far.done, total=total)
-        places = range(so_far.done, min(total, so_far.done + AT_ONCE))
-        said = [texts.text(place) for place in places]
-        chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
-        if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
-            found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
-            chunk[found.places] = found.of(pooling)
-        so_far.chunks.append(chunk)
-        so_far.done = places.stop
-    vectors = standardized(np.concatenate(so_far.chunks))
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    directions: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return KnownTexts(texts, folder, vectors, directions, LabelOrder(vectors, SEED))
+    every = [texts.text(place) for place in range(total)]
+    key = yield from _silent(vectors_key(subject.about, pooling, MOST_PIECES, every))
+    kept = KeptVectors(default_vectors_root(), key)
+    if not so_far.done:
+        so_far.add(kept.read(total, subject.config.hidden_size))
+    num_kept = so_far.done
+    try:
+        while so_far.done < total:
+            yield Progress(stage=stage, done=so_far.done, total=total)
+            said = every[so_far.done : so_far.done + AT_ONCE]
+            chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
+            if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
+                found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
+                chunk[found.places] = found.of(pooling)
+            so_far.add(chunk)
+    finally:  # where a person pauses or closes the window, too
+        if so_far.done > num_kept:
+            with suppress(UserError):  # not kept, so made again next time: slower, not wrong
+                kept.write(so_far.vectors)
+    return KnownTexts.of(texts, folder, so_far.vectors)
 
 
 def _silent(steps: Generator[Event, None, T]) -> Generator[Event, None, T]:
@@ -203,33 +247,34 @@ def random_ahead(texts: LabelTexts, closed: Sequence[int]) -> tuple[Choice, ...]
     return tuple(found)
 
 
-def learn(known: KnownTexts, given: GivenLabels, shown: Sequence[int], before: Learned | None) -> Learned:
+def learn(
+    known: KnownTexts, given: GivenLabels, shown: Sequence[Choice], random_share: float = RANDOM_SHARE
+) -> Learned:
     """Learn from the labels, and choose what comes after the texts that are shown now.
 
-    Args: shown: places that will have a label before the next one is chosen.
+    Args: shown: those that will have a label before the next one is chosen.
     """
-    count = len(given.places)
-    strength, at = (before.strength, before.chosen_at) if before is not None else (USUAL_STRENGTH, 0)
-    vectors, targets = known.vectors[list(given.places)], given.targets
     probabilities = None
     if given.can_teach:
-        if count // CHOOSE_EVERY != at // CHOOSE_EVERY:
-            strength, at = chosen_strength(vectors, targets, given.num_labels, SEED), count
-        probabilities = fit(vectors, targets, strength).probabilities(known.vectors, given.num_labels)
-    ahead = next_ahead(known, given, shown, probabilities)
-    return Learned(given, probabilities, ahead, strength, at)
+        fitted = fit(known.vectors[list(given.places)], given.targets, known.strength(given))
+        probabilities = fitted.probabilities(known.vectors, given.num_labels)
+    return Learned(given, probabilities, next_ahead(known, given, shown, probabilities, random_share))
 
 
 def next_ahead(
     known: KnownTexts,
     given: GivenLabels,
-    shown: Sequence[int],
+    shown: Sequence[Choice],
     probabilities: npt.NDArray[np.float64] | None,
+    random_share: float,
 ) -> tuple[Choice, ...]:
     """Return what comes after the texts that are shown. Args: probabilities: as `LabelOrder.next` has it."""
-    closed, ahead = [*given.places, *shown], list[Choice]()
+    closed, ahead = [*given.places, *(choice.place for choice in shown)], list[Choice]()
+    turns = given.turns + sum(choice.why in TURNS for choice in shown)
     while len(ahead) < NUM_AHEAD:
-        choice = known.order.next(closed, probabilities, given.skipped)
+        choice = known.order.next(
+            closed, probabilities, given.skipped, random_share=random_share, turn=turns + len(ahead)
+        )
         if choice is None:
             break
         ahead.append(choice)
@@ -249,8 +294,9 @@ def measure(
         if number in points or not part.can_teach:
             continue
         sample = sample_of(known.order, part.places, part.skipped)
+        strength = known.strength(part)
         points[number] = on_sample(
-            known.vectors, part.places, part.targets, part.num_labels, sample, learned.strength, SEED
+            known.vectors, part.places, part.targets, part.num_labels, sample, strength, SEED
         )
         yield Progress(stage=marked("engine", "Measuring"), done=number, total=count)
     kept = (number for number in sorted(points) if number == count or not number % MEASURED_EVERY)
@@ -258,8 +304,14 @@ def measure(
     newest = points.get(count)
     shares = None
     if newest is not None and learned.probabilities is not None:
-        shares = shares_of(newest, learned.probabilities)
-    return Measures(found, shares)
+        shares = shares_of(newest, learned.probabilities, given.places, given.targets)
+    outlook = None
+    if newest is not None:
+        places = np.array(given.places)
+        strength = known.strength(given)
+        telling = foretold(known.vectors, places, given.targets, newest.sample, strength, seed=SEED)
+        outlook = yield from telling
+    return Measures(found, shares, outlook)
 
 
 def search_texts(texts: LabelTexts, wanted: str) -> Generator[Event, None, tuple[int, ...]]:

@@ -4,12 +4,14 @@ split, else what was chosen for a person.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.pages.label.answers import ANSWERS, Answer
 from app.pages.label.learner import Learner
 from app.work.labels import Labels
 from engine.labelling.entry import OPEN, JournalEntry
 from engine.labelling.labelled import Labelled
-from engine.labelling.order import WHY, Choice
+from engine.labelling.order import LIKE, WHY, Choice
 
 SOUGHT, AGAIN, SPLIT = "sought", "again", "split"  # why a text is in view that nobody chose for a person
 
@@ -39,10 +41,22 @@ class TextWalk:
         return self.current.why if self.current is not None and self.current.why in WHY else ""
 
     @property
-    def shown(self) -> tuple[int, ...]:
-        """The places that are in view, or wait to be again."""
-        shown = [] if self.current is None else [self.current]
-        return tuple(choice.place for choice in (*shown, *self._waiting))
+    def shown(self) -> tuple[Choice, ...]:
+        """The texts that are in view, or wait to be again."""
+        return (*([] if self.current is None else [self.current]), *self._waiting)
+
+    @property
+    def coming(self) -> list[Choice]:
+        """What comes after the text in view: first what waits, the newest first."""
+        return [*reversed(self._waiting), *self.ahead()]
+
+    def drop_like(self) -> None:
+        """Have texts wait no more that are like another."""
+        self._waiting = [one for one in self._waiting if one.why != LIKE]
+
+    def wait_for(self, found: Sequence[Choice]) -> None:
+        """Have texts come next, the first first."""
+        self._waiting += reversed(found)
 
     @property
     def answer(self) -> Answer | None:

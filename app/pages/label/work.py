@@ -30,7 +30,7 @@ from engine.labelling.entry import COLUMN, JournalEntry
 from engine.labelling.kinds import ONE_LABEL
 from engine.labelling.labelled import Labelled
 from engine.labelling.measure import LEAST_SAMPLE
-from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+from engine.labelling.order import DIFFERENT, LIKE, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
 from engine.text.numbers import figure
 from engine.text.tagged.spans import words_in
 
@@ -213,6 +213,7 @@ class LabelWork(QWidget):
             UNCERTAIN: self.tr("uncertain"),
             DIFFERENT: self.tr("different"),
             SPLIT: self.tr("split"),
+            LIKE: self.tr("similar"),
             RANDOM: self.tr("random"),
         }
         sentence = words.tr_engine(WHY[choice.why]) if choice.why in WHY else ""
@@ -292,7 +293,7 @@ class LabelWork(QWidget):
         texts, labelled = self._learner.texts, self._labels.labelled
         if texts is None or labelled is None or self.queue.is_searching:
             return
-        ahead = self._walk.ahead()[:MOST_NEXT]
+        ahead = self._walk.coming[:MOST_NEXT]
         rows = [self._queued(texts, choice.place, self._why_words(choice)[1]) for choice in ahead]
         closed = texts.places([*labelled.given, *labelled.skipped])
         left = len(texts.rows) - int((closed >= 0).sum())

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.pages.label import requests
 from app.pages.label.page import LabelPage
 from app.pages.label.state import LabelState
 from app.work.labels import journal_path
 from app.work.page_state import state_of, values_of
+from engine.events import result_of
 from engine.labelling.journal import LabelJournal
-from engine.labelling.order import NUM_SPREAD, RANDOM
+from engine.labelling.order import LIKE, NUM_SPREAD, RANDOM
 from engine.text.table import read_table
 from tests.app.hand import Hand, ShowPage, come_to_rest
 from tests.fakes import model_folder
@@ -137,6 +140,33 @@ def test_a_note_is_typed_kept_and_no_key_of_the_page(ready: LabelPage, qtbot: Qt
     assert row_in_view(ready) == shown
 
 
+def test_more_like_this_brings_the_nearest_texts_next_and_says_so(ready: LabelPage, qtbot: QtBot) -> None:
+    known = ready.learner.known
+    assert known is not None and ready.walk.current is not None
+    first, labelled = ready.walk.current, ready.labels.labelled
+    assert labelled is not None
+    nearest = [choice.place for choice in known.order.like(first.place, [])]
+    press(ready, qtbot, Qt.Key.Key_M)
+    come_to_rest(ready.session, qtbot)
+    assert ready.walk.current == first and [one.place for one in ready.queue.rows.rows] == nearest[:4]
+    press(ready, qtbot, Qt.Key.Key_1)
+    assert ready.walk.current.place == nearest[0] and ready.card.why.text() == "similar"
+    shown = row_in_view(ready)
+    press(ready, qtbot, Qt.Key.Key_2)
+    assert kept(ready).labelled.given[shown].why == LIKE
+    assert ready.learner.given(labelled).turns == 1  # the others are not counted as drawn by turns
+
+
+def test_the_random_share_is_chosen_and_kept_with_the_page(ready: LabelPage, qtbot: QtBot) -> None:
+    assert ready.work.accuracy.share_buttons.current == "0.25"
+    qtbot.mouseClick(ready.work.accuracy.share_buttons.buttons["1"], Qt.MouseButton.LeftButton)
+    come_to_rest(ready.session, qtbot)
+    assert ready.state.random_share == 1 and ready.learner.learned is not None
+    assert {choice.why for choice in ready.learner.learned.ahead} == {RANDOM}
+    ready.show_state(LabelState(ready.state.table, random_share=0.1))
+    assert ready.learner.random_share == 0.1 and ready.work.accuracy.share_buttons.current == "0.1"
+
+
 def test_a_search_finds_texts_and_a_click_brings_one_into_view(ready: LabelPage, qtbot: QtBot) -> None:
     press(ready, qtbot, "/")
     qtbot.keyClicks(ready.queue.line, "PLAY 6")
@@ -222,6 +252,39 @@ def test_the_labels_are_there_again_with_another_window(ready: LabelPage, table:
     assert ready.labels.num_given == 2 and row_in_view(ready) == 7
     assert ready.state == LabelState(table, 7, suggestions=False)
     assert state_of(LabelState, values_of(ready.state)) == ready.state
+
+
+def test_a_restart_reads_no_text_with_the_model_again(
+    ready: LabelPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[int]()
+    monkeypatch.setattr(requests, "embed", lambda *_, **__: read.append(1))
+    other = LabelPage(ready.session)
+    qtbot.addWidget(other)
+    other.show()
+    qtbot.waitUntil(lambda: other.learner.known is not None)
+    assert ready.learner.known is not None and other.learner.known is not None and not read
+    assert (other.learner.known.vectors == ready.learner.known.vectors).all()
+
+
+def test_the_same_labels_are_measured_alike_whether_they_came_one_by_one_or_at_once(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    targets = rng.integers(0, 2, 200)
+    vectors = (rng.normal(0, 1, (200, 12)) + targets[:, None]).astype(np.float32)
+    rows = np.arange(200)
+    texts = requests.LabelTexts(None, ("text",), rows, rows)  # type: ignore[arg-type]
+
+    def measured(*counts: int) -> list[tuple[int, int, int]]:
+        known, points = requests.KnownTexts.of(texts, tmp_path, vectors), ()
+        for count in counts:
+            places = known.order.shuffled[:count]
+            given = requests.GivenLabels(tuple(places.tolist()), targets[places], (), (0, 1))
+            found = result_of(requests.measure(known, requests.learn(known, given, ()), points))
+            points = found.points
+        return [(point.labels, point.count, point.hits) for point in points]
+
+    assert measured(40, 70, 100, 126)[-1] == measured(126)[-1]
+    assert {*measured(126)} <= {*measured(40, 50, 60, 70, 80, 90, 100, 110, 120, 126)}
 
 
 @pytest.mark.slow

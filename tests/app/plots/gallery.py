@@ -143,7 +143,7 @@ def layer_lines() -> LayerLinesPlot:
 
 def sample_curve() -> SampleCurvePlot:
     plot = SampleCurvePlot("Accuracy by labels")
-    plot.set_points([SamplePoint(80, 20, 0.75, 0.5, 0.9), SamplePoint(200, 50, 0.9, 0.78, 0.96)])
+    plot.set_points([SamplePoint(80, 20, 0.75, 0.5, 0.9, 0.7), SamplePoint(200, 50, 0.9, 0.78, 0.96, 0.82)])
     return plot
 
 

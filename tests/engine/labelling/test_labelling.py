@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import ThreadpoolController
 
 from engine.errors import DataError
 from engine.events import result_of
-from engine.labelling.order import NUM_SPREAD, RANDOM, SPREAD, LabelOrder
+from engine.labelling.order import LIKE, NUM_SPREAD, RANDOM, SPREAD, LabelOrder
 from engine.labelling.prevalence import most_likely, prevalence
 from engine.labelling.simulate import simulate
-from engine.train.ways.regression import chosen_strength, fit, folds_of, held_out, standardized
+from engine.train.ways.regression import _one_thread, chosen_strength, fit, folds_of, held_out, standardized
 
 
 def clouds(count: int, labels: int, width: int = 24, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -33,6 +34,16 @@ def test_the_regression_is_scikit_learns_whether_or_not_there_are_fewer_texts_th
     )
     found = fit(known[:count], targets[:count], 3.0).probabilities(known[count:], labels)
     assert np.abs(found - peer.predict_proba(known[count:].astype(float))).max() < 2e-3
+
+
+def test_fits_under_way_share_one_thread_and_the_last_gives_all_back() -> None:
+    pools = ThreadpoolController().select(user_api="blas")
+    with pools.limit(limits=3):
+        with _one_thread():
+            with _one_thread():
+                pass
+            assert {one["num_threads"] for one in pools.info()} == {1}
+        assert {one["num_threads"] for one in pools.info()} == {3}
 
 
 def test_a_label_that_nobody_has_given_yet_has_no_probability() -> None:
@@ -94,6 +105,34 @@ def test_the_next_text_depends_on_the_labels_alone_so_that_taking_one_back_leads
     second = order.next(given, None)
     assert LabelOrder(known, seed=1).next(given, None) == second
     assert order.next([], None) == first[0]
+
+
+def test_another_random_share_in_the_middle_follows_the_same_list_further() -> None:
+    order = LabelOrder(standardized(clouds(300, 3, seed=2)[0]), seed=4)
+    labelled, why = list[int](), list[str]()
+    for number in range(80):
+        choice = order.next(labelled, None, random_share=0.25 if number < 40 else 0.5)
+        assert choice is not None
+        labelled.append(choice.place)
+        why.append(choice.why)
+    assert (why[:40].count(RANDOM), why[40:].count(RANDOM)) == (10, 20)
+    drawn = [place for place, reason in zip(labelled, why, strict=True) if reason == RANDOM]
+    sample = order.sample(labelled).tolist()
+    assert sample == order.shuffled[: len(sample)].tolist() and {*drawn} <= {*sample}
+
+
+def test_texts_like_another_are_the_nearest_open_ones_and_take_no_turn() -> None:
+    vectors = standardized(clouds(60, 3)[0])
+    order = LabelOrder(vectors, seed=1)
+    cosines = order.directions @ order.directions[8]
+    nearest = [int(place) for place in np.argsort(-cosines) if place != 8]
+    found = order.like(8, [nearest[0], nearest[2]])
+    assert [choice.place for choice in found] == [nearest[1], *nearest[3:7]]
+    assert {choice.why for choice in found} == {LIKE}
+    three = [choice.place for choice in found[:3]]
+    asked = order.next(three, None, turn=3)  # the fourth turn is one at random, whatever came between
+    assert asked is not None and asked.why == RANDOM
+    assert order.like(0, list(range(60))) == ()
 
 
 def test_the_random_sample_is_the_labelled_beginning_of_one_shuffled_list() -> None:
