@@ -77,8 +77,8 @@ class CodebookCard(Card):
         self.editor.done.connect(self._end_edit)
         self.editor.moved.connect(self._edit)
         self.numbers = label("", "muted", wrap=True, name="label_numbers")
-        for part in (self.numbers, self.finder):
-            part.hide()
+        self.numbers.hide()
+        self.finder.hide()
         for part in (self.kind_box, self.numbers, self.line, self._make_offer(), self.finder):
             self.add(part)
         self.add(self.rows, 1)
