@@ -1,6 +1,6 @@
 """How quickly Label answers at 10,000 texts: from a key to the next text, and from a label to what it taught.
 
-    python -m benchmarks.bench_label [--texts 10000] [--labels 100] [--json FILE]
+    python -m benchmarks.bench_label [--texts 10000] [--labels 100] [--folder DIR]
 
 The real page is opened on sentences of film reviews with the starter model, in a process of its own, twice:
 first no vectors are kept, then they are. Then a person presses a key as soon as the next text is painted and
@@ -187,12 +187,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--texts", type=int, default=10_000)
     parser.add_argument("--labels", type=int, default=100)
     parser.add_argument("--pause", type=float, default=300, help="ms between two keys")
+    parser.add_argument("--folder", type=Path, help="where vectors and labels are kept; none: nowhere")
     parser.add_argument("--json", default="", metavar="FILE")
     chosen = parser.parse_args(argv)
     print(machine(), flush=True)
     found: dict[str, Any] = {"machine": machine()}
     with tempfile.TemporaryDirectory() as name:
-        folder, table = Path(name), Path(name) / "films.csv"
+        folder = chosen.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        table = folder / "films.csv"
         truth = table_of(table, chosen.texts)
         for time_ in ("first", "again"):
             with Contender(time_, serve, folder, table, truth) as window:
