@@ -13,11 +13,12 @@ import torch
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_and_alike() -> Iterator[None]:
+def quick_and_alike(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Compute alike on every machine, and wait for nothing that has tests of its own.
 
     One thread: two that wait for each other on busy cores make tiny models a hundred times slower. No kernel
     is measured, and none computes below float32. The disk is not waited for: half of a tiny run's time.
+    Nothing is kept among a person's own files.
     """
     from engine.model import fastest
 
@@ -25,6 +26,8 @@ def quick_and_alike() -> Iterator[None]:
         patched.setattr("engine.device.num_cores", lambda: 1)
         patched.setattr(fastest, "seconds_of", lambda config: {fastest.TORCH: 2.0, fastest.ONEDNN: 1.0})
         patched.setattr("os.fsync", lambda _: None)
+        cache = str(tmp_path_factory.mktemp("cache"))
+        patched.setattr("platformdirs.user_cache_dir", lambda *_, **__: cache)
         yield
 
 

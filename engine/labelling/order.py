@@ -48,7 +48,7 @@ class LabelOrder:
             raise ValueError(random_share)
         self._vectors, self._seed, self._share = vectors, seed, random_share
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        self._directions = vectors / np.where(lengths > 0, lengths, 1)
+        self.directions: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
         self.shuffled: npt.NDArray[np.int64] = np.random.default_rng(seed).permutation(len(vectors))
         self._spread = None if random_share == 1 else self._centres()
 
@@ -104,7 +104,7 @@ class LabelOrder:
         """Return the candidate that is least similar to the labelled text most similar to it."""
         if not len(labelled):
             return int(candidates[0])
-        likeness = self._directions[candidates] @ self._directions[list(labelled)].T
+        likeness = self.directions[candidates] @ self.directions[list(labelled)].T
         return int(candidates[likeness.max(1).argmin()])
 
     def _centres(self) -> npt.NDArray[np.int64]:
@@ -113,11 +113,11 @@ class LabelOrder:
 
         count = min(NUM_SPREAD, len(self._vectors))
         some = np.sort(self.shuffled[:MOST_CLUSTERED])
-        made = MiniBatchKMeans(count, n_init=1, random_state=self._seed).fit(self._directions[some])
+        made = MiniBatchKMeans(count, n_init=1, random_state=self._seed).fit(self.directions[some])
         sizes = np.bincount(made.labels_, minlength=count)
         found = list[int]()
         for cluster in np.argsort(-sizes, kind="stable"):
-            far = ((self._directions[some] - made.cluster_centers_[cluster]) ** 2).sum(1)
+            far = ((self.directions[some] - made.cluster_centers_[cluster]) ** 2).sum(1)
             place = next(int(some[at]) for at in np.argsort(far, kind="stable") if int(some[at]) not in found)
             found.append(place)
         return np.array(found, np.int64)

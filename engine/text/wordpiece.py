@@ -10,6 +10,7 @@ doing so by itself in a forked child; "true" can hang there, "false" would leave
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import string
@@ -163,6 +164,17 @@ class WordPiece(Vocabulary):
         write_text(folder / "vocab.txt", "".join(token + "\n" for token in self.tokens))
         write_text(folder / "tokenizer.json", self._tokenizer.to_str() + "\n")  # vocab.txt is for reading
         write_text(folder / "tokenizer_config.json", json.dumps(config, indent=2, sort_keys=True) + "\n")
+
+    def fingerprint(self) -> str:
+        """Return the sha256 of all that decides how a text is cut, in hex digits."""
+        rules = {
+            "tokens": self.tokens,
+            "lowercase": self.lowercase,
+            "strip_accents": self.strip_accents,
+            "chinese_chars": self.chinese_chars,
+            "added": [asdict(token) for token in self.added],
+        }
+        return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()
 
     def encode(
         self,

@@ -6,6 +6,7 @@ A place is a text's number among those that are not empty; a row is its number i
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -14,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from app.work.models import OpenModels
-from engine.errors import marked
+from engine.errors import UserError, marked
 from engine.events import Event, Progress
+from engine.inspect.embeddings.kept_vectors import KeptVectors, default_vectors_root, vectors_key
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
 from engine.labelling.measure import Sampled, on_sample, sample_of, shares_of
 from engine.labelling.order import NUM_SPREAD, RANDOM, Choice, LabelOrder
@@ -77,23 +79,38 @@ class VectorsSoFar:
     chunks: list[Floats] = field(default_factory=list)
     done: int = 0
 
+    def add(self, chunk: Floats) -> None:
+        """Take the vectors of the texts that come next."""
+        self.chunks.append(chunk)
+        self.done += len(chunk)
+
+    @property
+    def vectors(self) -> Floats:
+        """(n, D)."""
+        return np.concatenate(self.chunks)
+
 
 @dataclass(frozen=True, eq=False)
 class KnownTexts:
-    """Texts with their vectors. vectors: (E, D) standardized. directions: (E, D) of length 1."""
+    """Texts with their vectors. vectors: (E, D) standardized."""
 
     texts: LabelTexts
     folder: Path
     vectors: Floats
-    directions: Floats
     order: LabelOrder
+
+    @classmethod
+    def of(cls, texts: LabelTexts, folder: Path, vectors: Floats) -> KnownTexts:
+        """Return texts with (E, D) vectors as the model in a folder gave them."""
+        known = standardized(vectors)
+        return cls(texts, folder, known, LabelOrder(known, SEED))
 
     def nearest(self, place: int, among: Sequence[int]) -> list[tuple[int, float]]:
         """Return the most similar of some texts with their cosines, the text itself not among them."""
         others = np.array([one for one in among if one != place], np.int64)
         if not len(others):
             return []
-        cosines = self.directions[others] @ self.directions[place]
+        cosines = self.order.directions[others] @ self.order.directions[place]
         best = np.argsort(-cosines, kind="stable")[:NUM_NEAREST]
         return [(int(others[at]), float(cosines[at])) for at in best]
 
@@ -161,24 +178,32 @@ def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
 def find_vectors(
     models: OpenModels, folder: Path, texts: LabelTexts, so_far: VectorsSoFar
 ) -> Generator[Event, None, KnownTexts]:
-    """Return texts with their vectors, going on where `so_far` ends; yields Progress. Raises: UserError."""
+    """Return texts with their vectors, going on where `so_far` ends, or what is kept on the disk; yields
+    Progress. Raises: UserError.
+    """
     subject = models.subject(folder)
     pooling = PoolingConfig(usual_kind(subject.about)).of(subject.about)
     total, stage = len(texts.rows), marked("engine", "Computing vectors")
-    while so_far.done < total:
-        yield Progress(stage=stage, done=so_far.done, total=total)
-        places = range(so_far.done, min(total, so_far.done + AT_ONCE))
-        said = [texts.text(place) for place in places]
-        chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
-        if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
-            found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
-            chunk[found.places] = found.of(pooling)
-        so_far.chunks.append(chunk)
-        so_far.done = places.stop
-    vectors = standardized(np.concatenate(so_far.chunks))
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    directions: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return KnownTexts(texts, folder, vectors, directions, LabelOrder(vectors, SEED))
+    every = [texts.text(place) for place in range(total)]
+    key = yield from _silent(vectors_key(subject.about, pooling, MOST_PIECES, every))
+    kept = KeptVectors(default_vectors_root(), key)
+    if not so_far.done:
+        so_far.add(kept.read(total, subject.config.hidden_size))
+    num_kept = so_far.done
+    try:
+        while so_far.done < total:
+            yield Progress(stage=stage, done=so_far.done, total=total)
+            said = every[so_far.done : so_far.done + AT_ONCE]
+            chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
+            if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
+                found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
+                chunk[found.places] = found.of(pooling)
+            so_far.add(chunk)
+    finally:  # where a person pauses or closes the window, too
+        if so_far.done > num_kept:
+            with suppress(UserError):  # not kept, so made again next time: slower, not wrong
+                kept.write(so_far.vectors)
+    return KnownTexts.of(texts, folder, so_far.vectors)
 
 
 def _silent(steps: Generator[Event, None, T]) -> Generator[Event, None, T]:

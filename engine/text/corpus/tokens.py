@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Generator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -158,15 +158,8 @@ def counts(store: TokenStore) -> Places:
 
 def _wanted(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> dict[str, Any]:
     """Return what decides a store's content, as its header holds it."""
-    rules = {
-        "tokens": wordpiece.tokens,
-        "lowercase": wordpiece.lowercase,
-        "strip_accents": wordpiece.strip_accents,
-        "chinese_chars": wordpiece.chinese_chars,
-        "added": [asdict(token) for token in wordpiece.added],
-    }
     settings = {"segmenter": segmenter_version(segmenter)}
-    return {"text": corpus.fingerprint(), "vocabulary": hash_of(rules), "settings": settings}
+    return {"text": corpus.fingerprint(), "vocabulary": wordpiece.fingerprint(), "settings": settings}
 
 
 def _fresh(

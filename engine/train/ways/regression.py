@@ -7,7 +7,11 @@ by.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -79,9 +83,40 @@ def fit(vectors: Floats, targets: Labels, strength: float = USUAL_STRENGTH) -> R
     labels = np.unique(targets)
     if len(labels) == 1:
         return Regression(labels, np.zeros((1, vectors.shape[1])), np.zeros(1))
-    reduced, back = _turned(vectors)
-    fitted: Any = LogisticRegression(C=strength, max_iter=MOST_STEPS).fit(reduced, targets)
-    return Regression(labels, fitted.coef_ @ back, fitted.intercept_)
+    with _one_thread():
+        reduced, back = _turned(vectors)
+        fitted: Any = LogisticRegression(C=strength, max_iter=MOST_STEPS).fit(reduced, targets)
+        return Regression(labels, fitted.coef_ @ back, fitted.intercept_)
+
+
+_lock, _inside = threading.Lock(), list[Any]()  # one entry for each fit under way; the first holds the limit
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have matrices multiplied on one thread while any fit is under way.
+
+    A fit is hundreds of small products. Where others use the cores, too, threads that wait for one another
+    made it 30 to 90 times as slow. The limit is the process's own, so the last fit takes it back.
+    """
+    with _lock:
+        _inside.append(None if _inside else _threadpools().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _inside.pop(0)
+            if _inside:
+                _inside[0] = limit
+            else:
+                limit.restore_original_limits()
+
+
+@cache
+def _threadpools() -> Any:
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+
+    return ThreadpoolController()
 
 
 def _turned(vectors: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

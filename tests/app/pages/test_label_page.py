@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.pages.label import requests
 from app.pages.label.page import LabelPage
 from app.pages.label.state import LabelState
 from app.work.labels import journal_path
@@ -220,6 +221,19 @@ def test_the_labels_are_there_again_with_another_window(ready: LabelPage, table:
     assert ready.labels.num_given == 2 and row_in_view(ready) == 7
     assert ready.state == LabelState(table, 7, suggestions=False)
     assert state_of(LabelState, values_of(ready.state)) == ready.state
+
+
+def test_a_restart_reads_no_text_with_the_model_again(
+    ready: LabelPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[int]()
+    monkeypatch.setattr(requests, "embed", lambda *_, **__: read.append(1))
+    other = LabelPage(ready.session)
+    qtbot.addWidget(other)
+    other.show()
+    qtbot.waitUntil(lambda: other.learner.known is not None)
+    assert ready.learner.known is not None and other.learner.known is not None and not read
+    assert (other.learner.known.vectors == ready.learner.known.vectors).all()
 
 
 @pytest.mark.slow

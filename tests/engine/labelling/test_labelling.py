@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import ThreadpoolController
 
 from engine.errors import DataError
 from engine.events import result_of
 from engine.labelling.order import NUM_SPREAD, RANDOM, SPREAD, LabelOrder
 from engine.labelling.prevalence import most_likely, prevalence
 from engine.labelling.simulate import simulate
-from engine.train.ways.regression import chosen_strength, fit, folds_of, held_out, standardized
+from engine.train.ways.regression import _one_thread, chosen_strength, fit, folds_of, held_out, standardized
 
 
 def clouds(count: int, labels: int, width: int = 24, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -33,6 +34,16 @@ def test_the_regression_is_scikit_learns_whether_or_not_there_are_fewer_texts_th
     )
     found = fit(known[:count], targets[:count], 3.0).probabilities(known[count:], labels)
     assert np.abs(found - peer.predict_proba(known[count:].astype(float))).max() < 2e-3
+
+
+def test_fits_under_way_share_one_thread_and_the_last_gives_all_back() -> None:
+    pools = ThreadpoolController().select(user_api="blas")
+    with pools.limit(limits=3):
+        with _one_thread():
+            with _one_thread():
+                pass
+            assert {one["num_threads"] for one in pools.info()} == {1}
+        assert {one["num_threads"] for one in pools.info()} == {3}
 
 
 def test_a_label_that_nobody_has_given_yet_has_no_probability() -> None:
