@@ -2,8 +2,7 @@
 
 Of each set, so many texts are drawn for each seed and a tenth of them is labelled by the labels that are known,
 in the order in which Cloze asks for them and in random order. A line of JSON for each simulation goes to --json; one
-that is there is not made again, so a run that was stopped goes on. --summary prints the table, --pictures draws
-the curves with the band of nine seeds in ten.
+that is there is not made again, so a run that was stopped goes on. --summary prints the table.
 """
 
 from __future__ import annotations
@@ -12,16 +11,20 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.labelled_sets import SETS, Rows
 from engine.events import result_of
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
 from engine.inspect.loaded_model import LoadedModel
+from engine.labelling.features import features
 from engine.labelling.simulate import ACTIVE, AT_RANDOM, ORDERS, simulate
+from engine.library import load
 from engine.train.ways.regression import Floats, Labels
 
 SHARE = 10  # one text in so many gets a label
@@ -30,35 +33,48 @@ MAX_LENGTH = 128
 Line = Mapping[str, Any]
 
 
-def known(rows: Rows, subject: LoadedModel) -> tuple[Floats, Labels]:
-    """Return the (E, D) vectors of a set's texts and their (E,) labels."""
-    pooling = PoolingConfig(usual_kind(subject.about)).of(subject.about)
-    found = result_of(embed(subject, [text for text, _ in rows], [pooling], max_length=MAX_LENGTH))
-    labels = np.array([rows[place][1] for place in found.places], object)
-    return found.vectors[0], np.unique(labels, return_inverse=True)[1].astype(np.int64)
+@dataclass(frozen=True)
+class KnownSet:
+    """A set's texts. vectors: (E, D) of the encoder. labels: (E,)."""
+
+    texts: tuple[str, ...]
+    vectors: Floats
+    labels: npt.NDArray[np.object_]
+
+    @classmethod
+    def of(cls, rows: Rows, subject: LoadedModel) -> KnownSet:
+        """Return a set with its vectors."""
+        pooling = PoolingConfig(usual_kind(subject.about)).of(subject.about)
+        found = result_of(embed(subject, [text for text, _ in rows], [pooling], max_length=MAX_LENGTH))
+        texts, labels = zip(*(rows[place] for place in found.places), strict=True)
+        return cls(texts, found.vectors[0], np.array(labels, object))
+
+    def drawn(self, count: int, seed: int) -> tuple[Floats, Labels]:
+        """Return the features and labels of so many texts."""
+        places = np.random.default_rng(seed).permutation(len(self.texts))[:count]
+        targets = np.unique(self.labels[places], return_inverse=True)[1].astype(np.int64)
+        return features(self.vectors[places], [self.texts[place] for place in places]), targets
 
 
 def simulations(options: argparse.Namespace, done: set[tuple[str, int, int, str]]) -> Iterator[Line]:
     """Yield each simulation that is not done, seed by seed."""
-    from engine.library import load
-
-    subject, vectors = load(options.model), dict[str, tuple[Floats, Labels]]()
+    subject, sets = load(options.model), dict[str, KnownSet]()
     for seed in range(options.seeds):
         for name in options.sets.split(","):
             orders = [each for each in ORDERS if (name, options.texts, seed, each) not in done]
-            if orders and name not in vectors:
-                vectors[name] = known(SETS[name](), subject)
+            if not orders:
+                continue
+            if name not in sets:
+                sets[name] = KnownSet.of(SETS[name](), subject)
+            known, targets = sets[name].drawn(options.texts, seed)
             for order in orders:
-                every, targets = vectors[name]
-                drawn = np.random.default_rng(seed).permutation(len(every))[: options.texts]
-                own = np.unique(targets[drawn], return_inverse=True)[1].astype(np.int64)
-                made = result_of(simulate(every[drawn], own, len(drawn) // SHARE, order, seed))
+                made = result_of(simulate(known, targets, len(known) // SHARE, order, seed))
                 yield {
                     "set": name,
                     "texts": options.texts,
                     "seed": seed,
                     "order": order,
-                    "rows": len(drawn),
+                    "rows": len(known),
                     "full": round(made.full, 4),
                     "curve": [[count, round(share, 4)] for count, share in made.curve],
                 }
@@ -101,7 +117,9 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--texts", type=int, default=3000, help="drawn from each set")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--json", type=Path, default=Path("labelling.jsonl"), help="a line for each simulation")
+    parser.add_argument(
+        "--json", type=Path, default=Path("labelling.jsonl"), help="a line for each simulation"
+    )
     parser.add_argument("--summary", action="store_true")
     options = parser.parse_args()
     lines = []
