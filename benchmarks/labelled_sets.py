@@ -1,4 +1,4 @@
-"""Sets of texts with one label each, as benchmarks of few labels read them from the folder that CLOZE_DATA names."""
+"""Sets of texts with one label each, read from the folder that CLOZE_DATA names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a regression learns few labels from: a frozen encoder's vectors, and the spelling of the words beside them.
+"""What a regression learns few labels from: a frozen encoder's vectors, and beside them the words' spelling.
 
-The encoder knows meanings and not this table; a rare word that decides here is plain in the spelling. Together they
-are as good as the better of the two, and often better than both: `benchmarks/README.md` has the figures.
+The encoder knows meanings and not this table; a rare word that decides here is plain in its spelling. Together
+they are as good as the better of the two, and often better: `benchmarks/README.md` has the figures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_READ = 1000  # characters of a text, a little more than what the encoder re
 
 
 def features(vectors: Floats, texts: Sequence[str]) -> Floats:
-    """Return (E, D + W): (E, D) vectors standardized, and TF-IDF of characters in W directions, as heavy as they.
+    """Return (E, D + W): (E, D) vectors standardized, and as heavily TF-IDF of characters in W directions.
 
     The directions are those of the table's own texts, no label is looked at. Source: Deerwester et al. 1990,
     latent semantic analysis.
