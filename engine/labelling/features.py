@@ -1,6 +1,6 @@
 """What a regression learns few labels from: a frozen encoder's vectors, and beside them the words' spelling.
 
-The encoder knows meanings and not this table; a rare word that decides here is plain in its spelling. Together
+The encoder knows meanings and not this table; a rare word that decides is plain in its spelling. Together
 they are as good as the better of the two, and often better: `benchmarks/README.md` has the figures.
 """
 
@@ -34,8 +34,8 @@ def features(vectors: Floats, texts: Sequence[str]) -> Floats:
 
 def _spelling(texts: Sequence[str]) -> Floats | None:
     """Return (E, W) at a mean squared length of 1; None: the texts have too little in common."""
-    from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.utils.extmath import randomized_svd
 
     count: Any = TfidfVectorizer(
         analyzer="char_wb",
@@ -51,7 +51,8 @@ def _spelling(texts: Sequence[str]) -> Floats | None:
     directions = min(NUM_DIRECTIONS, min(counts.shape) - 1)
     if directions < 1:
         return None
-    found = TruncatedSVD(directions, random_state=0).fit_transform(counts)
+    left, sizes, _ = randomized_svd(counts, directions, random_state=0)
+    found = left * sizes
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
     found /= np.where(lengths > 0, lengths, 1)
     found -= found.mean(0)
