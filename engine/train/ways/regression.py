@@ -8,6 +8,7 @@ by.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,7 +84,8 @@ def fit(vectors: Floats, targets: Labels, strength: float = USUAL_STRENGTH) -> R
     labels = np.unique(targets)
     if len(labels) == 1:
         return Regression(labels, np.zeros((1, vectors.shape[1])), np.zeros(1))
-    with _one_thread():
+    with _one_thread(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")  # there are many, at first
         reduced, back = _turned(vectors)
         fitted: Any = LogisticRegression(C=strength, max_iter=MOST_STEPS).fit(reduced, targets)
         return Regression(labels, fitted.coef_ @ back, fitted.intercept_)

@@ -183,3 +183,8 @@ def test_texts_with_too_little_in_common_have_the_encoders_vectors_and_nothing_t
 ) -> None:
     known = features(np.ones((len(texts), 3), np.float32), texts)
     assert len(known) == len(texts) and np.isfinite(known).all()
+
+
+def test_a_fit_on_as_many_labels_as_texts_is_no_warning() -> None:
+    vectors = standardized(clouds(30, 2)[0])
+    assert fit(vectors, np.arange(30) % 20).weights.shape == (20, vectors.shape[1])
