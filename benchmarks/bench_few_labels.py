@@ -1,8 +1,7 @@
 """Few labels: what each way of `finetune --way` reaches on held-out rows, and what auto takes and tells.
 
 Draws so many examples a class from sets with labels, learns in every way, and measures all on the same 1,000
-other rows. CLOZE_DATA names a folder with polarity/sentence_polarity.csv, labelling/ag_news/test.csv and
-labelling/snips/train.conll.xz.
+other rows.
 """
 
 from __future__ import annotations
@@ -10,18 +9,16 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import lzma
-import os
-import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.labelled_sets import SETS, Rows
 from engine.device import open_device
 from engine.events import result_of
 from engine.settings.config import with_values
@@ -35,31 +32,7 @@ from engine.train.ways.regression import Labels
 from engine.train.ways.taught import answered, teach_classifier, teach_pairs
 from engine.train.ways.words import answers_by_words
 
-DATA = Path(os.environ.get("CLOZE_DATA", "data"))
 HELD_OUT = 1000
-Rows = list[tuple[str, str]]
-
-
-def polarity() -> Rows:
-    """Return (text, label) of film reviews' sentences."""
-    with (DATA / "polarity/sentence_polarity.csv").open(encoding="utf-8") as file:
-        return [(row["text"], row["label"]) for row in csv.DictReader(file)]
-
-
-def ag_news() -> Rows:
-    """Return (text, label) of news."""
-    with (DATA / "labelling/ag_news/test.csv").open(encoding="utf-8") as file:
-        return [(f"{title} {text}", label) for label, title, text in csv.reader(file)]
-
-
-def snips() -> Rows:
-    """Return (text, label) of what people ask of an assistant."""
-    with lzma.open(DATA / "labelling/snips/train.conll.xz", "rt", encoding="utf-8") as file:
-        text = file.read()
-    return [(said, label) for label, said in re.findall(r"# intent = (.*)\n# text = (.*)\n", text)]
-
-
-SETS: dict[str, Callable[[], Rows]] = {"polarity": polarity, "ag_news": ag_news, "snips": snips}
 
 
 def drawn(rows: Rows, each: int, seed: int) -> tuple[Rows, Rows]:

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from benchmarks.bench_few_labels import SETS, started
+from benchmarks.bench_few_labels import started
+from benchmarks.labelled_sets import SETS
 from engine.events import result_of
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import by_length, collate

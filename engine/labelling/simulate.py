@@ -16,7 +16,6 @@ from engine.train.ways.regression import (
     chosen_strength,
     fit,
     held_out,
-    standardized,
 )
 
 ACTIVE, AT_RANDOM = "active", "random"
@@ -41,11 +40,11 @@ class Simulation:
 
 
 def simulate(
-    vectors: Floats, targets: Labels, budget: int, order: str = ACTIVE, seed: int = 0
+    known: Floats, targets: Labels, budget: int, order: str = ACTIVE, seed: int = 0
 ) -> Steps[Simulation]:
     """Label `budget` of E texts in an order, and measure after each ten.
 
-    Args: vectors: (E, D) of a frozen encoder. targets: (E,) the right labels, from 0. Raises: DataError:
+    Args: known: (E, F) `features` of the texts. targets: (E,) the right labels, from 0. Raises: DataError:
     there are too few texts for such a budget.
     """
     if budget >= len(targets):
@@ -55,7 +54,7 @@ def simulate(
             "rest.",
         )
         raise DataError(template, rows=len(targets), most=max(0, len(targets) - 1))
-    known, num_labels = standardized(vectors), int(targets.max()) + 1
+    num_labels = int(targets.max()) + 1
     texts, share = LabelOrder(known, seed), RANDOM_SHARE if order == ACTIVE else 1.0
     labelled, curve, likely, strength = list[int](), list[tuple[int, float]](), None, USUAL_STRENGTH
     while len(labelled) < budget:

@@ -61,6 +61,7 @@ class LabellingQuestion(
     def answer(self, models: Models) -> Steps[LabelSimulation]:
         from engine.inspect.embeddings.table import notes_of
         from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
+        from engine.labelling.features import features
         from engine.labelling.simulate import simulate
         from engine.text.table import reading_table
 
@@ -83,7 +84,8 @@ class LabellingQuestion(
             note = marked("engine", "Rows excluded because they have no label: {count:,}.")
             yield Noted(sentence=Sentence(note, {"count": len(cells) - len(rows)}))
         targets = np.unique(np.array(found, object), return_inverse=True)[1].astype(np.int64)
-        made = yield from simulate(vectors.vectors[0], targets, self.budget, self.order, self.seed)
+        known = features(vectors.vectors[0], [texts[rows[place]] for place in vectors.places])
+        made = yield from simulate(known, targets, self.budget, self.order, self.seed)
         return LabelSimulation(made, len(found), tuple(counts))
 
     def document(self, found: LabelSimulation) -> Any:

@@ -19,12 +19,13 @@ from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.embeddings.kept_vectors import KeptVectors, default_vectors_root, vectors_key
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
+from engine.labelling.features import features
 from engine.labelling.measure import Sampled, on_sample, sample_of, shares_of
 from engine.labelling.order import NUM_SPREAD, RANDOM, RANDOM_SHARE, TURNS, Choice, LabelOrder
 from engine.labelling.outlook import Outlook, foretold
 from engine.labelling.prevalence import Prevalence
 from engine.text.table import Table
-from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, chosen_strength, fit, standardized
+from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, chosen_strength, fit
 
 SEED = 42
 T = TypeVar("T")
@@ -93,7 +94,7 @@ class VectorsSoFar:
 
 @dataclass(frozen=True, eq=False)
 class KnownTexts:
-    """Texts with their vectors. vectors: (E, D) standardized."""
+    """Texts with what is known of them. vectors: (E, F) their `features`."""
 
     texts: LabelTexts
     folder: Path
@@ -104,7 +105,7 @@ class KnownTexts:
     @classmethod
     def of(cls, texts: LabelTexts, folder: Path, vectors: Floats) -> KnownTexts:
         """Return texts with (E, D) vectors as the model in a folder gave them."""
-        known = standardized(vectors)
+        known = features(vectors, [texts.text(place) for place in range(len(texts.rows))])
         return cls(texts, folder, known, LabelOrder(known, SEED))
 
     def strength(self, given: GivenLabels) -> float:

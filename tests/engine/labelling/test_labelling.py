@@ -9,6 +9,7 @@ from threadpoolctl import ThreadpoolController
 
 from engine.errors import DataError
 from engine.events import result_of
+from engine.labelling.features import features
 from engine.labelling.order import LIKE, NUM_SPREAD, RANDOM, SPREAD, LabelOrder
 from engine.labelling.prevalence import most_likely, prevalence
 from engine.labelling.simulate import simulate
@@ -187,3 +188,31 @@ def test_intervals_of_shares_cover_the_truth_of_shifted_tables(accuracy: float) 
         found = prevalence(confusion, np.asarray(answers), number)
         covered += [(found.low <= texts / 800) & (texts / 800 <= found.high)]
     assert np.mean(covered) >= 0.93
+
+
+def test_spelling_beside_the_vectors_learns_what_no_vector_tells_and_is_the_same_every_time() -> None:
+    rng = np.random.default_rng(2)
+    targets = rng.integers(0, 2, 200)
+    texts = [
+        f"{'please refund' if target else 'many thanks'} {rng.integers(1000, 9999)}" for target in targets
+    ]
+    noise = rng.normal(size=(200, 8)).astype(np.float32)
+    known = features(noise, texts)
+    assert np.array_equal(known, features(noise, texts)) and known.dtype == np.float32
+    right = fit(known[:40], targets[:40]).probabilities(known[40:], 2).argmax(1) == targets[40:]
+    assert right.mean() > 0.95
+    assert (known[:, :8] == standardized(noise)).all()
+    assert np.allclose([(part**2).sum(1).mean() for part in (known[:, :8], known[:, 8:])], 1, atol=1e-3)
+
+
+@pytest.mark.parametrize("texts", [["a"], ["", ""], ["好", "坏"], ["same text", "same text"]])
+def test_texts_with_too_little_in_common_have_the_encoders_vectors_and_nothing_that_is_not_a_number(
+    texts: list[str],
+) -> None:
+    known = features(np.ones((len(texts), 3), np.float32), texts)
+    assert len(known) == len(texts) and np.isfinite(known).all()
+
+
+def test_a_fit_on_as_many_labels_as_texts_is_no_warning() -> None:
+    vectors = standardized(clouds(30, 2)[0])
+    assert fit(vectors, np.arange(30) % 20).weights.shape == (20, vectors.shape[1])

@@ -1,0 +1,71 @@
+"""Sets of texts with one label each, read from the folder that CLOZE_DATA names."""
+
+from __future__ import annotations
+
+import csv
+import json
+import lzma
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+DATA = Path(os.environ.get("CLOZE_DATA", "data"))
+Rows = list[tuple[str, str]]  # (text, label)
+
+
+def _cells(place: str, separator: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> list[list[str]]:
+    with (DATA / place).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter=separator, quoting=quoting))
+
+
+def polarity() -> Rows:
+    """Return sentences of film reviews, good or bad."""
+    return [(text, label) for label, text, *_ in _cells("polarity/sentence_polarity.csv")[1:]]
+
+
+def ag_news() -> Rows:
+    """Return news of four kinds."""
+    return [(f"{title} {text}", label) for label, title, text in _cells("labelling/ag_news/test.csv")]
+
+
+def snips() -> Rows:
+    """Return what people ask of an assistant, seven intents."""
+    with lzma.open(DATA / "labelling/snips/train.conll.xz", "rt", encoding="utf-8") as file:
+        text = file.read()
+    return [(said, label) for label, said in re.findall(r"# intent = (.*)\n# text = (.*)\n", text)]
+
+
+def sms_spam() -> Rows:
+    """Return short messages, spam (13 %) or not."""
+    rows = _cells("labelling/sms_spam/SMSSpamCollection", "\t", csv.QUOTE_NONE)[1:]
+    return [(text, label) for label, text in rows]
+
+
+def hate_speech() -> Rows:
+    """Return tweets: hateful (6 %), offensive (77 %) or neither."""
+    return [(row[6], row[5]) for row in _cells("labelling/hate_speech/labeled_data.csv")[1:]]
+
+
+def clinc_domains() -> Rows:
+    """Return questions to an assistant, of ten domains."""
+    domains = json.loads((DATA / "labelling/clinc150/domains.json").read_text(encoding="utf-8"))
+    of_intent = {intent: domain for domain, intents in domains.items() for intent in intents}
+    rows = _cells("labelling/clinc150/clinc150.tsv", "\t", csv.QUOTE_NONE)[1:]
+    return [(text, of_intent[intent]) for _, intent, text in rows if intent in of_intent]
+
+
+def banking77() -> Rows:
+    """Return questions to a bank, 77 intents."""
+    return [(text, label) for text, label in _cells("labelling/banking77/train.csv")[1:]]
+
+
+def bbc_news() -> Rows:
+    """Return news of five kinds, 390 words long on average."""
+    return [(text, label) for label, text in _cells("bbc_news/bbc-text.csv")[1:]]
+
+
+SETS: dict[str, Callable[[], Rows]] = {
+    one.__name__: one
+    for one in (polarity, ag_news, snips, sms_spam, hate_speech, clinc_domains, banking77, bbc_news)
+}
