@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,9 +25,11 @@ from engine.labelling.journal import JournalEntry, LabelJournal, Labelled, folde
 
 if TYPE_CHECKING:
     from engine.labelling.labelled_table import write_labelled
+    from engine.labelling.random_sample import hold_out
     from engine.text.table import Table
 else:
     write_labelled = later("engine.labelling.labelled_table", "write_labelled")
+    hold_out = later("engine.labelling.random_sample", "hold_out")
 
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
 
@@ -118,10 +120,13 @@ class Labels(QObject):
 
     # ---- a table with them
 
-    def saving(self, column: str, path: Path) -> Callable[[], Path]:
-        """Return work for a worker: write the table with its labels, and go on with them in that file."""
+    def saving(self, column: str, path: Path, held_out: Collection[int] = ()) -> Callable[[], Path]:
+        """Return work for a worker: write the table with its labels, and go on with them in that file.
+
+        Args: held_out: rows whose labels stand in a file of their own instead, for the test.
+        """
         assert self._journal is not None and self._table is not None
-        return partial(_save, self._table, self._journal.entries, column, path, self._folder())
+        return partial(_save, self._table, self._journal.entries, column, path, self._folder(), held_out)
 
     def _take_table(self) -> None:
         table = self._table = self._data.table
@@ -146,9 +151,18 @@ def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
     return folder / f"{sha256[:16]}{of_sheet}-labels.jsonl"
 
 
-def _save(table: Table, entries: tuple[JournalEntry, ...], column: str, path: Path, folder: Path) -> Path:
+def _save(
+    table: Table,
+    entries: tuple[JournalEntry, ...],
+    column: str,
+    path: Path,
+    folder: Path,
+    held_out: Collection[int],
+) -> Path:
     """Write a table with its labels, and its journal under the hash of that file. Raises: UserError."""
     written: Path = write_labelled(table, folded(entries), column, path)
+    if held_out:
+        hold_out(written, column, held_out)
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     write_journal(journal_path(folder, sha256), written.name, sha256, entries)

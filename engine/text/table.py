@@ -573,6 +573,22 @@ def write_csv(
         raise DataError(template, path=path) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A small table that is written with another. name: of the sheet. numbers: columns that hold numbers."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[object]]
+    numbers: tuple[str, ...] = ()
+
+    def beside(self, path: Path) -> Path | None:
+        """Return its file beside another one; None: it is a sheet of that workbook."""
+        if path.suffix.lower() == ".xlsx":
+            return None
+        return path.with_name(f"{path.stem}-{self.name.lower()}{path.suffix}")
+
+
 def write_table(
     path: str | Path,
     columns: Sequence[str],
@@ -581,20 +597,24 @@ def write_table(
     separator: str = ",",
     guard: bool = True,
     exempt: Collection[str] = (),
+    sheet: Sheet | None = None,
 ) -> None:
     """Write a table as the name of its file says: .xlsx a workbook, .tsv with tabs, any other as CSV.
 
     Args: as of `write_csv`; a workbook needs no guard, for all its cells are text, and what is exempt may be
-    numbers. Raises: UserError as `write_csv`, and where a sheet is too small.
+    numbers. sheet: another sheet of it; beside a file without sheets, a file of its own.
+    Raises: UserError as `write_csv`, and where a sheet is too small.
     """
     path = Path(path)
     if path.suffix.lower() == ".xlsx":
         from engine.text.workbook import write_workbook  # here: few write one
 
-        write_workbook(path, columns, rows, exempt)
+        write_workbook(path, columns, rows, exempt, sheet)
         return
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
     write_csv(path, columns, rows, separator=separator, guard=guard, exempt=exempt)
+    if sheet is not None and (other := sheet.beside(path)) is not None:
+        write_csv(other, sheet.columns, sheet.rows, separator=separator, guard=guard, exempt=sheet.numbers)
 
 
 def _guard(cell: object) -> object:

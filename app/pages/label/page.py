@@ -36,6 +36,7 @@ from engine.errors import UserError, marked
 from engine.labelling.journal import GIVE, SKIP, Labelled
 from engine.labelling.labelled_table import own_column
 from engine.labelling.order import DIFFERENT, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+from engine.labelling.random_sample import LEAST_HELD_OUT, sample_path
 from engine.text.roles import Roles
 
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
@@ -262,8 +263,11 @@ class LabelPage(StatedPage[LabelState]):
         self.save_button.setEnabled(self.labels.num_given > 0)
         several = labelled is not None and sum(1 for count in labelled.count().values() if count) > 1
         self.tune_button.setEnabled(several)
-        said = "" if several else self.tr("Fine-tuning needs texts with two different labels.")
-        self.tune_button.setToolTip(said)
+        sample = len(self._sample_held_out())
+        kept = self.tr("{count} texts that were drawn at random stay out of training, as its test.")
+        said = kept.format(count=words.number(sample)) if sample else ""
+        lacking = self.tr("Fine-tuning needs texts with two different labels.")
+        self.tune_button.setToolTip(said if several else lacking)
         if labelled is None:
             return
         self._learn()
@@ -621,7 +625,9 @@ class LabelPage(StatedPage[LabelState]):
         )
 
     def finetune(self) -> None:
-        """Go to Fine-tune with the labels as a column: of a copy of the table, which lies among the runs."""
+        """Go to Fine-tune with the labels as a column: of a copy of the table, which lies among the runs. The
+        random sample is a file beside it, and the test.
+        """
         table, roles = self.session.data.table, self.session.data.roles
         if table is None or roles is None or not self.labels.is_ready:
             return
@@ -637,9 +643,24 @@ class LabelPage(StatedPage[LabelState]):
                 )
             )
             return
-        work = self.labels.saving(roles.label, folder / f"{stem}-labelled.csv")
-        self._saving.ask(folder, work, heard=partial(self._tune, roles), refused=self.refuse, again=True)
+        sample = self._sample_held_out()
+        work = self.labels.saving(roles.label, folder / f"{stem}-labelled.csv", sample)
+        heard = partial(self._tune, roles, bool(sample))
+        self._saving.ask(folder, work, heard=heard, refused=self.refuse, again=True)
 
-    def _tune(self, roles: Roles, path: Path) -> None:
-        self.session.data.open(path, roles=roles)
+    def _sample_held_out(self) -> tuple[int, ...]:
+        """Return the rows of the random sample where it can be a test; () where it is small, or where the
+        other labels would be one and the same.
+        """
+        texts, labelled = self.learner.texts, self.labels.labelled
+        if texts is None or labelled is None:
+            return ()
+        sample = texts.sample([*labelled.given], [*labelled.skipped])
+        others = {entry.label for row, entry in labelled.given.items() if row not in sample}
+        return sample if len(sample) >= LEAST_HELD_OUT and len(others) > 1 else ()
+
+    def _tune(self, roles: Roles, has_test: bool, path: Path) -> None:
+        session = self.session
+        session.doctor.remember(path, (sample_path(path),) if has_test else ())
+        session.data.open(path, roles=roles)
         self.session.show_page("finetune", RunPageState())
