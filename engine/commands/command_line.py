@@ -43,6 +43,7 @@ from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.questions.compare import ComparisonQuestion
+from engine.questions.cost import CostQuestion
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import flag_of, flag_words
 from engine.questions.how_read import HOW_READ, ReadSettings, add_how_read
@@ -287,6 +288,7 @@ def _parser() -> argparse.ArgumentParser:
     add_run_commands(commands)
     add_question(commands, EvaluationQuestion)
     add_question(commands, PrevalenceQuestion)
+    add_question(commands, CostQuestion)
     add_question(commands, LabellingQuestion)
     add_question(commands, ComparisonQuestion)
     add_question(commands, ReportQuestion)

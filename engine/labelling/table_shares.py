@@ -172,12 +172,55 @@ def sharing_answers(
         return SharesFound(shares=None, refusal=error.sentence)
 
 
+def examples_of(table: Table, roles: Roles, rows: np.ndarray) -> ExampleRows:
+    """Return the texts of some rows of a table, without labels. Args: rows: (E,)."""
+    columns = [table.frame[table.column(name)].array for name in roles.read]
+    return ExampleRows(columns, rows, np.full(len(rows), UNKNOWN, np.int32))
+
+
 def answered_texts(table: Table, roles: Roles, rows: np.ndarray, answers: np.ndarray) -> Steps[AnsweredTexts]:
     """Return the texts that a model has answered. Args: rows: (E,) of the table. answers: (E, C)."""
-    columns = [table.frame[table.column(name)].array for name in roles.read]
-    examples = ExampleRows(columns, rows, np.full(len(rows), UNKNOWN, np.int32))
-    hashes = yield from hashes_of(_blocks(examples))
+    hashes = yield from hashes_of(_blocks(examples_of(table, roles, rows)))
     return AnsweredTexts(hashes, answers.argmax(1), table.path.name)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The H rows of a part that a run held out. hashes: (H,) of the texts. true, predicted: (H,) places among
+    the model's labels. is_sample: of the table that a person labelled, drawn at random.
+    """
+
+    part: str
+    scored: ScoredTable
+    hashes: Keys
+    true: Counts
+    predicted: Counts
+    is_sample: bool
+
+    def confusion(self, count: int) -> Counts:
+        """Return (C, C) counts by label and answer. Args: count: C."""
+        found = np.zeros((count, count), np.int64)
+        np.add.at(found, (self.true, self.predicted), 1)
+        return found
+
+
+def held_out_rows(run: Path, labels: Sequence[str], device: str = "auto") -> Steps[HeldOut]:
+    """Return what a run's result answers to rows that it did not learn from: of the test where there is one.
+
+    Args: labels: of the model. Raises: UserError: no rows were held out, or they have no labels.
+    """
+    part = next((one for one in ("test", "validation") if one in parts_of(run)), "")
+    if not part:
+        raise UserError(NONE_HELD_OUT, path=run)
+    scored = yield from beats(scoring_part(run, part, device))
+    if scored.task != "classification":
+        raise DataError(marked("engine", "Shares need a model that chooses one label for each text."))
+    hashes = yield from hashes_of(blocks_of(scored.listed.texts, scored.listed.pairs))
+    each, config = scored.each, read_config(run)
+    place_of = np.array([labels.index(name) for name in each.names])
+    is_sample = isinstance(config, FineTuneConfig) and is_random_sample(config.data.test_data)
+    true, predicted = place_of[each.true], place_of[each.predicted]
+    return HeldOut(part, scored, hashes, true, predicted, part == "test" and is_sample)
 
 
 def sharing(
@@ -189,24 +232,18 @@ def sharing(
     """
     if not len(texts.answers):
         raise UserError(marked("engine", "{path} holds no text that can be read."), path=texts.name)
-    part = next((one for one in ("test", "validation") if one in parts_of(run)), "")
-    if not part:
-        raise UserError(NONE_HELD_OUT, path=run)
-    scored = yield from beats(scoring_part(run, part, device))
-    held = yield from hashes_of(blocks_of(scored.listed.texts, scored.listed.pairs))
-    confusion = _confusion(scored, labels)
-    known = yield from _known(run, scored, held, labels, texts)
+    held, count = (yield from held_out_rows(run, labels, device)), len(labels)
+    known = yield from _known(run, held, labels, texts)
     learned = learned_by(run / MODEL).seen(texts.hashes) & (known == UNKNOWN)
-    config = read_config(run)
-    is_named = isinstance(config, FineTuneConfig) and is_random_sample(config.data.test_data)
-    is_sampled = part == "test" and is_named and bool(np.isin(held, texts.hashes).all())
-    given = np.bincount(known[known != UNKNOWN], minlength=len(labels))
+    is_sampled = held.is_sample and bool(np.isin(held.hashes, texts.hashes).all())
+    given = np.bincount(known[known != UNKNOWN], minlength=count)
     open_ones = texts.answers[(known == UNKNOWN) & ~learned]
-    found = _estimated(confusion, np.bincount(open_ones, minlength=len(labels)), given, seed, is_sampled)
+    confusion = held.confusion(count)
+    found = _estimated(confusion, np.bincount(open_ones, minlength=count), given, seed, is_sampled)
     if not is_sampled:
-        yield Noted(sentence=Sentence(SHIFT, {"part": part}))
+        yield Noted(sentence=Sentence(SHIFT, {"part": held.part}))
         yield from _on_few(confusion, labels)
-    made = LabelShares(found, labels, part, texts.name, int(given.sum()), int(learned.sum()), is_sampled)
+    made = LabelShares(found, labels, held.part, texts.name, int(given.sum()), int(learned.sum()), is_sampled)
     for sentence in list(made.basis())[1:]:
         yield Noted(sentence=sentence)
     return made
@@ -224,13 +261,10 @@ def _estimated(confusion: Counts, answers: Counts, known: Counts, seed: int, is_
     return replace(rest, counted=counted, shares=shares, low=low, high=high, num_texts=total)
 
 
-def _known(
-    run: Path, scored: ScoredTable, held: Keys, labels: tuple[str, ...], texts: AnsweredTexts
-) -> Steps[Counts]:
+def _known(run: Path, held: HeldOut, labels: tuple[str, ...], texts: AnsweredTexts) -> Steps[Counts]:
     """Return (E,) the labels that the run's data gives to texts of a table, UNKNOWN where it gives none."""
-    hashes, names = [held], [np.array(scored.each.names, object)[scored.each.true]]
-    config = read_config(run)
-    kind = task_named(scored.task)
+    hashes, names = [held.hashes], [np.array(labels, object)[held.true]]
+    config, kind = read_config(run), task_named(held.scored.task)
     if isinstance(config, FineTuneConfig) and isinstance(kind, OfRows):
         try:
             rows = yield from beats(reading_parts(config, kind.reading))
@@ -250,17 +284,6 @@ def _known(
 
 def _blocks(examples: ExampleRows) -> Iterable[Block]:
     return ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
-
-
-def _confusion(scored: ScoredTable, labels: Sequence[str]) -> Counts:
-    """Return (C, C) counts of held-out texts, by label and answer. Raises: UserError: of no labels."""
-    if scored.task != "classification":
-        raise DataError(marked("engine", "Shares need a model that chooses one label for each text."))
-    each = scored.each
-    place_of = np.array([labels.index(name) for name in each.names])
-    found = np.zeros((len(labels), len(labels)), np.int64)
-    np.add.at(found, (place_of[each.true], place_of[each.predicted]), 1)
-    return found
 
 
 def _on_few(confusion: Counts, labels: Sequence[str]) -> Iterator[Noted]:

@@ -1,4 +1,4 @@
-"""Shares of a table of which a random sample is labelled: their intervals, and the sample that is held out."""
+"""Shares of a table of which a random sample is labelled: their intervals, and the test that it is."""
 
 from __future__ import annotations
 
