@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import UserError, marked
-from engine.events import Event, Predicted, Steps
+from engine.events import Event, Finished, Predicted, Steps
 from engine.questions.fields import device_field
 from engine.questions.how_read import ReadSettings, data_config, how_field
 from engine.questions.question import Models, Question, asked, given, out_field
@@ -90,8 +90,8 @@ class PredictionQuestion(
         opened = models.predictor(self.model)
         data = self.table or Path(self.data)
         how = {} if self.table is not None else self.how.named()
-        yield from predict_rows(
-            opened, data, self.out or Path(), Roles.of(self), raw=self.raw, adding=adding, **how
-        )
-        if found is not None:
-            yield found
+        out, columns = self.out or Path(), Roles.of(self)
+        for event in predict_rows(opened, data, out, columns, raw=self.raw, adding=adding, **how):
+            if isinstance(event, Finished) and found is not None:
+                yield found
+            yield event

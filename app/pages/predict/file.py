@@ -121,10 +121,9 @@ class FileCard(AnsweredFileCard):
         assert self.preview is not None
         table, how = self.preview.table, self.preview.how
         columns: dict[str, Any] = self.preview.roles.settings()
-        raw = not self.safe_box.isChecked()
-        return PredictionQuestion(
-            model, data=str(table.path), how=how, out=out, raw=raw, table=table, **columns
-        )
+        columns["raw"] = not self.safe_box.isChecked()
+        columns["shares"] = self._described is not None and self._described.has_shares
+        return PredictionQuestion(model, data=str(table.path), how=how, out=out, table=table, **columns)
 
     @property
     def is_ready(self) -> bool:

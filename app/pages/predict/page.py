@@ -41,7 +41,9 @@ from app.work.library import FILES
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Finished, Progress
+from engine.labelling.table_shares import SharesFound
 from engine.model.model_name import ModelName
+from engine.questions.cost import CostQuestion
 
 
 class PredictPage(StatedPage[PredictState]):
@@ -112,6 +114,7 @@ class PredictPage(StatedPage[PredictState]):
         self.task_file_card.changed.connect(self.refresh)
         self.empty.activated.connect(self._lead_on)
         self.rows.no_file.activated.connect(self.file_card.browse)
+        self.rows.why_not.asking = self._cost_question
         self._session.training.result_changed.connect(self._result_changed)
         self._session.library.changed.connect(self._take_first)
 
@@ -328,6 +331,18 @@ class PredictPage(StatedPage[PredictState]):
         elif isinstance(event, Finished):
             card.show_written(event.path or out, event.seconds, model)
         answers.hear(event)
+        if isinstance(event, SharesFound):
+            self.rows.shares.show_written(out)
+
+    def _cost_question(self, watts: float) -> CostQuestion | None:
+        """Return what there is to ask of the model's cost; None while there is no model or no file."""
+        shown = self.file_card.preview
+        if self._folder is None or shown is None or not shown.roles.text:
+            return None
+        model, table = ModelName(self._folder), shown.table
+        return CostQuestion(
+            model, data=table.path, text=shown.roles.text, watts=watts, how=shown.how, table=table
+        )
 
     def _end_file(self, card: AnsweredFileCard, answers: TaskAnswers) -> None:
         answers.end()

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.work.models import OpenModels
 from engine.errors import DataError
+from engine.evaluation.part import run_behind
 from engine.events import Steps
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
@@ -38,6 +39,12 @@ class ModelDescription:
     may_want_pair: bool = False  # without cloze.json only the person knows
     task: str = "classification"
     unbeaten: Unbeaten | None = None  # the label that always predicting is as good
+    run: Path | None = None  # whose result it is
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the shares of its labels in a table can be told."""
+        return self.task == "classification" and self.run is not None
 
     @property
     def reads_pairs(self) -> bool:
@@ -87,6 +94,7 @@ def describe(models: OpenModels, folder: Path) -> ModelDescription:
         asked.may_want_pair,
         kind.name,
         unbeaten_majority(folder),
+        run_behind(folder),
     )
 
 
