@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ else:
     write_labelled = later("engine.labelling.labelled_table", "write_labelled")
     hold_out = later("engine.labelling.random_sample", "hold_out")
 
+COPIES = ".labelled"  # the folder among the runs where labelled tables are, which runs learn from
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
 
 
@@ -143,6 +144,13 @@ class Labels(QObject):
     def _take(self, journal: LabelJournal) -> None:
         self._journal = journal
         self.changed.emit()
+
+
+def table_behind(path: Path, known: Iterable[str]) -> Path:
+    """Return the table that a labelled copy is of, where it is among the known files; else the path."""
+    stem = path.stem.removesuffix("-labelled")
+    others = (Path(one) for one in known if Path(one).stem == stem and Path(one).parent.name != COPIES)
+    return next(others, path) if path.parent.name == COPIES else path
 
 
 def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:

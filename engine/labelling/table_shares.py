@@ -8,6 +8,7 @@ very table they say it of the table itself, else of any table whose texts are of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from engine.train.tasks.rows.prepare import reading_parts
 FEW_HELD_OUT = 10  # held-out texts of a label below which its errors are hardly known
 MOST_TOLD = 8  # labels in a sentence
 UNKNOWN = -1
+SHEET = "Shares"
 NO_RUN = marked(
     "engine",
     "{path} is no run, nor the result of one. The shares need rows that the model was not trained on. Name a "
@@ -125,11 +127,14 @@ class LabelShares:
         found = self.found
         ends = [100 * float(one[place]) for one in (found.shares, found.low, found.high)]
         digits = 0 if ends[2] - ends[1] >= 2 else 1  # no finer than is known
-        said = {
-            name: VerbatimText(f"{one:.{digits}f}")
-            for name, one in zip(("share", "low", "high"), ends, strict=True)
-        }
+        names = ("share", "low", "high")
+        said = {name: _rounded(one, digits) for name, one in zip(names, ends, strict=True)}
         return {"label": self.labels[place], **said}
+
+
+def _rounded(x: float, digits: int) -> VerbatimText:
+    """Return a number, halves rounded up as in the window's figures."""
+    return VerbatimText(f"{math.floor(x * 10**digits + 0.5) / 10**digits:.{digits}f}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +157,7 @@ def sheet_of(found: LabelShares) -> Sheet:
     for place in found.order:
         figures = [round(float(one[place]), 4) for one in (made.shares, made.low, made.high, made.counted)]
         rows.append((found.labels[place], *figures, str(found.sentences(place)[0]), basis))
-    return Sheet("Shares", columns, rows, numbers=columns[1:5])
+    return Sheet(SHEET, columns, rows, numbers=columns[1:5])
 
 
 def sharing_answers(

@@ -582,11 +582,11 @@ class Sheet:
     rows: Sequence[Sequence[object]]
     numbers: tuple[str, ...] = ()
 
-    def beside(self, path: Path) -> Path | None:
-        """Return its file beside another one; None: it is a sheet of that workbook."""
-        if path.suffix.lower() == ".xlsx":
-            return None
-        return path.with_name(f"{path.stem}-{self.name.lower()}{path.suffix}")
+
+def sheet_place(path: Path, name: str) -> Path:
+    """Return where a sheet is written with a table: in the workbook itself, else in a file beside its own."""
+    is_workbook = path.suffix.lower() == ".xlsx"
+    return path if is_workbook else path.with_name(f"{path.stem}-{name.lower()}{path.suffix}")
 
 
 def write_table(
@@ -613,8 +613,15 @@ def write_table(
         return
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
     write_csv(path, columns, rows, separator=separator, guard=guard, exempt=exempt)
-    if sheet is not None and (other := sheet.beside(path)) is not None:
-        write_csv(other, sheet.columns, sheet.rows, separator=separator, guard=guard, exempt=sheet.numbers)
+    if sheet is not None:
+        write_csv(
+            sheet_place(path, sheet.name),
+            sheet.columns,
+            sheet.rows,
+            separator=separator,
+            guard=guard,
+            exempt=sheet.numbers,
+        )
 
 
 def _guard(cell: object) -> object:

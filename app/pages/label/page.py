@@ -31,6 +31,7 @@ from app.pages.run.state import RunPageState
 from app.pages.stated_page import StatedPage
 from app.plots.label_rows import LabelRow
 from app.session import Session
+from app.work.labels import COPIES
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.labelling.journal import GIVE, SKIP, Labelled
@@ -631,7 +632,7 @@ class LabelPage(StatedPage[LabelState]):
         table, roles = self.session.data.table, self.session.data.roles
         if table is None or roles is None or not self.labels.is_ready:
             return
-        folder = self.session.runs.root / ".labelled"
+        folder = self.session.runs.root / COPIES
         stem = table.path.stem.removesuffix("-labelled")
         roles = roles.with_columns(label=own_column(table))
         try:
@@ -660,7 +661,9 @@ class LabelPage(StatedPage[LabelState]):
         return sample if len(sample) >= LEAST_HELD_OUT and len(others) > 1 else ()
 
     def _tune(self, roles: Roles, has_test: bool, path: Path) -> None:
-        session = self.session
+        session, learned_with = self.session, self.session.inspector.folder
+        if session.model.chosen is None and learned_with is not None:
+            session.model.choose(str(learned_with))
         session.doctor.remember(path, (sample_path(path),) if has_test else ())
         session.data.open(path, roles=roles)
         self.session.show_page("finetune", RunPageState())

@@ -27,6 +27,7 @@ from app.pages.predict.requests import (
 )
 from app.pages.predict.state import PredictedFile
 from app.session import Session
+from app.work.labels import table_behind
 from app.work.worker import Channel
 from engine.events import Steps
 from engine.model.model_name import ModelName
@@ -227,7 +228,8 @@ class FileCard(AnsweredFileCard):
         self._show_label(shown.roles.label)
         if not same_file:
             is_workbook = shown.table.format.kind in WORKBOOKS
-            self.set_out(free_path(shown.table.path, suffix=".xlsx" if is_workbook else ".csv"))
+            beside = table_behind(shown.table.path, self._session.settings.recent_files)
+            self.set_out(free_path(beside, suffix=".xlsx" if is_workbook else ".csv"))
         self.status.setText(self._preview_words(shown))
 
     def _show_encoding(self) -> None:

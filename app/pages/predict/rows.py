@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from app import words
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import Card, EmptyState, keep_private
@@ -87,6 +88,11 @@ class RowAnswers(TaskAnswers):
     def _show_view(self, key: str) -> None:
         self.views.set_current(key)
         self._views.setCurrentIndex(("answers", "shares", "why_not").index(key))
+
+    def offer_file(self, name: str) -> None:
+        """Offer the open table while no file is chosen. Args: name: "" for none."""
+        use = self.tr("Use {name}").format(name=words.shorten(name, 40))
+        self.no_file.button.setText(use if name else self.tr("Choose a file…"))
 
     def show_preview(self, shown: FilePreview) -> None:
         """Show a file's rows, without answers yet."""

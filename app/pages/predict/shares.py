@@ -15,7 +15,8 @@ from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, ScrollView, button
 from app.plots.buttons import save_icon
 from app.plots.share_rows import ShareRow, ShareRowsPlot
-from engine.labelling.table_shares import LabelShares, SharesFound
+from engine.labelling.table_shares import SHEET, LabelShares, SharesFound
+from engine.text.table import sheet_place
 
 
 class SharesCard(Card):
@@ -79,11 +80,9 @@ class SharesCard(Card):
         if self._found is None:
             self.written.hide()
             return
-        said = self.tr("Saved as sheet Shares of {name}.")
-        if path.suffix.lower() != ".xlsx":
-            said = self.tr("Saved as {name}.")
-            path = path.with_name(f"{path.stem}-shares{path.suffix}")
-        set_or_hide(self.written, said.format(name=path.name))
+        own = sheet_place(path, SHEET)
+        said = self.tr("Saved as sheet Shares of {name}.") if own == path else self.tr("Saved as {name}.")
+        set_or_hide(self.written, said.format(name=own.name))
 
     def copy(self) -> None:
         """Put the sentences on the clipboard."""
