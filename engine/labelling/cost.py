@@ -38,8 +38,8 @@ CITED = (
     ),
     marked(
         "engine",
-        "The energy of such answers lies between less than 1 mWh and more than 1 kWh, and run time tells it "
-        "well (Zschache and Hartwig, Scientific Reports, 2026).",
+        "Energy for such answers: from under 1 mWh to over 1 kWh, and run time predicts it well (Zschache "
+        "and Hartwig, Scientific Reports, 2026).",
     ),
 )
 _SPEED = marked(

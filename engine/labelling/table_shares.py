@@ -24,7 +24,8 @@ from engine.labelling.random_sample import is_random_sample
 from engine.settings.finetune import FineTuneConfig
 from engine.text.example_rows import ExampleRows, Keys
 from engine.text.roles import Roles
-from engine.text.table import Sheet, Table
+from engine.text.small_sheet import Sheet
+from engine.text.table import Table
 from engine.train.learned import AT_ONCE, Block, blocks_of, hashes_of, learned_by
 from engine.train.run.runs import MODEL, SETUP, read_config
 from engine.train.run.setup import read_setup
@@ -49,7 +50,7 @@ SHIFT = marked(
 )
 LEFT_OUT = marked(
     "engine",
-    "The model was trained on {count:,} further texts, whose labels are not at hand. They are left out.",
+    "The model was trained on {count:,} further texts, whose labels are not at hand. They are excluded.",
 )
 NONE_HELD_OUT = marked(
     "engine",

@@ -15,7 +15,8 @@ from engine.settings.finetune import DataConfig
 from engine.settings.setting import settings_of
 from engine.text.reading.kinds import A_TABLE
 from engine.text.roles import Roles
-from engine.text.table import Sheet, Table
+from engine.text.small_sheet import Sheet
+from engine.text.table import Table
 
 _HELP = {name: about.help for name, about in settings_of(DataConfig()).items()}
 
@@ -44,8 +45,8 @@ class PredictionQuestion(
     )
     shares: bool = asked(
         False,
-        "with a run of fine-tuning: write the share of each label, with its interval, as a second sheet or "
-        "beside the file",
+        "also write the share of each label with its interval, to a second sheet or a file of its own; the "
+        "model must come from a run of fine-tuning",
         kw_only=True,
     )
     table: Table | None = given()

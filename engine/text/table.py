@@ -43,6 +43,7 @@ from engine.text.reading.sheets.found import NO_SHEETS, SheetRows
 from engine.text.reading.sheets.known import reading_sheet, sheet_kind
 from engine.text.reading.text_file import hash_steps, read_head
 from engine.text.reading.whole import reading_whole
+from engine.text.small_sheet import Sheet, sheet_place
 
 if TYPE_CHECKING:
     import pandas
@@ -571,22 +572,6 @@ def write_csv(
             "engine", "{path} was not written, because a cell holds half a character. Fix the table."
         )
         raise DataError(template, path=path) from error
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A small table that is written with another. name: of the sheet. numbers: columns that hold numbers."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: Sequence[Sequence[object]]
-    numbers: tuple[str, ...] = ()
-
-
-def sheet_place(path: Path, name: str) -> Path:
-    """Return where a sheet is written with a table: in the workbook itself, else in a file beside its own."""
-    is_workbook = path.suffix.lower() == ".xlsx"
-    return path if is_workbook else path.with_name(f"{path.stem}-{name.lower()}{path.suffix}")
 
 
 def write_table(

@@ -12,7 +12,7 @@ from engine.errors import DataError, marked
 if TYPE_CHECKING:
     import pandas
 
-    from engine.text.table import Sheet
+    from engine.text.small_sheet import Sheet
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS = 1_048_576, 16_384, 32_767  # of a sheet and a cell, Excel's own
 

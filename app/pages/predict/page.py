@@ -45,7 +45,7 @@ from engine.events import Event, Finished, Progress
 from engine.labelling.table_shares import SHEET, SharesFound
 from engine.model.model_name import ModelName
 from engine.questions.cost import CostQuestion
-from engine.text.table import sheet_place
+from engine.text.small_sheet import sheet_place
 
 
 class PredictPage(StatedPage[PredictState]):

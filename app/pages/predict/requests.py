@@ -19,7 +19,8 @@ from engine.model.weights import check_weights, read_config
 from engine.questions.how_read import ReadSettings
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import TEXT_PAIR, Roles
-from engine.text.table import BadLine, Table, reading_table, sheet_place
+from engine.text.small_sheet import sheet_place
+from engine.text.table import BadLine, Table, reading_table
 from engine.train.run.majority import Unbeaten, unbeaten_majority
 from engine.train.tasks.known import TASKS, task_of
 from engine.train.tasks.rows.kind import OfRows

@@ -16,7 +16,7 @@ from app.look.widgets import Card, ScrollView, button
 from app.plots.buttons import save_icon
 from app.plots.share_rows import ShareRow, ShareRowsPlot
 from engine.labelling.table_shares import SHEET, LabelShares, SharesFound
-from engine.text.table import sheet_place
+from engine.text.small_sheet import sheet_place
 
 
 class SharesCard(Card):

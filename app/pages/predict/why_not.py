@@ -67,8 +67,8 @@ class WhyNotCard(Card):
         self.refusal.hide()
         self.said.setText(
             self.tr(
-                "A click measures how many rows of the file this model answers in a second here, what energy "
-                "they take, and how far the answers agree with your labels."
+                "Measure how many rows of the file this model answers in a second, and what energy they "
+                "take. How far its answers agree with your labels is shown, too."
             )
         )
 

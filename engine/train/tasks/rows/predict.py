@@ -22,7 +22,8 @@ from engine.text.batch import EncodedRows, collate
 from engine.text.examples import ExampleTable, LabelSettings, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
-from engine.text.table import Sheet, Table, reading_table, write_table
+from engine.text.small_sheet import Sheet
+from engine.text.table import Table, reading_table, write_table
 from engine.train import data_notes
 from engine.train.evaluate import answers_of
 from engine.train.learned import AT_ONCE, telling_seen
