@@ -1,4 +1,4 @@
-"""How often the interval of a label's share holds the truth, in surveys whose labels an active order asked for.
+"""How often the interval of a label's share holds the truth, in surveys that were labelled in an active order.
 
 A survey is a draw of texts from a labelled set, with shifted shares. Labels are asked for as the Label page
 does, a quarter at random; a regression learns from all but the random sample, which tells the shares by
@@ -17,7 +17,7 @@ import numpy as np
 from engine import embed, load
 from engine.labelling.double_sampling import doubly_sampled
 from engine.labelling.order import LabelOrder
-from engine.labelling.prevalence import Prevalence, prevalence
+from engine.labelling.prevalence import prevalence
 from engine.text.table import read_table
 from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, fit, standardized
 
@@ -49,12 +49,9 @@ def survey(vectors: Floats, labels: Labels, size: int, num_labels: int, seed: in
     rest = np.bincount(np.delete(said, given), minlength=count)
     own = np.bincount(truth[given], minlength=count)
     shifted = prevalence(confusion, rest, seed)
-    ends = [(own + rest.sum() * end) / size for end in (shifted.low, shifted.high)]
-    return np.array([_told(doubly_sampled(confusion, rest, own, seed), truth), _within(*ends, truth)])
-
-
-def _told(found: Prevalence, truth: Labels) -> tuple[float, float]:
-    return _within(found.low, found.high, truth)
+    low, high = ((own + rest.sum() * end) / size for end in (shifted.low, shifted.high))
+    sampled = doubly_sampled(confusion, rest, own, seed)
+    return np.array([_within(sampled.low, sampled.high, truth), _within(low, high, truth)])
 
 
 def _within(low: np.ndarray, high: np.ndarray, truth: Labels) -> tuple[float, float]:
@@ -82,9 +79,8 @@ def main() -> None:
     for number in asked.labels:
         made = [survey(vectors, labels, asked.size, number, seed) for seed in range(asked.surveys)]
         (holds, width), (other, wide) = np.mean([one for one in made if one is not None], axis=0)
-        print(
-            f"{number} labels: by the sample {holds:.3f}, {width:.3f} wide; shifted {other:.3f}, {wide:.3f} wide"
-        )
+        print(f"{number} labels: by the sample {holds:.3f}, {width:.3f} wide")
+        print(f"{number} labels: if only shares differ {other:.3f}, {wide:.3f} wide")
 
 
 if __name__ == "__main__":
