@@ -1,4 +1,4 @@
-"""How often the interval of a label's share holds the truth, in surveys that were labelled in an active order.
+"""How often the interval of a label's share holds the truth, in surveys that an active order has labelled.
 
 A survey is a draw of texts from a labelled set, with shifted shares. Labels are asked for as the Label page
 does, a quarter at random; a regression learns from all but the random sample, which tells the shares by

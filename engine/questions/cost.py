@@ -17,7 +17,7 @@ from engine.text.reading.kinds import A_TABLE
 from engine.text.table import Table
 
 if TYPE_CHECKING:
-    from engine.labelling.cost import WhyNot
+    from engine.labelling.answering_cost import WhyNot
 
 WATTS = 10.0  # of a core
 
@@ -28,7 +28,7 @@ class CostQuestion(
     command="cost",
     help="measure rows per second and energy, and the agreement with your labels",
 ):
-    """What there is to say to who asks why not a large language model: engine/labelling/cost.py."""
+    """What there is to say to who asks why not a large language model: engine/labelling/answering_cost.py."""
 
     data: Path = asked(help=A_TABLE, kw_only=True)
     text: str = asked("", "the column with the text, where it is not that of the training data", kw_only=True)
@@ -49,7 +49,7 @@ class CostQuestion(
 
     def answer(self, models: Models) -> Steps[WhyNot]:
         from engine.evaluation.part import run_behind
-        from engine.labelling.cost import WhyNot, agreeing, costing
+        from engine.labelling.answering_cost import WhyNot, agreeing, costing
         from engine.labelling.table_shares import NO_RUN
         from engine.text.roles import Roles
         from engine.text.table import reading_table

@@ -15,7 +15,7 @@ from app.pages.tasks.tile import ScoreTile
 from app.session import Session
 from app.work.worker import Channel
 from engine.events import Event, Progress
-from engine.labelling.cost import CITED, WhyNot, energy_words
+from engine.labelling.answering_cost import CITED, WhyNot, energy_words
 from engine.questions.cost import WATTS, CostQuestion
 
 WATTS_WIDTH = 92  # px

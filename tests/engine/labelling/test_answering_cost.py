@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from engine.events import result_of
-from engine.labelling.cost import AnsweringCost, agreeing, costing, energy_words, joules_between, metered
+from engine.labelling.answering_cost import (
+    AnsweringCost,
+    agreeing,
+    costing,
+    energy_words,
+    joules_between,
+    metered,
+)
 from engine.model.model_name import ModelName
 from engine.questions.at_hand import ModelsAtHand
 from engine.text.roles import Roles
