@@ -9,6 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.pages.predict.page import PredictPage
+from app.session import Session
+from app.work.labels import COPIES, table_behind
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from tests.app.hand import Hand, ShowPage
@@ -65,3 +67,20 @@ def test_a_model_without_a_run_has_no_shares_and_says_why(
     qtbot.waitUntil(lambda: not page.is_asking)
     assert "comes from no run" in page.rows.shares.waiting.text()
     assert not (tmp_path / "survey-predicted-shares.csv").exists() and page.file_card.has_written
+
+
+def test_the_table_that_labels_were_given_to_is_offered_in_place_of_its_copy(
+    page: PredictPage, session: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    survey = write_table(tmp_path / "survey.csv", [("good film",), ("bad film",)], "text")
+    (tmp_path / "runs" / COPIES).mkdir(parents=True)
+    copy = write_table(tmp_path / "runs" / COPIES / "survey-labelled.csv", [("good film", "good")])
+    assert table_behind(copy, [str(copy)]) == copy and table_behind(survey, [str(copy)]) == survey
+    for path in (survey, copy):
+        session.data.open(path)
+        qtbot.waitUntil(lambda path=path: session.data.path == path)  # type: ignore[misc]
+    page.set_model(model_folder(tmp_path / "model", labels=("bad", "good")))
+    assert page.rows.no_file.button.text() == "Use survey.csv"
+    page.rows.no_file.activated.emit()
+    qtbot.waitUntil(page.run_button.isEnabled)
+    assert page.file_card.path == survey and page.file_card.out_path == tmp_path / "survey-predicted.csv"
