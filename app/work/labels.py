@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -31,13 +31,16 @@ from engine.labelling.labelled import Labelled, folded
 if TYPE_CHECKING:
     from engine.labelling.columns import ColumnLabels
     from engine.labelling.labelled_table import write_labelled, write_tagged
+    from engine.labelling.random_sample import hold_out
     from engine.text.recipe import Recipe
     from engine.text.table import Table
 else:
     write_labelled, write_tagged = (
         later("engine.labelling.labelled_table", name) for name in ("write_labelled", "write_tagged")
     )
+    hold_out = later("engine.labelling.random_sample", "hold_out")
 
+COPIES = ".labelled"  # the folder among the runs where labelled tables are, which runs learn from
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
 
 
@@ -147,13 +150,16 @@ class Labels(QObject):
 
     # ---- a table with them
 
-    def saving(self, column: str, path: Path) -> Callable[[], Path]:
+    def saving(self, column: str, path: Path, held_out: Collection[int] = ()) -> Callable[[], Path]:
         """Return work for a worker: write what was labelled, and go on with it in that file, with the mends
-        of the open table. Args: column: of the labels, where there are columns.
+        of the open table.
+
+        Args: column: of the labels, where there are columns. held_out: rows whose labels stand in a file of
+        their own instead, for the test.
         """
         assert self._journal is not None and self._table is not None
         recipe, entries = self._data.mends.recipe, self._journal.entries
-        return partial(_save, self._table, entries, column, path, self._folder(), recipe)
+        return partial(_save, self._table, entries, column, path, self._folder(), recipe, held_out)
 
     def _take_table(self) -> None:
         table = self._table = self._data.table
@@ -172,6 +178,13 @@ class Labels(QObject):
         self.changed.emit()
 
 
+def table_behind(path: Path, known: Iterable[str]) -> Path:
+    """Return the table that a labelled copy is of, where it is among the known files; else the path."""
+    stem = path.stem.removesuffix("-labelled")
+    others = (Path(one) for one in known if Path(one).stem == stem and Path(one).parent.name != COPIES)
+    return next(others, path) if path.parent.name == COPIES else path
+
+
 def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
     """Return where the labels of a file's state are kept, of each sheet its own: among the recipes."""
     of_sheet = f"-{hashlib.blake2b(sheet.encode(), digest_size=6).hexdigest()}" if sheet else ""
@@ -185,6 +198,7 @@ def _save(
     path: Path,
     folder: Path,
     recipe: Recipe | None,
+    held_out: Collection[int],
 ) -> Path:
     """Write what was labelled; of a table, its journal and recipe under the hash of that file, too.
 
@@ -195,6 +209,8 @@ def _save(
         tagged: Path = write_tagged(table, labelled, path, recipe.left_out() if recipe is not None else ())
         return tagged
     written: Path = write_labelled(table, labelled, column, path)
+    if held_out:
+        hold_out(written, column, held_out)
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     write_journal(journal_path(folder, sha256), written.name, sha256, entries)

@@ -43,6 +43,7 @@ from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.questions.compare import ComparisonQuestion
+from engine.questions.cost import CostQuestion
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import flag_of, flag_words
 from engine.questions.how_read import HOW_READ, ReadSettings, add_how_read
@@ -55,6 +56,7 @@ from engine.questions.scores import scores_document
 from engine.questions.tokenize import TokenizeQuestion
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.shipped import model_named
 from engine.text.roles import ROLE_NAMES
 
 FINETUNE_FLAGS = (
@@ -69,6 +71,7 @@ FINETUNE_FLAGS = (
     "way",
 )
 PATHS = ("data", "validation_data", "test_data", "recipe", "vocab", "model")
+NAMING_MODELS = ("model", "bert")  # flags
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # where stdout leads to
 
 
@@ -80,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _check_readable(sys.argv[1:] if arguments is None else arguments)
         options = _parser().parse_args(arguments)
+        _find_shipped(options)
         code = int(options.run(options))
         sys.stdout.flush()
         return code
@@ -98,6 +102,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
+
+
+def _find_shipped(options: argparse.Namespace) -> None:
+    """Let models that ship be called by name, such as "starter", by whichever command asks for a model."""
+    for name in NAMING_MODELS:
+        named = getattr(options, name, None)
+        if isinstance(named, list):
+            setattr(options, name, [type(one)(model_named(one)) for one in named])
+        elif named:
+            setattr(options, name, type(named)(model_named(named)))
 
 
 def _have_outputs() -> None:
@@ -274,6 +288,7 @@ def _parser() -> argparse.ArgumentParser:
     add_run_commands(commands)
     add_question(commands, EvaluationQuestion)
     add_question(commands, PrevalenceQuestion)
+    add_question(commands, CostQuestion)
     add_question(commands, LabellingQuestion)
     add_question(commands, ComparisonQuestion)
     add_question(commands, ReportQuestion)

@@ -182,9 +182,14 @@ def _contradicting(part: TablePart, group: Numbers) -> Iterator[Finding]:
 
 
 def _leaks(parts: Sequence[TablePart], one: int, other: int, texts: TextGroups) -> Iterator[Finding]:
-    """Yield the rows of a part that stand in another too: word for word, and nearly."""
+    """Yield the rows of a part that stand in another too: word for word, and nearly. Where rows have labels,
+    those without one are no leaks: nothing is learned from them.
+    """
     part, apart = parts[one], parts[other]
     places, twins, alike = _shared(texts, one, other)
+    if part.has_labels:
+        is_learned = part.examples.labels[places - texts.begins[one]] >= 0
+        places, twins, alike = places[is_learned], twins[is_learned], alike[is_learned]
     is_exact = np.isin(texts.exact[places], texts.exact[texts.of(other)])
     for kind, found, words in (
         ("leaks", np.flatnonzero(is_exact), _LEAKS),

@@ -1,10 +1,12 @@
 """The share of each label in a table of which a random sample is labelled and a model has answered the rest.
 
 The sample says which labels the texts have that get an answer, so the model may err as it likes: a text
-without a label counts as each label by that much. Nothing is assumed but that the sample is random. This is
-far narrower than what `prevalence.py` can tell of a table that the sample is not from: of 1,000 texts with
-120 labels by hand and 40 of a random sample, a model that is right for two in three leaves 0.22 between the
-ends of an interval, not 0.66.
+without a label counts as each label by that much. Nothing is assumed but that the sample is random.
+
+This is far narrower than what `prevalence.py` can tell of a table that the sample is not from. In 120 surveys
+of 1,000 texts with 40, 80 and 160 labels, a quarter of them at random, the intervals held the truth in 0.92
+to 0.95 (polarity), 0.94 to 0.99 (sms_spam) and 0.95 (hate_speech) of the cases, 0.49 to 0.17 wide; those of
+`prevalence.py` in 0.76 to 1.00, 0.74 to 0.20 wide: benchmarks/bench_shares.py.
 
 Sources: Tenenbein 1970, "A double sampling scheme for estimating from binomial data with misclassifications";
 the unlabelled texts drawn from what the sample leaves possible, Rubin 1987.
@@ -19,7 +21,7 @@ from engine.labelling.prevalence import DRAWS, Counts, Prevalence
 # C labels, S texts of the sample, R draws
 
 PRIOR = 2.0  # texts added to what the sample says of each answer, spread as its labels are
-ENDS = 0.01, 0.99  # of the draws: wide enough for a model whose active choices were not random, see above
+ENDS = 0.01, 0.99  # of the draws: wide enough for a model whose active choices were not random
 
 
 def doubly_sampled(confusion: Counts, answers: Counts, known: Counts, seed: int = 0) -> Prevalence:

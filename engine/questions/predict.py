@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import UserError, marked
-from engine.events import Event
+from engine.events import Event, Finished, Predicted, Steps
 from engine.questions.fields import device_field
 from engine.questions.how_read import ReadSettings, data_config, how_field
 from engine.questions.question import Models, Question, asked, given, out_field
@@ -15,6 +15,7 @@ from engine.settings.finetune import DataConfig
 from engine.settings.setting import settings_of
 from engine.text.reading.kinds import A_TABLE
 from engine.text.roles import Roles
+from engine.text.small_sheet import Sheet
 from engine.text.table import Table
 
 _HELP = {name: about.help for name, about in settings_of(DataConfig()).items()}
@@ -42,6 +43,12 @@ class PredictionQuestion(
         'instead of files: answer JSON lines on stdin, such as {"text": "..."}, on stdout',
         kw_only=True,
     )
+    shares: bool = asked(
+        False,
+        "also write the share of each label with its interval, to a second sheet or a file of its own; the "
+        "model must come from a run of fine-tuning",
+        kw_only=True,
+    )
     table: Table | None = given()
 
     def check(self) -> None:
@@ -61,8 +68,31 @@ class PredictionQuestion(
         from engine.train.tasks.rows.predict import predict_file as predict_rows
 
         assert self.out is not None
+        if self.shares:
+            return self._with_shares(models)
         if self.table is not None:
             opened = models.predictor(self.model)
             return predict_rows(opened, self.table, self.out, Roles.of(self), raw=self.raw)
         config = data_config(self)
         return predict_file(self.model.folder, config, self.out, raw=self.raw, device=self.device)
+
+    def _with_shares(self, models: Models) -> Iterator[Event]:
+        """Predict, and tell the shares too, or why they cannot be told."""
+        from engine.labelling.table_shares import SharesFound, sharing_answers, sheet_of
+        from engine.train.tasks.rows.predict import predict_file as predict_rows
+
+        found: SharesFound | None = None
+
+        def adding(table: Table, roles: Roles, predicted: Predicted) -> Steps[Sheet | None]:
+            nonlocal found
+            found = yield from sharing_answers(self.model.folder, table, roles, predicted, self.device)
+            return None if found.shares is None else sheet_of(found.shares)
+
+        opened = models.predictor(self.model)
+        data = self.table or Path(self.data)
+        how = {} if self.table is not None else self.how.named()
+        out, columns = self.out or Path(), Roles.of(self)
+        for event in predict_rows(opened, data, out, columns, raw=self.raw, adding=adding, **how):
+            if isinstance(event, Finished) and found is not None:
+                yield found
+            yield event

@@ -43,6 +43,7 @@ from engine.text.reading.sheets.found import NO_SHEETS, SheetRows
 from engine.text.reading.sheets.known import reading_sheet, sheet_kind
 from engine.text.reading.text_file import hash_steps, read_head
 from engine.text.reading.whole import reading_whole
+from engine.text.small_sheet import Sheet, sheet_place
 
 if TYPE_CHECKING:
     import pandas
@@ -581,20 +582,31 @@ def write_table(
     separator: str = ",",
     guard: bool = True,
     exempt: Collection[str] = (),
+    sheet: Sheet | None = None,
 ) -> None:
     """Write a table as the name of its file says: .xlsx a workbook, .tsv with tabs, any other as CSV.
 
     Args: as of `write_csv`; a workbook needs no guard, for all its cells are text, and what is exempt may be
-    numbers. Raises: UserError as `write_csv`, and where a sheet is too small.
+    numbers. sheet: another sheet of it; beside a file without sheets, a file of its own.
+    Raises: UserError as `write_csv`, and where a sheet is too small.
     """
     path = Path(path)
     if path.suffix.lower() == ".xlsx":
         from engine.text.workbook import write_workbook  # here: few write one
 
-        write_workbook(path, columns, rows, exempt)
+        write_workbook(path, columns, rows, exempt, sheet)
         return
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
     write_csv(path, columns, rows, separator=separator, guard=guard, exempt=exempt)
+    if sheet is not None:
+        write_csv(
+            sheet_place(path, sheet.name),
+            sheet.columns,
+            sheet.rows,
+            separator=separator,
+            guard=guard,
+            exempt=sheet.numbers,
+        )
 
 
 def _guard(cell: object) -> object:

@@ -12,6 +12,8 @@ from engine.errors import DataError, marked
 if TYPE_CHECKING:
     import pandas
 
+    from engine.text.small_sheet import Sheet
+
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS = 1_048_576, 16_384, 32_767  # of a sheet and a cell, Excel's own
 
 
@@ -20,10 +22,11 @@ def write_workbook(
     columns: Sequence[str],
     rows: pandas.DataFrame | Iterable[Sequence[object]],
     numbers: Collection[str] = (),
+    more: Sheet | None = None,
 ) -> None:
-    """Write one sheet whole or not at all.
+    """Write a sheet, or two, whole or not at all.
 
-    Args:   numbers: columns whose cells are numbers where they can be.
+    Args:   numbers: columns whose cells are numbers where they can be. more: the second sheet.
     Raises: UserError if it cannot be written, does not fit in a sheet, or a cell holds half a character.
     """
     import xlsxwriter  # here: few write one
@@ -37,10 +40,10 @@ def write_workbook(
         with replaced_file(path) as beside:
             book = xlsxwriter.Workbook(str(beside), {"constant_memory": True, "tmpdir": str(path.parent)})
             try:
-                sheet = book.add_worksheet()
-                sheet.freeze_panes(1, 0)
-                sheet.ignore_errors({"number_stored_as_text": "A1:XFD1048576"})
-                _fill(sheet, columns, rows, [name in numbers for name in columns], path)
+                _fill(book.add_worksheet(), columns, rows, [name in numbers for name in columns], path)
+                if more is not None:
+                    is_number = [name in more.numbers for name in more.columns]
+                    _fill(book.add_worksheet(more.name), more.columns, more.rows, is_number, path)
             finally:
                 book.close()
     except UnicodeEncodeError as error:
@@ -55,6 +58,8 @@ def _fill(
     is_number: Sequence[bool],
     path: Path,
 ) -> None:
+    sheet.freeze_panes(1, 0)
+    sheet.ignore_errors({"number_stored_as_text": "A1:XFD1048576"})
     for place, name in enumerate(columns):
         _write_text(sheet, 0, place, name, path)
     for number, row in enumerate(rows, 1):

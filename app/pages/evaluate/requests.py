@@ -38,6 +38,7 @@ from engine.evaluation.slices import (
 from engine.events import Beat, Steps, result_of
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import LABELS, Target
+from engine.labelling.random_sample import is_random_sample
 from engine.model.info import forget_temperature, read_info
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
@@ -87,6 +88,8 @@ def parts_of_model(folder: Path) -> Parts:
     """Return what the run behind a model kept apart. Raises: ModelError if its notes are damaged."""
     run = run_behind(folder)
     splits = () if run is None else parts_of(run)
+    if is_random_sample(_own_file(run, "test")):
+        splits = tuple(sorted(splits))  # it says more of the table than the others
     data = read_info(folder).get("data")
     name = str(data.get("name", "")) if isinstance(data, dict) else ""
     files = {split: _own_file(run, split) for split in splits}

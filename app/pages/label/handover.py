@@ -9,12 +9,15 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look.files import ask_save
+from app.pages.label.learner import Learner
 from app.pages.run.state import RunPageState
 from app.session import Session
+from app.work.labels import COPIES
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.labelling.kinds import LabelKind
 from engine.labelling.labelled_table import LABEL, TEXT, own_column
+from engine.labelling.random_sample import LEAST_HELD_OUT, sample_path
 from engine.text.roles import Roles
 from engine.text.table import Table
 
@@ -25,9 +28,9 @@ class Handover(QObject):
     saved = Signal(object)
     refused = Signal(object)
 
-    def __init__(self, session: Session, page: QWidget) -> None:
+    def __init__(self, session: Session, learner: Learner, page: QWidget) -> None:
         super().__init__(page)
-        self._session, self._labels, self._page = session, session.labels, page
+        self._session, self._labels, self._learner, self._page = session, session.labels, learner, page
         self._saving = Channel(self, session.workers.files)
 
     def save(self) -> None:
@@ -60,11 +63,13 @@ class Handover(QObject):
             self._saving.ask(path, work, heard=self.saved.emit, refused=self.refused.emit, again=True)
 
     def finetune(self) -> None:
-        """Go to Fine-tune with the labels: in a copy of the table, or a file of tags, among the runs."""
+        """Go to Fine-tune with the labels: in a copy of the table, or a file of tags, among the runs. The
+        random sample is a file beside it, and the test.
+        """
         table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or not self._labels.is_ready:
             return
-        folder, kind = self._session.runs.root / ".labelled", self._labels.kind
+        folder, kind = self._session.runs.root / COPIES, self._labels.kind
         roles = roles.with_columns(label=own_column(table))
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -72,13 +77,29 @@ class Handover(QObject):
             template = marked("engine", "{path} could not be written: {reason}.")
             self.refused.emit(UserError(template, path=folder, reason=str(error)))
             return
-        work = self._labels.saving(roles.label, folder / self._file_name(table))
-        heard = partial(self._tune, roles, kind)
+        sample = self.held_out()
+        work = self._labels.saving(roles.label, folder / self._file_name(table), sample)
+        heard = partial(self._tune, roles, kind, bool(sample))
         self._saving.ask(folder, work, heard=heard, refused=self.refused.emit, again=True)
 
-    def _tune(self, roles: Roles, kind: LabelKind, path: Path) -> None:
+    def held_out(self) -> tuple[int, ...]:
+        """Return the rows of the random sample where it can be a test; () where it is small, where the other
+        labels would be one and the same, or where nothing measures such labels.
+        """
+        texts, labelled = self._learner.texts, self._labels.labelled
+        if texts is None or labelled is None or not labelled.kind.is_measured:
+            return ()
+        sample = texts.sample([*labelled.given], [*labelled.skipped, *labelled.taken_over])
+        others = (entry for row, entry in labelled.given.items() if row not in sample)
+        return sample if len(sample) >= LEAST_HELD_OUT and labelled.kind.can_teach(others) else ()
+
+    def _tune(self, roles: Roles, kind: LabelKind, has_test: bool, path: Path) -> None:
+        session, learned_with = self._session, self._session.inspector.folder
+        if session.model.chosen is None and learned_with is not None:
+            session.model.choose(str(learned_with))
+        session.doctor.remember(path, (sample_path(path),) if has_test else ())
         if kind.is_of_rows:
-            self._session.data.open(path, roles=roles, task=kind.name)
+            session.data.open(path, roles=roles, task=kind.name)
         else:
-            self._session.data.open(path, task=kind.name, said={"text": TEXT, "label": LABEL})
-        self._session.show_page("finetune", RunPageState())
+            session.data.open(path, task=kind.name, said={"text": TEXT, "label": LABEL})
+        session.show_page("finetune", RunPageState())

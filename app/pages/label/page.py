@@ -47,7 +47,7 @@ class LabelPage(StatedPage[LabelState]):
         self.session, self.labels = session, session.labels
         self.learner = Learner(session, self)
         self.walk = TextWalk(self.labels, self.learner)
-        self.handover = Handover(session, self)
+        self.handover = Handover(session, self.learner, self)
         self.offer = ColumnOffer(session, self)
         self._after = QTimer(self, singleShot=True, interval=PAINTED_MS)
         self._after.timeout.connect(self._catch_up)
@@ -258,7 +258,10 @@ class LabelPage(StatedPage[LabelState]):
         self.save_button.setEnabled(self.labels.num_given > 0)
         is_enough = labelled is not None and labelled.kind.can_teach(labelled.given.values())
         self.tune_button.setEnabled(is_enough)
-        self.tune_button.setToolTip("" if is_enough else words.tr_engine(self.labels.kind.needs))
+        sample = len(self.handover.held_out())
+        kept = self.tr("{count} texts that were drawn at random stay out of training, as its test.")
+        said = kept.format(count=words.number(sample)) if sample else ""
+        self.tune_button.setToolTip(said if is_enough else words.tr_engine(self.labels.kind.needs))
         if labelled is None:
             return
         self._learn()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -68,6 +69,12 @@ class LabelTexts:
             return np.full(len(wanted), -1)
         at = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
         return np.where(self.rows[at] == wanted, at, -1)
+
+    def sample(self, given: Sequence[int], skipped: Sequence[int]) -> tuple[int, ...]:
+        """Return the labelled rows that are a random sample of all but those skipped: see `LabelOrder`."""
+        closed, skipped_ones = {*given, *skipped}, {*skipped}
+        beginning = takewhile(closed.__contains__, self.rows[self.shuffled].tolist())
+        return tuple(row for row in beginning if row not in skipped_ones)
 
     def line(self, place: int) -> int:
         """Return the line of the file that a text stands in."""

@@ -157,9 +157,12 @@ class AnsweredFileCard(Card):
         self.out_edit.setText(path.name if beside else str(path))
         self.out_edit.setCursorPosition(0)
 
-    def refuse_name(self, out: Path) -> None:
-        """Say that a name is taken, and offer the next one that is free; nothing is ever overwritten."""
-        self.refuse(self.tr("{name} already exists, and nothing is overwritten.").format(name=out.name))
+    def refuse_name(self, out: Path, taken: Path) -> None:
+        """Say that a name is taken, and offer the next one that is free; nothing is ever overwritten.
+
+        Args: taken: the file that there is already: the one to be written, or that of its shares.
+        """
+        self.refuse(self.tr("{name} already exists, and nothing is overwritten.").format(name=taken.name))
         self.links.show_file(None)
         self._free = free_path(out, out.stem, out.suffix)
         said = self.tr("Write {name} instead").format(name=words.shorten(self._free.name, 40))

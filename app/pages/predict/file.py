@@ -27,6 +27,7 @@ from app.pages.predict.requests import (
 )
 from app.pages.predict.state import PredictedFile
 from app.session import Session
+from app.work.labels import table_behind
 from app.work.worker import Channel
 from engine.events import Steps
 from engine.model.model_name import ModelName
@@ -121,10 +122,9 @@ class FileCard(AnsweredFileCard):
         assert self.preview is not None
         table, how = self.preview.table, self.preview.how
         columns: dict[str, Any] = self.preview.roles.settings()
-        raw = not self.safe_box.isChecked()
-        return PredictionQuestion(
-            model, data=str(table.path), how=how, out=out, raw=raw, table=table, **columns
-        )
+        columns["raw"] = not self.safe_box.isChecked()
+        columns["shares"] = self._described is not None and self._described.has_shares
+        return PredictionQuestion(model, data=str(table.path), how=how, out=out, table=table, **columns)
 
     @property
     def is_ready(self) -> bool:
@@ -228,7 +228,8 @@ class FileCard(AnsweredFileCard):
         self._show_label(shown.roles.label)
         if not same_file:
             is_workbook = shown.table.format.kind in WORKBOOKS
-            self.set_out(free_path(shown.table.path, suffix=".xlsx" if is_workbook else ".csv"))
+            beside = table_behind(shown.table.path, self._session.settings.recent_files)
+            self.set_out(free_path(beside, suffix=".xlsx" if is_workbook else ".csv"))
         self.status.setText(self._preview_words(shown))
 
     def _show_encoding(self) -> None:

@@ -37,11 +37,15 @@ from app.session import Session
 from app.settings import AppSettings
 from app.shipped import sample_data_path
 from app.work.inspector import LONGEST_KEPT
+from app.work.labels import table_behind
 from app.work.library import FILES
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Finished, Progress
+from engine.labelling.table_shares import SHEET, SharesFound
 from engine.model.model_name import ModelName
+from engine.questions.cost import CostQuestion
+from engine.text.small_sheet import sheet_place
 
 
 class PredictPage(StatedPage[PredictState]):
@@ -65,6 +69,7 @@ class PredictPage(StatedPage[PredictState]):
         self._lay_out()
         self._connect()
         self._take_hand()
+        self._offer_known()
         self.refresh()
 
     def _make_actions(self) -> None:
@@ -111,7 +116,9 @@ class PredictPage(StatedPage[PredictState]):
         self.file_card.changed.connect(self.refresh)
         self.task_file_card.changed.connect(self.refresh)
         self.empty.activated.connect(self._lead_on)
-        self.rows.no_file.activated.connect(self.file_card.browse)
+        self.rows.no_file.activated.connect(self._take_known)
+        self._session.data.opened.connect(self._offer_known)
+        self.rows.why_not.asking = self._cost_question
         self._session.training.result_changed.connect(self._result_changed)
         self._session.library.changed.connect(self._take_first)
 
@@ -304,9 +311,10 @@ class PredictPage(StatedPage[PredictState]):
         card, answers, out = self._card, self._shown, self._card.out_path
         if self._folder is None or card.path is None or out is None:
             return
-        if out.exists():
-            card.refuse_name(out)
-            return
+        for taken in (out, sheet_place(out, SHEET)):
+            if taken.exists():
+                card.refuse_name(out, taken)
+                return
         card.show_refusal("")
         card.set_running(True)
         answers.start(self._model_name())
@@ -328,6 +336,36 @@ class PredictPage(StatedPage[PredictState]):
         elif isinstance(event, Finished):
             card.show_written(event.path or out, event.seconds, model)
         answers.hear(event)
+        if isinstance(event, SharesFound):
+            self.rows.shares.show_written(out)
+
+    @property
+    def _known(self) -> Path | None:
+        """The open table, or the one that it is a labelled copy of."""
+        path = self.file_card.known
+        return None if path is None else table_behind(path, self._session.settings.recent_files)
+
+    def _offer_known(self) -> None:
+        known = self._known
+        self.rows.offer_file("" if known is None else known.name)
+
+    def _take_known(self) -> None:
+        """Take the open table where there is one, else ask for a file."""
+        known = self._known
+        if known is None:
+            self.file_card.browse()
+        else:
+            self.open_file(known)
+
+    def _cost_question(self, watts: float) -> CostQuestion | None:
+        """Return what there is to ask of the model's cost; None while there is no model or no file."""
+        shown = self.file_card.preview
+        if self._folder is None or shown is None or not shown.roles.text:
+            return None
+        model, table = ModelName(self._folder), shown.table
+        return CostQuestion(
+            model, data=table.path, text=shown.roles.text, watts=watts, how=shown.how, table=table
+        )
 
     def _end_file(self, card: AnsweredFileCard, answers: TaskAnswers) -> None:
         answers.end()

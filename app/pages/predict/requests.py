@@ -11,12 +11,15 @@ import numpy as np
 
 from app.work.models import OpenModels
 from engine.errors import DataError
+from engine.evaluation.part import run_behind
 from engine.events import Steps
+from engine.labelling.table_shares import SHEET
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
 from engine.questions.how_read import ReadSettings
 from engine.text.examples import finding_examples, guess_roles
 from engine.text.roles import TEXT_PAIR, Roles
+from engine.text.small_sheet import sheet_place
 from engine.text.table import BadLine, Table, reading_table
 from engine.train.run.majority import Unbeaten, unbeaten_majority
 from engine.train.tasks.known import TASKS, task_of
@@ -38,6 +41,12 @@ class ModelDescription:
     may_want_pair: bool = False  # without cloze.json only the person knows
     task: str = "classification"
     unbeaten: Unbeaten | None = None  # the label that always predicting is as good
+    run: Path | None = None  # whose result it is
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the shares of its labels in a table can be told."""
+        return self.task == "classification" and self.run is not None
 
     @property
     def reads_pairs(self) -> bool:
@@ -87,6 +96,7 @@ def describe(models: OpenModels, folder: Path) -> ModelDescription:
         asked.may_want_pair,
         kind.name,
         unbeaten_majority(folder),
+        run_behind(folder),
     )
 
 
@@ -175,7 +185,8 @@ def choose_label(table: Table, wanted: str, labels: Sequence[str], taken: Sequen
 
 
 def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
-    """Return a new name beside `data`: reviews-predicted.csv, reviews-predicted-2.csv and so on.
+    """Return a new name beside `data`: reviews-predicted.csv, reviews-predicted-2.csv and so on, of which the
+    file of shares is new, too.
 
     Args: stem, suffix: of another name that is taken.
     """
@@ -183,6 +194,6 @@ def free_path(data: Path, stem: str = "", suffix: str = ".csv") -> Path:
     number = 1
     while True:
         path = data.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{suffix}")
-        if not path.exists():
+        if not path.exists() and not sheet_place(path, SHEET).exists():
             return path
         number += 1

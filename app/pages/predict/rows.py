@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from app import words
+from app.look.layout import STRETCH, column, row
+from app.look.segmented_buttons import FoldingButtons
 from app.look.widgets import Card, EmptyState, keep_private
 from app.pages.predict.answers import AnswersCard
 from app.pages.predict.model import doubt_words
 from app.pages.predict.requests import FilePreview, ModelDescription, tell
+from app.pages.predict.shares import SharesCard
 from app.pages.predict.text import OneTextCard
+from app.pages.predict.why_not import WhyNotCard
 from app.pages.tasks.answers import TaskAnswers
-from app.pages.tasks.known import row_views_of
+from app.pages.tasks.known import CLASSIFICATION, row_views_of
 from app.session import Session
 from engine.events import Event
+from engine.labelling.table_shares import SharesFound
 from engine.text.reading.kinds import WRITTEN_SUFFIXES
 
 EMPTY_WIDTH = 380
@@ -37,10 +44,29 @@ class RowAnswers(TaskAnswers):
         )
         no_file_card = Card(self.tr("Answers"))
         no_file_card.add(self.no_file, 1)
-        self._files = QStackedWidget()
-        self._files.addWidget(no_file_card)
-        self._files.addWidget(self.answers)
-        self.add_cards(OneTextCard(), self._files, (2, 3))
+        self.shares, self.why_not = SharesCard(), WhyNotCard(session)
+        self.views = FoldingButtons(
+            "file_view",
+            self.tr("View"),
+            (
+                ("answers", self.tr("Answers"), self.tr("Every row of the file with its answer")),
+                ("shares", self.tr("Shares"), self.tr("The share of each label in the whole file")),
+                ("why_not", self.tr("Why not an LLM?"), self.tr("What an answer costs here, measured")),
+            ),
+            to_left=True,
+        )
+        self.views.chosen.connect(self._show_view)
+        self._files, self._views = QStackedWidget(), QStackedWidget()
+        for one in (no_file_card, self.answers):
+            self._files.addWidget(one)
+        for part in (self._files, self.shares, self.why_not):
+            self._views.addWidget(part)
+        below = QWidget()
+        column(row(self.views, STRETCH), (self._views, 1), gap=8, parent=below)
+        self.add_cards(OneTextCard(), below, (2, 3))
+        self._run: Path | None = None  # behind the model, without which nobody knows how it errs
+        self.views.hide()
+        self._show_view("answers")
 
     def describe(self, described: ModelDescription) -> None:
         """Know what the model's answers are like."""
@@ -48,17 +74,45 @@ class RowAnswers(TaskAnswers):
         self.ask_card.set_views(views, wants_pair=described.wants_pair)
         self.ask_card.set_doubt(doubt_words(described))
         self.answers.set_views(views)
+        self._run = described.run
+        has_views = described.task == CLASSIFICATION.name
+        self.views.setVisible(has_views)
+        self.why_not.begin()
+        if not has_views:
+            self._show_view("answers")
+
+    @property
+    def is_asking(self) -> bool:
+        return super().is_asking or self.why_not.is_asking
+
+    def _show_view(self, key: str) -> None:
+        self.views.set_current(key)
+        self._views.setCurrentIndex(("answers", "shares", "why_not").index(key))
+
+    def offer_file(self, name: str) -> None:
+        """Offer the open table while no file is chosen. Args: name: "" for none."""
+        use = self.tr("Use {name}").format(name=words.shorten(name, 40))
+        self.no_file.button.setText(use if name else self.tr("Choose a file…"))
 
     def show_preview(self, shown: FilePreview) -> None:
         """Show a file's rows, without answers yet."""
         self.answers.show_preview(shown)
         self._files.setCurrentWidget(self.answers)
+        self.shares.show_waiting(self.tr("Predict the file. The share of each label in it appears here."))
+        self.why_not.begin()
+        self._show_view("answers")
 
     def start(self, model: str) -> None:
         self.answers.start(model)
+        is_known = self._run is not None
+        lacking = self.tr("This model comes from no run of fine-tuning, so nobody knows how it errs.")
+        self.shares.show_waiting(self.tr("The file is being predicted.") if is_known else lacking)
+        self._show_view("answers")
 
     def hear(self, event: Event) -> None:
         self.answers.hear(event)
+        if isinstance(event, SharesFound):
+            self.shares.show_found(event)
 
     def end(self) -> None:
         self.answers.end()

@@ -307,6 +307,27 @@ def test_one_click_leads_to_fine_tuning_on_the_labels_and_labelling_goes_on_ther
     }
 
 
+@pytest.mark.slow
+def test_the_random_sample_stays_out_of_training_and_is_its_test(ready: LabelPage, qtbot: QtBot) -> None:
+    page, session = ready, ready.session
+    assert page.learner.texts is not None
+    sample = page.learner.texts.rows[page.learner.texts.shuffled[:12]].tolist()
+    chosen = [row for row in range(NUM_TEXTS) if row not in sample][:9]
+    for row in (*sample, *chosen):
+        page.labels.give(row, row % 2, suggested=False, why="")
+    come_to_rest(session, qtbot)
+    assert page.tune_button.toolTip().startswith("12 texts that were drawn at random stay out")
+    before = kept(page).labelled
+    page.tune_button.click()
+    come_to_rest(session, qtbot)
+    assert session.data.table is not None and page.labels.labelled == before
+    cells = session.data.table.frame["label"].tolist()
+    assert {row for row, cell in enumerate(cells) if cell} == set(chosen)
+    (test,) = session.doctor.against
+    held = read_table(test).frame
+    assert held["text"].tolist() == [TEXTS[row] for row in sorted(sample)] and all(held["label"])
+
+
 @pytest.mark.usefixtures("styled")
 def test_in_a_narrow_page_the_suggestions_are_the_codebook(ready: LabelPage, qtbot: QtBot) -> None:
     assert ready.codebook.isVisible()

@@ -51,6 +51,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_model_that_ships_is_called_by_its_name_and_a_folder_of_that_name_comes_first(
+    place: Path, engine: Engine
+) -> None:
+    code, out, err = engine("tokenize", "--model", "starter", "the river flows")
+    assert code == 0 and "river" in out, err
+    (place / "start").rename(place / "starter")
+    code, out, _ = engine("tokenize", "--model", "starter", "the river flows")
+    assert code == 0 and "[UNK]" in out
+
+
 FINETUNE = (
     "finetune",
     "--data",

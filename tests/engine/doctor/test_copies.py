@@ -160,6 +160,15 @@ def test_all_partners_of_a_leak_are_named_those_word_for_word_first(tmp_path: Pa
     assert [rows.tolist() for rows in leaks.partners] == [[1], [2, 0]]
 
 
+def test_a_row_without_a_label_is_no_leak_where_others_have_one(tmp_path: Path) -> None:
+    shared = "a film about the long river of the north"
+    rows = [("another film", "good"), (shared, ""), ("nothing like it at all here", "bad")]
+    test = part_of(tmp_path, [(shared, "good")], "test.csv")
+    assert "leaks" not in examined(part_of(tmp_path, rows), test)
+    rows[1] = (shared, "bad")
+    assert examined(part_of(tmp_path, rows), test)["leaks"].rows.tolist() == [1]
+
+
 def test_what_is_found_in_another_part_is_no_mend_of_the_open_one(tmp_path: Path) -> None:
     faulty = rows_of([*TEXTS, TEXTS[0], TEXTS[1].upper(), TEXTS[2]])
     faulty[-1] = (TEXTS[2], "B.")

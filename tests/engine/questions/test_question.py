@@ -20,6 +20,7 @@ from engine.questions.attention import AttentionQuestion
 from engine.questions.attribute import AttributionQuestion
 from engine.questions.cloze import ClozeQuestion
 from engine.questions.compare import ComparisonQuestion
+from engine.questions.cost import CostQuestion
 from engine.questions.embed import EmbeddingQuestion
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.fields import head_names
@@ -75,9 +76,12 @@ QUESTIONS: list[Question[Any]] = [
     ),
     ComparisonQuestion(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
     ReportQuestion(MODEL, data="a file.csv", how=HOW, html=Path("a page.html"), with_texts=True),
-    PredictionQuestion(MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, raw=True),
+    PredictionQuestion(
+        MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, shares=True, raw=True
+    ),
     TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
     PrevalenceQuestion(MODEL, data=DATA, text="words", seed=3, how=HOW),
+    CostQuestion(MODEL, data=DATA, text="words", other="llm", watts=4.5, how=HOW, json=True),
     LabellingQuestion(MODEL, simulate=True, data=DATA, text="words", label="kind", order="random"),
 ]
 WITH_NOTEBOOK = {
@@ -108,7 +112,7 @@ def test_a_line_and_a_file_tell_the_whole_question(question: Question[Any]) -> N
 
 def test_every_question_is_tried() -> None:
     others = EvaluationQuestion, ComparisonQuestion, ReportQuestion, PredictionQuestion, TokenizeQuestion
-    shares = PrevalenceQuestion, LabellingQuestion
+    shares = PrevalenceQuestion, CostQuestion, LabellingQuestion
     assert {*LOOKING_INSIDE, *others, *shares} == {type(question) for question in QUESTIONS}
 
 

@@ -68,7 +68,7 @@ class OfRows(Kind):
         self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str
     ) -> Iterator[Event]:
         opening = partial(self.predictor, model, device)
-        return predict_file(opening, Path(data.data), out, Roles.of(data), raw=raw, **data.how)
+        return predict_file(opening, Path(data.data), out, Roles.of(data), raw=raw, adding=None, **data.how)
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -22,10 +22,11 @@ from engine.text.batch import EncodedRows, collate
 from engine.text.examples import ExampleTable, LabelSettings, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
+from engine.text.small_sheet import Sheet
 from engine.text.table import Table, reading_table, write_table
 from engine.train import data_notes
 from engine.train.evaluate import answers_of
-from engine.train.learned import AT_ONCE, hashes_of, learned_by, telling_seen
+from engine.train.learned import AT_ONCE, telling_seen
 from engine.train.prepare import check_fit
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
@@ -33,6 +34,7 @@ from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
 if TYPE_CHECKING:
     import pandas
 
+Adding = Callable[[Table, Roles, Predicted], Steps[Sheet | None]]
 UNNAMED = Roles()  # the columns of the training data
 ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
@@ -209,6 +211,7 @@ def predict_file(
     columns: Roles = UNNAMED,
     *,
     raw: bool = False,
+    adding: Adding | None = None,
     **how: str,
 ) -> Iterator[Event]:
     """Write a copy of a table with a prediction beside every row and, of labels, each one's probability.
@@ -219,8 +222,8 @@ def predict_file(
     A name that ends in .xlsx becomes a workbook, one in .tsv has tabs, another semicolons where the table has
     them.
 
-    Args: model, data: what loads the model, and a file; or either as it has been opened before. how: the file
-    is read, as `reading_table` takes it.
+    Args: model, data: what loads the model, and a file; or either as it has been opened before. adding: makes
+    a sheet of the answers, which is written with them. how: the file is read, as `reading_table` takes it.
     Raises: DataError if the table has a column of such a name already, or `out` is the table itself.
     """
     start = time.perf_counter()
@@ -243,10 +246,13 @@ def predict_file(
     if not predictor.task.needs_no_guard():
         plain.remove(PREDICTION)
     separator = ";" if table.format.separator == ";" else ","
-    write_table(out, list(frame.columns), frame, guard=not raw, exempt=plain, separator=separator)
-    yield Predicted(
+    predicted = Predicted(
         rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
     )
+    sheet = None if adding is None else (yield from adding(table, roles, predicted))
+    how_written: dict[str, Any] = {"guard": not raw, "exempt": plain, "separator": separator}
+    write_table(out, list(frame.columns), frame, **how_written, sheet=sheet)
+    yield predicted
     if roles.label:
         yield from _scores(predictor, table, roles, found, encoded.rows, answers)
     else:
@@ -254,26 +260,15 @@ def predict_file(
     yield Finished(path=out, seconds=time.perf_counter() - start)
 
 
-def table_answers(
-    predictor: RowModel, table: Table, columns: Roles = UNNAMED
-) -> Steps[tuple[np.ndarray, int]]:
-    """Return (E, ...) what a model answers to the rows of a table that it can read, in their order, and how
-    many of them it was trained on, as far as anybody knows.
+def table_answers(predictor: RowModel, table: Table, roles: Roles) -> Steps[tuple[np.ndarray, np.ndarray]]:
+    """Return (E,) the rows of a table that a model can read, and (E, ...) what it answers to them.
 
-    Rows that cannot be used are reported. Raises: DataError: the table lacks a column that the model reads.
+    Rows that cannot be used are reported. Args: roles: the columns that it reads.
     """
-    roles = predictor.roles(table, columns)
     reading = predictor.over_columns(roles)
     yield from _about_pair(reading, roles)
-    found, _, answers = yield from _answering(reading, table, roles)
-    learned, examples = learned_by(reading.folder), found.examples
-    if not learned:
-        return answers, 0
-    blocks = ((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE))
-    count = int(learned.seen((yield from hashes_of(blocks))).sum())
-    if not count and learned.file(table.sha256, None) is not None:
-        count = len(examples)
-    return answers, count
+    _, encoded, answers = yield from _answering(reading, table, roles)
+    return encoded.rows, answers
 
 
 def _answering(
