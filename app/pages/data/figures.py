@@ -72,7 +72,7 @@ class LabelsCard(CountedCard):
         self.plot.is_door = True
         yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
-        self.compare_button = button(self.tr("Compare…"), "link", name="compare_labels")
+        self.compare_button = button(self.tr("Second annotator…"), "link", name="compare_labels")
         self.compare_button.setToolTip(
             self.tr("Compare these labels with another column: those of a second person or of a model")
         )
