@@ -38,7 +38,7 @@ def add_agreement_command(commands: Any) -> None:
     command.add_argument(
         "--cost",
         action="store_true",
-        help="also train with each column’s labels, and tell how many fewer texts a model then gets right",
+        help="also train with each column’s labels, and say how many fewer texts a model gets right",
     )
     command.add_argument(
         "--model",
