@@ -12,7 +12,10 @@ import pytest
 import xlsxwriter
 
 from engine.errors import DataError
+from engine.events import result_of
+from engine.settings.finetune import DataConfig
 from engine.text.table import Table, read_table, table_head, write_table
+from engine.train.prepare import opening_table
 
 HEADER = ["text", "label"]
 _NAMESPACES = " ".join(
@@ -207,6 +210,22 @@ def test_the_first_shown_sheet_with_rows_is_read_unless_another_is_chosen(tmp_pa
         read_table(path, sheet="Texts")
     with pytest.raises(DataError, match="“Empty” of .* has no rows"):
         read_table(path, sheet="Empty")
+
+
+def test_validation_and_test_data_have_sheets_of_their_own(tmp_path: Path) -> None:
+    def fill(book: xlsxwriter.Workbook) -> None:
+        for name in ("Train", "Held out", "Test"):
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, HEADER)
+            sheet.write_row(1, 0, [f"of {name}", "good"])
+
+    path = str(workbook(tmp_path / "a.xlsx", fill))
+    data = DataConfig(data=path, sheet="Train", validation_sheet="Held out")
+    read = {
+        field: rows(result_of(opening_table(data, path, field)))[0][0]
+        for field in ("data", "validation_data", "test_data")
+    }
+    assert read == {"data": "of Train", "validation_data": "of Held out", "test_data": "of Train"}
 
 
 def test_an_opendocument_sheet_is_read_with_its_gaps(tmp_path: Path) -> None:
