@@ -31,8 +31,8 @@ class LabelBar:
 class BarsPlot(ColumnsFigure):
     """One row a label; a click tells which, where somebody has said that it is a door.
 
-    dropped: a bar was dragged onto another, where `on_drop` has words for what that does. drop_help: that this
-    can be done, said under the mouse.
+    dropped: a bar was dragged onto another, where `on_drop` has words for what that does. drop_help: that
+    this can be done, said under the mouse.
     """
 
     dropped = Signal(int, int)
