@@ -216,16 +216,17 @@ class DataConfig:
             "Of a workbook of validation data the sheet, of a database the table. Empty: as of the data.",
         ),
         advanced=True,
-        auto=marked("engine", "as of the data"),
+        auto=marked("engine", "same sheet"),
     )
     test_sheet: str = setting(
         "",
         marked("engine", "Test sheet"),
         marked(
-            "engine", "Of a workbook of test data the sheet, of a database the table. Empty: as of the data."
+            "engine",
+            "Of a workbook of test data the sheet, of a database the table. Empty: as of the data.",
         ),
         advanced=True,
-        auto=marked("engine", "as of the data"),
+        auto=marked("engine", "same sheet"),
     )
     validation_share: float = setting(
         0.2,
