@@ -75,7 +75,7 @@ class LabelsCard(CountedCard):
         self.plot.dropped.connect(self._merge)
         yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
-        self.compare_button = button(self.tr("Second annotator…"), "link", name="compare_labels")
+        self.compare_button = button(self.tr("Agreement…"), "link", name="compare_labels")
         self.compare_button.setToolTip(
             self.tr("Compare these labels with another column: those of a second person or of a model")
         )
