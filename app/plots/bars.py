@@ -5,10 +5,10 @@ Counts are scaled to the largest; a probability's bar always runs from 0 to 1, o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPointF, QSize, Signal
 
 from app import words
 from app.look.columns import RIGHT, WHOLE, Bar, Column, row_itself
@@ -29,7 +29,15 @@ class LabelBar:
 
 
 class BarsPlot(ColumnsFigure):
-    """One row a label; a click tells which, where somebody has said that it is a door."""
+    """One row a label; a click tells which, where somebody has said that it is a door.
+
+    dropped: a bar was dragged onto another, where `on_drop` has words for what that does. drop_help: that
+    this can be done, said under the mouse.
+    """
+
+    dropped = Signal(int, int)
+    on_drop: Callable[[int, int], str] | None = None
+    drop_help = ""
 
     row_height = 30
     edges = (4.0, 4.0)
@@ -90,6 +98,16 @@ class BarsPlot(ColumnsFigure):
 
     def tip_of(self, target: int) -> str:
         return f"{self.rows[target].name}: {self.value_words(self.rows[target])}"
+
+    def tip_at(self, at: QPointF) -> str:
+        said = super().tip_at(at)
+        return f"{said}\n{self.drop_help}" if said and self.drop_help else said
+
+    def drop_words(self, dragged: int, target: int) -> str:
+        return self.on_drop(dragged, target) if self.on_drop is not None else ""
+
+    def drop(self, dragged: int, target: int) -> None:
+        self.dropped.emit(dragged, target)
 
     def sizeHint(self) -> QSize:
         return QSize(300, min(10, max(3, self.num_rows)) * self.row_height + 6)

@@ -130,6 +130,13 @@ class PointedFigure(Figure):
     def choose(self, target: Target, event: QMouseEvent | QKeyEvent) -> None:
         """Do what a click on a thing does, or Enter or Space; called where it can be chosen."""
 
+    def drop_words(self, dragged: Target, target: Target) -> str:
+        """Return what dragging one thing onto another does; "": nothing."""
+        return ""
+
+    def drop(self, dragged: Target, target: Target) -> None:
+        """Do what dragging one thing onto another does; called where there are words for it."""
+
     def let_go(self) -> bool:
         """Do what Escape does, or a click beside all; False where there was nothing to let go of."""
         was_marked = bool(self.current != self.nothing)
@@ -183,7 +190,10 @@ class PointedFigure(Figure):
         self._mark(target, self._walked)
         can = target != self.nothing and self.can_choose(target)
         self.canvas().setCursor(Qt.CursorShape.PointingHandCursor if can else Qt.CursorShape.ArrowCursor)
-        if self.says_at_once and target != before:
+        if dropped := self._drop_words(target):
+            self.canvas().setCursor(Qt.CursorShape.DragMoveCursor)
+            self._show_tip(event.globalPosition().toPoint(), dropped)
+        elif self.says_at_once and target != before:
             said = "" if target == self.nothing else self.tip_of(target)
             self._show_tip(event.globalPosition().toPoint(), said)
 
@@ -197,7 +207,11 @@ class PointedFigure(Figure):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         target, pressed = self.target_at(self._place_of(event)), self._pressed
+        can_drop = bool(self._drop_words(target))
         self._pressed = self.nothing
+        if event.button() == Qt.MouseButton.LeftButton and can_drop:
+            QToolTip.hideText()
+            self.drop(pressed, target)
         if event.button() != Qt.MouseButton.LeftButton or target != pressed:
             return
         if target == self.nothing:
@@ -237,6 +251,12 @@ class PointedFigure(Figure):
         if self.current != before:
             self.describe()
             self.current_changed()
+
+    def _drop_words(self, target: Target) -> str:
+        """Return what letting go of the mouse here would do to what it was pressed on; "": nothing."""
+        if self.nothing in (self._pressed, target) or target == self._pressed:
+            return ""
+        return self.drop_words(self._pressed, target)
 
     def _place_of(self, event: QMouseEvent) -> QPointF:
         return self.canvas().mapFromGlobal(event.globalPosition())

@@ -57,7 +57,7 @@ class Doctor(QObject):
             tuple[str, int, Roles], tuple[DoubtfulLabels, str, bool]
         ] = {}  # of tables that were open before
         self.against: tuple[Path, ...] = ()  # other parts, which a person named
-        self.apart: tuple[Path, ...] = ()  # those that a training would keep apart
+        self.apart: tuple[tuple[Path, str], ...] = ()  # those that a training would keep apart, with a sheet
         self.notes: tuple[Noted, ...] = ()
         self.done: float | None = None  # 0..1 of what is under way, None where nothing is
         self._is_watched = False
@@ -111,7 +111,7 @@ class Doctor(QObject):
         kept = self._kept.get((table.sha256, table.num_rows, roles))
         if self.suspected is None and not self.is_suspecting and kept is not None:
             self.suspected, self.suspected_by, self.is_close = kept
-        files = self.against, tuple(path for path in self.apart if path not in self.against)
+        files = self.against, tuple(one for one in self.apart if one[0] not in self.against)
         model, max_length = self._model.chosen, self._model.max_length
         self._examined.ask(
             (table, recipe, roles, files, model.model if model else "", max_length, self._round),
@@ -144,10 +144,10 @@ class Doctor(QObject):
         """Keep the other parts that were named for a table, for whenever it is opened."""
         self._named[table] = against
 
-    def set_apart(self, paths: tuple[Path, ...]) -> None:
+    def set_apart(self, files: tuple[tuple[Path, str], ...]) -> None:
         """Say which files of their own a training would validate and test on: they are looked at, too."""
-        if paths != self.apart:
-            self.apart = paths
+        if files != self.apart:
+            self.apart = files
             self._look()
 
     def suspect(self, model: Path | None, *, by: str, closely: bool = False) -> None:

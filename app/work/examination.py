@@ -28,7 +28,7 @@ def examine(
     table: Table,
     recipe: Recipe,
     roles: Roles,
-    files: tuple[Sequence[Path], Sequence[Path]],
+    files: tuple[Sequence[Path], Sequence[tuple[Path, str]]],
     model: ModelInfo | None,
     max_length: int,
     runs_root: Path,
@@ -36,15 +36,16 @@ def examine(
     """Return what is doubtful in a table as a recipe leaves it, between it and other files, and what the last
     run found hard that learned from it; and the files as they were read, that one first.
 
-    Args: files: that a person compares it with; and that a training would keep apart, of which those are left
-    aside that cannot be read in the same roles: training refuses them by itself. Raises: DataError.
+    Args: files: that a person compares it with; and that a training would keep apart, each with its sheet (""
+    for the first with rows), of which those are left aside that cannot be read in the same roles: training
+    refuses them by itself. Raises: DataError.
     """
     parts = [(yield from reading_part(table.path.name, recipe.applied(table), roles))]
     against, apart = files
-    for path in (*against, *apart):
+    for path, sheet in (*((path, "") for path in against), *apart):
         name = part_name(path, [part.name for part in parts])
         try:
-            other = yield from reading_table(path)
+            other = yield from reading_table(path, sheet=sheet)
             parts.append((yield from reading_part(name, recipe.merged(other), roles)))
         except DataError:
             if path in against:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -70,6 +71,11 @@ class ModelChoice(QObject):
             self._library.remember(chosen.model)
         self.changed.emit()
         self.set_max_length(min(self.max_length, self.max_length_limit))
+
+    @property
+    def trained_folder(self) -> Path | None:
+        """The chosen model's folder; None where none is chosen, or a new one that has learned nothing."""
+        return Path(self.chosen.model) if self.chosen is not None and not self.chosen.is_new else None
 
     @property
     def max_length_limit(self) -> int:

@@ -14,9 +14,11 @@ from engine.commands.screen import answered, print_json
 from engine.events import Steps
 from engine.questions.how_read import ReadSettings
 from engine.questions.writing import aligned
+from engine.shipped import model_named
 
 if TYPE_CHECKING:
     from engine.labelling.agreement import Agreement, Measure
+    from engine.labelling.cost import LabelCost
     from engine.text.table import Table
 
 MOST_SHOWN = 10  # disagreements on the screen
@@ -33,6 +35,16 @@ def add_agreement_command(commands: Any) -> None:
     command.add_argument(
         "--text", help="the column of the text, so that one that is repeated counts once; default: detected"
     )
+    command.add_argument(
+        "--cost",
+        action="store_true",
+        help="also train with each column’s labels, and say how many fewer texts a model gets right",
+    )
+    command.add_argument(
+        "--model",
+        type=Path,
+        help="for --cost: a frozen model that reads the texts; default: words are counted",
+    )
     command.add_argument("--recipe", type=Path, help="fixes to apply to the table first")
     command.add_argument("--json", action="store_true", help="print the figures as JSON on stdout")
     command.set_defaults(run=_agreement)
@@ -41,17 +53,18 @@ def add_agreement_command(commands: Any) -> None:
 def _agreement(options: argparse.Namespace) -> int:
     code, found = answered(_compared(options))
     if found is not None:
-        table, agreed = found
+        table, agreed, cost = found
         if options.json:
-            print_json(document(agreed, table))
+            print_json(document(agreed, table, cost))
         else:
-            print(*_lines(agreed, table), sep="\n")
+            print(*_lines(agreed, table, cost), sep="\n")
     return code
 
 
-def _compared(options: argparse.Namespace) -> Steps[tuple[Table, Agreement]]:
-    """Return the table as it was read and mended, and how far its columns agree."""
+def _compared(options: argparse.Namespace) -> Steps[tuple[Table, Agreement, LabelCost | None]]:
+    """Return the table as it was read and mended, how far its columns agree, and what that costs."""
     from engine.labelling.agreement import comparing, unsettled
+    from engine.labelling.cost import costing
     from engine.text.examples import guess_roles
     from engine.text.recipe import read_recipe
     from engine.text.table import reading_table
@@ -62,10 +75,14 @@ def _compared(options: argparse.Namespace) -> Steps[tuple[Table, Agreement]]:
     detected = guess_roles(table).text
     text = options.text or ("" if detected in (options.label, options.other) else detected)
     texts = (text,) if text else ()
-    return table, (yield from comparing(table, options.label, options.other, texts))
+    found = yield from comparing(table, options.label, options.other, texts)
+    cost = None
+    if options.cost or options.model:
+        cost = yield from costing(table, found, texts, options.model and model_named(options.model))
+    return table, found, cost
 
 
-def document(found: Agreement, table: Table) -> dict[str, Any]:
+def document(found: Agreement, table: Table, cost: LabelCost | None = None) -> dict[str, Any]:
     """Return what was found for a program."""
     return {
         "data": str(table.path),
@@ -99,6 +116,21 @@ def document(found: Agreement, table: Table) -> dict[str, Any]:
             {"row": row, "line": line, "label": first, "other": other}
             for row, line, first, other in _disagreements(found, table)
         ],
+        **({} if cost is None else {"cost": _cost(cost)}),
+    }
+
+
+def _cost(cost: LabelCost) -> dict[str, Any]:
+    return {
+        "way": cost.way,
+        "rows": cost.num_rows,
+        "repetitions": cost.repetitions,
+        "accuracy_label": cost.first,
+        "accuracy_other": cost.other,
+        "difference": cost.difference.value,
+        "interval": cost.difference.interval,
+        "is_sure": cost.difference.is_sure,
+        "sentence": str(cost.sentence),
     }
 
 
@@ -114,7 +146,7 @@ def _disagreements(found: Agreement, table: Table) -> Iterator[tuple[int, int, s
         yield row, int(table.lines[row]), first, other
 
 
-def _lines(found: Agreement, table: Table) -> Iterator[str]:
+def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[str]:
     """Return what was found for the screen."""
     from engine.labelling.agreement import RULE
 
@@ -129,6 +161,9 @@ def _lines(found: Agreement, table: Table) -> Iterator[str]:
     yield from aligned(rows)
     yield str(found.verdict_words)
     yield RULE
+    if cost is not None:
+        yield str(cost.sentence)
+        yield str(cost.how)
     yield ""
     by_label = [("label", found.columns[0], found.columns[1], "both", "agreement", "95 % interval")]
     for each in found.by_label:

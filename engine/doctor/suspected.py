@@ -30,6 +30,7 @@ from engine.events import Beat, Noted, Progress, Steps
 from engine.inspect.embeddings.vectors import Floats, PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.text.example_rows import ExampleRows
+from engine.train.ways.words import word_features
 
 LEAST = 40  # labelled rows, below which nothing is learned from the others
 NEIGHBOURS = 5
@@ -276,17 +277,11 @@ def _together(said: Probabilities, taught: TaughtAnswers) -> Probabilities:
 
 
 def _words(examples: ExampleRows) -> Any:
-    """Return the words and pairs of words of each text, weighed by how rare they are: (E, F), sparse."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
+    """Return the words of each text, or of both of a pair: (E, F), sparse."""
     texts, pairs = examples.texts(), examples.pairs()
     if pairs is not None:
         texts = [f"{text} \n {pair}" for text, pair in zip(texts, pairs, strict=True)]
-    is_spaced = sum(" " in text.strip() for text in texts) * 2 > len(texts)
-    how: dict[str, Any] = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
-    if not is_spaced:
-        how = {"ngram_range": (1, 3), "analyzer": "char", "min_df": 2 if len(texts) > 200 else 1}
-    return TfidfVectorizer(sublinear_tf=True, **how).fit_transform(texts).tocsr()
+    return word_features(texts)
 
 
 def _standard(vectors: Floats) -> Floats:

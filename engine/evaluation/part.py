@@ -202,7 +202,7 @@ def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: Encoded
     about = read_setup(run_dir / SETUP, {})
     own = config.data.apart.get(split, "")
     try:
-        found = yield from _of_file(own or config.data.data, config, about, data, is_own=bool(own))
+        found = yield from _of_file(config, split if own else "", about, data)
     except UserError:
         found = None
     if found is None:
@@ -212,13 +212,17 @@ def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: Encoded
 
 
 def _of_file(
-    path: str, config: FineTuneConfig, about: dict[str, Any], data: EncodedRows, *, is_own: bool
+    config: FineTuneConfig, own: str, about: dict[str, Any], data: EncodedRows
 ) -> Steps[ListedRows | None]:
-    """Return the rows of the table that a run learned from; None where it is another table by now."""
-    table = yield from reading_table(path, **config.data.how)
+    """Return the rows of the table that a run learned from; None where it is another table by now.
+
+    Args: own: the part that has a table of its own; "": the rows are of the data itself.
+    """
+    path = config.data.apart.get(own, config.data.data)
+    table = yield from reading_table(path, **config.data.how_of(own))
     known, roles = about.get("data"), about.get("roles")
     sha256 = known.get("sha256") if isinstance(known, dict) else None
-    if not isinstance(roles, dict) or (not is_own and sha256 != table.sha256):
+    if not isinstance(roles, dict) or (not own and sha256 != table.sha256):
         return None
     if data.rows.max(initial=0) >= table.num_rows:
         return None

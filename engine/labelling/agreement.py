@@ -3,13 +3,15 @@
 Raw agreement, Cohen's kappa and Krippendorff's alpha, each with a 95 % interval; label by label; and the rows
 on which they differ. Kappa and alpha are functions of sums over rows: of how many differ, and of how often
 each annotator gave each label. Their intervals are those of the Bayesian bootstrap over rows, or over groups
-of rows that repeat one text, with a prior: the rows of 20 or 50 may by chance hold no disagreement, or hardly
-one of a rare label, and would then show no spread. Simulated over 2 to 8 labels, even and uneven (97 to 3),
-20 to 500 rows, they hold the truth in at least 93 %, but where all labels save the commonest were given a few
-times only: there none is told.
+of rows that repeat one text. The rows of 20 or 50 may by chance hold no disagreement, or hardly one of a rare
+label, and would then show no spread: so the lower end is that with one more row that differs, the upper end
+that with one more that agrees, as in the exact interval of a share. benchmarks/bench_agreement.py simulates
+how often they hold the truth. None is told where all labels save the commonest were given a few times only,
+or where an annotator gave one label only.
 
 Sources: Cohen 1960; Krippendorff 2011, "Computing Krippendorff's alpha-reliability", for two annotators and
-nominal data; the bootstrap, Rubin 1981; agreement on one label, Cicchetti and Feinstein 1990, which is F1.
+nominal data; the bootstrap, Rubin 1981; the row more, Clopper and Pearson 1934 in its form of beta
+distributions; agreement on one label, Cicchetti and Feinstein 1990, which is F1.
 """
 
 from __future__ import annotations
@@ -36,12 +38,11 @@ Rows = npt.NDArray[np.int64]
 
 MOST_COMPARED = 200  # labels; more are free text, or lists
 LEAST_RARE = 5  # labels that are not the commonest, of both annotators, below which nothing is told
-PRIOR_APART, PRIOR_ALIKE = 0.6, 1.0  # groups added that differ, and that agree, spread over the labels
 _MOST_DRAWS, _LEAST_DRAWS = 4000, 1000
 _NUMBERS, _AT_ONCE = 2e7, 1e6
 _CELLS = 4096  # read at once
 _LOOKED_AT, _MOST_COLUMNS = 200, 50  # rows and columns that tell which column is alike
-ENDS = 0.02, 0.98  # of the draws; at 0.025 and 0.975 some simulated tables hold the truth in 92 % only
+ENDS = 0.025, 0.975  # of the draws
 GOOD, TENTATIVE, TOO_LOW, INCONCLUSIVE = "good", "tentative", "too_low", "inconclusive"
 LEAST_GOOD, LEAST_TENTATIVE = 0.8, 0.667  # of alpha: Krippendorff 2004, Content Analysis, p. 241
 _VERDICTS = {
@@ -66,6 +67,10 @@ _VERDICTS = {
 _TOO_FEW = marked(
     "engine", "Inconclusive: nearly all rows have one label. More rows with the others would decide."
 )
+_CONSTANT = marked(
+    "engine",
+    "Inconclusive: column {column} has one label only. Agreement beyond chance needs two in each column.",
+)
 RULE = marked(
     "engine", "Rule of Krippendorff (2004): alpha from 0.8 is good, from 0.667 tentative, below that too low."
 )
@@ -75,7 +80,7 @@ RULE = marked(
 class Measure:
     """A measure with its 95 % interval. value: None where only one label occurs, which tells nothing.
 
-    interval: None where labels save the commonest are too few.
+    interval: None where labels save the commonest are too few, or one annotator gave no second label.
     """
 
     value: float | None
@@ -150,6 +155,9 @@ class Agreement:
     @property
     def verdict_words(self) -> Sentence:
         """What the verdict says of the second labels."""
+        for column, codes in zip(self.columns, (self.first, self.other), strict=True):
+            if not np.ptp(codes):
+                return Sentence(_CONSTANT, {"column": column})
         return Sentence(_TOO_FEW if self.alpha.interval is None else _VERDICTS[self.verdict])
 
 
@@ -248,13 +256,13 @@ def measured(
     given = total[1 : count + 1] + total[count + 1 :]
     if (given > 0).sum() < 2:
         return raw, Measure(None), Measure(None)
-    if given.sum() - given.max() < LEAST_RARE:
+    if given.sum() - given.max() < LEAST_RARE or not (np.ptp(first) and np.ptp(other)):
         return raw, Measure(float(kappa_of(total))), Measure(float(alpha_of(total)))
-    draws = _drawn(tallies, count, seed)
+    lows, highs = _drawn(tallies, count, seed)
     found = []
     for score in (kappa_of, alpha_of):
-        low, high = map(float, np.quantile(score(draws), ENDS))
-        value = float(score(total))
+        value, low = float(score(total)), float(np.quantile(score(lows), ENDS[0]))
+        high = float(np.quantile(score(highs), ENDS[1]))
         found.append(Measure(value, (min(low, value), max(high, value))))
     return raw, found[0], found[1]
 
@@ -307,23 +315,36 @@ def _adds(first: Rows, other: Rows, count: int) -> Numbers:
     return found
 
 
-def _drawn(tallies: TallyTable, count: int, seed: int) -> Numbers:
-    """Return (R, 1 + 2C) sums of the Bayesian bootstrap, scaled to as many rows as there are."""
-    total = tallies.total
+def _drawn(tallies: TallyTable, count: int, seed: int) -> tuple[Numbers, Numbers]:
+    """Return (R, 1 + 2C) sums of the Bayesian bootstrap twice, scaled to as many rows as there are.
+
+    To the first, one more group that differs is added, its labels as frequent as they are; to the second, one
+    more that agrees, of any label.
+    """
+    total, num_rows = tallies.total, tallies.total[1 : count + 1].sum()
     values = (total[1 : count + 1] + total[count + 1 :] + 0.5) / 2
     apart = values * (values.sum() - values)
-    prior = np.concatenate([_adds(np.arange(count), np.arange(count), count), np.zeros((1, 1 + 2 * count))])
-    prior[-1] = [1.0, *np.tile(apart / apart.sum(), 2)]
-    num_rows = total[1 : count + 1].sum()
-    adds = np.concatenate([tallies.adds, prior * num_rows / tallies.num_groups])
-    shapes = np.concatenate([tallies.counts, np.full(count, PRIOR_ALIKE / count), [PRIOR_APART]])
-    size = int(np.clip(_NUMBERS / len(shapes), _LEAST_DRAWS, _MOST_DRAWS))
-    at_once, rng = max(1, int(_AT_ONCE / len(shapes))), np.random.default_rng(seed)
-    found = [
-        rng.standard_gamma(shapes, (min(at_once, size - start), len(shapes))) @ adds
-        for start in range(0, size, at_once)
-    ]
-    sums = np.concatenate(found)
+    differing = np.array([1.0, *np.tile(apart / apart.sum(), 2)])
+    agreeing = _adds(np.arange(count), np.arange(count), count)
+    size = int(np.clip(_NUMBERS / len(tallies.counts), _LEAST_DRAWS, _MOST_DRAWS))
+    at_once, rng = max(1, int(_AT_ONCE / len(tallies.counts))), np.random.default_rng(seed)
+    rows = np.concatenate(
+        [
+            rng.standard_gamma(tallies.counts, (min(at_once, size - start), len(tallies.counts)))
+            @ tallies.adds
+            for start in range(0, size, at_once)
+        ]
+    )
+    group = num_rows / tallies.num_groups
+    more = (
+        rng.standard_gamma(1.0, (size, 1)) * differing,
+        rng.standard_gamma(1 / count, (size, count)) @ agreeing,
+    )
+    lows, highs = (rows + group * one for one in more)
+    return _scaled(lows, num_rows, count), _scaled(highs, num_rows, count)
+
+
+def _scaled(sums: Numbers, num_rows: float, count: int) -> Numbers:
     return np.asarray(sums * num_rows / sums[:, 1 : count + 1].sum(1, keepdims=True))
 
 

@@ -208,6 +208,26 @@ class DataConfig:
         auto=marked("engine", "the first with rows"),
         kind="hidden",
     )
+    validation_sheet: str = setting(
+        "",
+        marked("engine", "Validation sheet"),
+        marked(
+            "engine",
+            "Of a workbook of validation data the sheet, of a database the table. Empty: as of the data.",
+        ),
+        advanced=True,
+        auto=marked("engine", "same sheet"),
+    )
+    test_sheet: str = setting(
+        "",
+        marked("engine", "Test sheet"),
+        marked(
+            "engine",
+            "Of a workbook of test data the sheet, of a database the table. Empty: as of the data.",
+        ),
+        advanced=True,
+        auto=marked("engine", "same sheet"),
+    )
     validation_share: float = setting(
         0.2,
         marked("engine", "Validation share"),
@@ -296,6 +316,11 @@ class DataConfig:
     def how(self) -> dict[str, str]:
         """How its tables are read, by name, as `reading_table` takes it."""
         return {name: getattr(self, name) for name in ("encoding", "separator", "quoting", "header", "sheet")}
+
+    def how_of(self, part: str) -> dict[str, str]:
+        """How the table of a part is read: "validation" and "test" may have a sheet of their own."""
+        sheets = {"validation": self.validation_sheet, "test": self.test_sheet}
+        return {**self.how, "sheet": sheets.get(part, "") or self.sheet}
 
 
 @dataclass(frozen=True, kw_only=True)

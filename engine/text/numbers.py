@@ -19,14 +19,17 @@ from engine.text.table import Table
 LARGEST = 1e15  # its square can still be computed in float32
 _LEAST_VALUES = 5  # different numbers that are no whole ones: fewer may be versions, or marks at school
 _MANY_VALUES, _FAR_APART = 20, 10  # different whole numbers, and how far they are apart on average
-_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?")
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,4})?( ?%)?")
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number that a cell is, with a decimal point or comma; None if it is none, or too large."""
+    """Return the number that a cell is, with a decimal point or comma; None if it is none, or too large.
+
+    12% is 12: per cent are another unit, and a column has one.
+    """
     if not _NUMBER.fullmatch(cell) or len(cell) > 400:
         return None
-    number = float(cell.replace(",", "."))
+    number = float(cell.rstrip(" %").replace(",", "."))
     return number if abs(number) <= LARGEST else None
 
 

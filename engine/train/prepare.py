@@ -234,7 +234,7 @@ def opening_table(data: DataConfig, path: str, field: str) -> Steps[Table]:
         template = marked("engine", "No data was chosen. Give {a_table}.")
         raise ConfigError(template, field=field, a_table=Sentence(A_TABLE))
     recipe = read_recipe(Path(data.recipe)) if data.recipe else None
-    table = yield from reading_table(path, **data.how)
+    table = yield from reading_table(path, **data.how_of(field.removesuffix("_data")))
     if recipe is None:
         return table
     return recipe.applied(table) if field == "data" else recipe.merged(table)

@@ -2,7 +2,7 @@
 
 1 takes the first annotator's label, 2 the second's, R asks for another, D excludes the row; the next one
 follows. What is settled is a step of the recipe for the first column, and undone as any other; the figures
-stay those of the two columns as they were given.
+stay those of the two columns as they were given. What the second labels would cost is measured on request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.look.boxes import ElidedBox
 from app.look.inputs import TextEdit
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
-from app.look.pending import Pending
+from app.look.pending import Pending, ProgressLine
 from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
 from app.look.widgets import PAGE_MARGIN, Advice, Card, EmptyState, button, named
@@ -30,17 +30,20 @@ from app.session import Session
 from app.work.later import later
 from app.work.worker import Channel
 from engine.errors import UserError
+from engine.events import Event
 from engine.text.recipe import DISAGREEMENT, DROP, KEEP, RELABEL, SECOND, RecipeStep
 
 if TYPE_CHECKING:
     from app.work.examination import compare_labels
     from engine.labelling.agreement import Agreement, LabelAgreement, Measure
+    from engine.labelling.cost import LabelCost, costing
     from engine.text.table import Table
 else:
     compare_labels = later("app.work.examination", "compare_labels")
+    costing = later("engine.labelling.cost", "costing")
 
 SHOWN, TOLD = 240, 2000  # characters of a text in its line, and in its tooltip
-SIZE = 1000, 600  # px
+SIZE = 1000, 620  # px
 SETTLED, WIDEST = 92, 130  # px of columns of labels, the settled one at least
 LEVELS = {"good": "fine", "tentative": "look", "too_low": "wrong", "inconclusive": "look"}
 
@@ -118,7 +121,11 @@ class AgreementDialog(QDialog):
         self.resize(*SIZE)
         self._session = session
         self._found: Agreement | None = None
+        self._texts: tuple[str, ...] = ()
+        self._table: Table | None = None  # as it was compared
+        self._cost: LabelCost | BaseException | None = None  # or why there is none
         self._comparing = Channel(self, session.workers.files)
+        self._costing = Channel(self, session.workers.models)
         self._build_columns(first, other)
         self._build_figures()
         self._build_list()
@@ -160,13 +167,19 @@ class AgreementDialog(QDialog):
         self.figures_card = Card(self.tr("Agreement"))
         self.verdict = Advice()
         self.verdict.setObjectName("agreement_verdict")
-        self.verdict.setFixedHeight(108)
+        self.verdict.setFixedHeight(92)
         self.measures = AgreementPlot(self.tr("Agreement"))
         self.measures.setObjectName("agreement_measures")
         self.measures.setFixedHeight(self.measures.head + 3 * self.measures.row_height + 12)
         self.by_label = AgreementPlot(self.tr("Agreement label by label"))
         self.by_label.setObjectName("agreement_labels")
+        self.train = button("", name="agreement_train", call=self._train)
+        self.progress = ProgressLine("agreement_progress", width=120)
         self.figures_card.add(self.verdict)
+        self.cost = named(Advice(), "agreement_cost", self.tr("Cost of the second labels"))
+        self.cost.setFixedHeight(92)
+        self.figures_card.add_layout(row(self.train, self.progress, STRETCH, gap=8))
+        self.figures_card.add(self.cost)
         self.figures_card.add(self.measures)
         self.figures_card.add(self.by_label, 1)
         self.rows_label = label("", "muted", name="agreement_rows")
@@ -214,6 +227,7 @@ class AgreementDialog(QDialog):
         columns = str(self.first.currentData()), str(self.other.currentData())
         texts = tuple(name for name in data.roles.read if name not in columns)
         self.views.show_asking(self.tr("Comparing…"))
+        self._costing.drop()
         self._comparing.ask(
             (data.table, columns, texts, data.mends.recipe),
             partial(compare_labels, data.table, data.mends.recipe, columns, texts),
@@ -232,7 +246,7 @@ class AgreementDialog(QDialog):
 
     def _show(self, texts: Sequence[str], answer: tuple[Table, Agreement]) -> None:
         table, found = answer
-        self._found = found
+        self._found, self._table, self._texts, self._cost = found, table, tuple(texts), None
         self._show_figures(found)
         self.model.set_found(found, table, texts)
         self._fit()
@@ -257,6 +271,7 @@ class AgreementDialog(QDialog):
 
         said = words.say(found.verdict_words)
         self.verdict.set_items([(LEVELS[found.verdict], said)], more={said: words.tr_engine(RULE)})
+        self._show_cost()
         self.measures.show_rows(
             [
                 _row(self.tr("Raw agreement"), found.raw),
@@ -280,6 +295,50 @@ class AgreementDialog(QDialog):
                 alone=words.number(found.only_other),
             )
         )
+
+    def _show_cost(self) -> None:
+        """Say what the second labels cost, or offer to measure it."""
+        cost, is_training = self._cost, self._costing.is_asking
+        if isinstance(cost, BaseException):
+            self.cost.set_items([("look", words.say_error(cost))])
+        elif cost is not None:
+            said = words.say(cost.sentence)
+            level = "look" if cost.difference.is_sure else "fine"
+            self.cost.set_items([(level, said)], more={said: words.say(cost.how)})
+        self.cost.setVisible(cost is not None)
+        self.train.setVisible(cost is None)
+        self.train.setText(self.tr("Stop") if is_training else self.tr("Measure the cost"))
+        tool_tip = self.tr(
+            "Train a small model once with each column’s labels, and see how many fewer texts it gets right "
+            "with the second ones"
+        )
+        self.train.setToolTip(self.tr("Stop training") if is_training else tool_tip)
+        self.progress.setVisible(is_training)
+
+    def _train(self) -> None:
+        """Measure what the second labels cost, or stop that."""
+        if self._costing.is_asking:
+            self._costing.drop()
+        elif self._table is not None and self._found is not None:
+            model = self._session.model
+            about = self._table, self._found, self._texts, model.trained_folder, model.max_length
+            self.progress.setRange(0, 0)
+            self._costing.ask(
+                about,
+                partial(costing, *about),
+                heard=self._take_cost,
+                refused=self._take_cost,
+                progress=self._show_progress,
+                ended=self._show_cost,
+                again=True,
+            )
+        self._show_cost()
+
+    def _show_progress(self, event: Event) -> None:
+        self.progress.hear(event)
+
+    def _take_cost(self, cost: LabelCost | BaseException) -> None:
+        self._cost = cost
 
     def _label_row(self, each: LabelAgreement) -> AgreementRow:
         note = ""

@@ -72,7 +72,7 @@ class DoctorCard(Card):
         self.closer_button.clicked.connect(self._suspect_closely)
         self.body.addLayout(row(self.suspect_button, self.stop_button, self.review_button, gap=6))
         self.body.addWidget(self.closer_button)
-        self.against_button = button(self.tr("Compare…"), "link", name="compare_with_file")
+        self.against_button = button(self.tr("Find leaks…"), "link", name="compare_with_file")
         self.against_button.setToolTip(self.tr("Look for texts that are also in a test or validation file"))
         self.against_button.clicked.connect(self._ask_against)
         self.save_button = button(self.tr("Save as…"), "link", name="save_mended")
@@ -199,8 +199,7 @@ class DoctorCard(Card):
 
     def _folder(self) -> Path | None:
         """Return the model that looks for wrong labels."""
-        chosen = self._session.model.chosen
-        return Path(chosen.model) if chosen is not None and not chosen.is_new else starter_model()
+        return self._session.model.trained_folder or starter_model()
 
     def _suspect(self) -> None:
         self._look(closely=False)

@@ -56,11 +56,12 @@ class CountedCard(Card):
 
 class LabelsCard(CountedCard):
     """A bar for each label. chosen: a click on it; menu_opened: what a right click offers for a label;
-    compare_wanted: with those of another column.
+    merge_wanted: a bar was dragged onto another; compare_wanted: with those of another column.
     """
 
     chosen = Signal(str)
     menu_opened = Signal(QMenu, str)
+    merge_wanted = Signal(str, str)
     compare_wanted = Signal()
     plot: BarsPlot
 
@@ -70,9 +71,11 @@ class LabelsCard(CountedCard):
         self.plot = BarsPlot(self.tr("Labels"))
         self.plot.setObjectName("labels_plot")
         self.plot.is_door = True
+        self.plot.on_drop = self._merge_words
+        self.plot.dropped.connect(self._merge)
         yield_to_layout(self.plot, LEAST)
         self.add(self.plot, 1)
-        self.compare_button = button(self.tr("Compare…"), "link", name="compare_labels")
+        self.compare_button = button(self.tr("Agreement…"), "link", name="compare_labels")
         self.compare_button.setToolTip(
             self.tr("Compare these labels with another column: those of a second person or of a model")
         )
@@ -108,6 +111,8 @@ class LabelsCard(CountedCard):
                 name=words.shorten(of_table.roles.label, 40)
             )
         self.plot.set_empty_text(lacking)
+        can_merge = of_table is not None and of_table.chooses_one and len(of_table.labels) > 1
+        self.plot.drop_help = self.tr("Drag it onto another label to merge the two.") if can_merge else ""
         is_side_by_side = of_table is not None and of_table.is_side_by_side
         counted = summary.num_examples if is_side_by_side else sum(count for _label, count in bars)
         total, drawn = max(1, counted), bars[:MOST_BARS]
@@ -127,6 +132,19 @@ class LabelsCard(CountedCard):
     def _open_menu(self, menu: QMenu, place: int) -> None:
         if label := self._label_at(place):
             self.menu_opened.emit(menu, label)
+
+    def _merge_words(self, place: int, other: int) -> str:
+        """Return what dragging one bar onto another does, where each row has one label."""
+        summary = self._session.data.table_summary
+        label, into = self._label_at(place), self._label_at(other)
+        if summary is None or not summary.chooses_one or not label or not into:
+            return ""
+        return self.tr("Merge “{label}” into “{other}”").format(
+            label=words.shorten(label, 30), other=words.shorten(into, 30)
+        )
+
+    def _merge(self, place: int, other: int) -> None:
+        self.merge_wanted.emit(self._label_at(place), self._label_at(other))
 
     def _label_at(self, place: int) -> str:
         """Return the label of a bar; "" where it is none of a table."""

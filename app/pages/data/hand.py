@@ -114,6 +114,12 @@ class TableMenus(QObject):
         if column_ and place < len(labels) and rows:
             self._relabel(rows, column_, labels[place])
 
+    def merge(self, label: str, other: str) -> None:
+        """Read a label as another one from now on."""
+        column_ = self._label_column()
+        if column_ and other != label:
+            self._session.data.mends.add(RecipeStep(MERGE, label=other, labels=(label,), column=column_))
+
     def add_label(self, menu: QMenu, label: str) -> None:
         """Add what can be done with a label, before what the menu holds."""
         column_ = self._label_column()
@@ -123,12 +129,14 @@ class TableMenus(QObject):
         own = QMenu(menu)
         shown = words.shorten(label, 30)
         rename = partial(self._ask_label, self.tr("Rename “{label}”").format(label=shown), label)
-        own.addAction(self.tr("Rename “{label}”…").format(label=shown), lambda: rename(self._merging(label)))
+        own.addAction(
+            self.tr("Rename “{label}”…").format(label=shown), lambda: rename(partial(self.merge, label))
+        )
         others = [other for other in self._labels() if other != label]
         if others:
             into = own.addMenu(self.tr("Merge “{label}” into").format(label=shown))
             for other in others[:MOST_OFFERED]:
-                into.addAction(words.shorten(other, 40), partial(self._merging(label), other))
+                into.addAction(words.shorten(other, 40), partial(self.merge, label, other))
         own.addAction(
             self.tr("Exclude the rows of “{label}”").format(label=shown), partial(self._drop, label)
         )
@@ -160,16 +168,6 @@ class TableMenus(QObject):
 
     def _decide(self, rows: Sequence[int], step: RecipeStep | None) -> None:
         self._session.data.mends.decide_all(rows, step)
-
-    def _merging(self, label: str) -> Callable[[str], None]:
-        """Return what reads a label as another one from now on."""
-
-        def merge(other: str) -> None:
-            if other != label:
-                step = RecipeStep(MERGE, label=other, labels=(label,), column=self._label_column())
-                self._session.data.mends.add(step)
-
-        return merge
 
     def _drop(self, label: str) -> None:
         table, recipe = self._session.data.table, self._session.data.mends.recipe

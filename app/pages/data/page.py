@@ -131,6 +131,7 @@ class DataPage(StatedPage[DataState]):
         self.labels_card.chosen.connect(self._show_label)
         self.labels_card.compare_wanted.connect(self.compare_labels)
         self.table_card.compare_wanted.connect(self.compare_labels)
+        self.labels_card.merge_wanted.connect(self.table_card.hand.merge)
         self.labels_card.menu_opened.connect(self._add_to_label_menu)
         self.lengths_card.refused.connect(self.refuse)
         row((self.labels_card, 5), (self.lengths_card, 6), gap=GAP, parent=figures)

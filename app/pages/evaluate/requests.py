@@ -247,12 +247,12 @@ def _columns(opened: OpenedScores) -> Steps[dict[str, tuple[str, ...]]]:
         if not own:
             sha256 = str(read_setup(run / SETUP, {"data": dict})["data"].get("sha256"))
         taken = {data.text, data.text_pair, data.label}
-        path = own or data.data
+        path, how = own or data.data, data.how_of(source.part if own else "")
     else:
-        data, path = source.config, source.data
+        data, path, how = source.config, source.data, source.config.how
     if not isinstance(TASKS.get(opened.scored.task), OfRows):
         return {}
-    table = yield from reading_table(path, **data.how)
+    table = yield from reading_table(path, **how)
     rows = opened.scored.listed.rows
     if (sha256 and table.sha256 != sha256) or rows.max(initial=-1) >= table.num_rows:
         return {}

@@ -42,6 +42,7 @@ from engine.train.tasks.known import TASKS
 NAMES = (
     "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
     "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data",
+    "validation_sheet", "test_sheet",
     "encoder", "frozen_layers", "layer_mix", "pooling", "layer_decay", "embedding_rate", "new_layers",
     "rare_labels",
     "label_smoothing", "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps",
@@ -51,6 +52,7 @@ NAMES = (
 SLOWNESS = "finetune/slowness"
 LEARNED_SHARE, LEARNED_S = 0.2, 5.0  # of a run, and seconds planned, from which on it teaches
 APART = ("validation_data", SETTING)  # files that belong to the table they were chosen for
+SHEETS = ("validation_sheet", "test_sheet")  # of these
 
 
 class FineTuneSetup(SetupCard):
@@ -206,8 +208,8 @@ class FineTuneSetup(SetupCard):
         self._fill_tasks()
         self.task_label.setText(self._task_words())
         config, session = self.config(), self._session
-        own = (str(getattr(config.data, name)) for name in APART)
-        session.doctor.set_apart(tuple(Path(path) for path in own if path))
+        own = config.data.apart.items()
+        session.doctor.set_apart(tuple((Path(path), config.data.how_of(part)["sheet"]) for part, path in own))
         is_labelled = session.data.task_file is not None or session.data.has_label
         is_usable = session.data.summary is not None and session.data.summary.refusal is None and is_labelled
         if session.data.summary is not None and session.model.chosen is not None and is_usable:
@@ -390,6 +392,7 @@ class FineTuneSetup(SetupCard):
         values, compared = self.values(), self._session.doctor.against
         if self._table:
             self._apart[self._table] = (str(values[APART[0]]), str(values[APART[1]]))
+            self.form.set_values(dict.fromkeys(SHEETS, ""))
         self._table = table
         self.test_file.offer(compared)
         if table:

@@ -105,3 +105,18 @@ def test_the_menu_of_a_column_compares_its_labels(page: DataPage, qtbot: QtBot) 
     assert dialog is not None and page.session.wait_idle()
     assert (dialog.first.currentData(), dialog.other.currentData()) == ("me", "llm")
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+
+
+def test_what_the_second_labels_cost_is_measured_on_request_and_can_be_stopped(
+    page: DataPage, qtbot: QtBot
+) -> None:
+    dialog, hand = opened(page, qtbot)
+    hand.click("agreement_train")
+    assert hand.said("agreement_train") == "Stop"
+    hand.click("agreement_train")
+    assert page.session.wait_idle() and not dialog.cost.isVisible()
+    hand.click("agreement_train")
+    assert page.session.wait_idle()
+    (cost,) = dialog.cost.texts()
+    assert cost.startswith(("With the second labels the model gets", "No difference can be shown."))
+    assert dialog.cost.isVisible() and not dialog.train.isVisible() and not dialog.progress.isVisible()

@@ -113,7 +113,8 @@ def test_it_looks_again_after_a_mend_and_at_the_files_that_a_training_keeps_apar
     write_csv(tmp_path / "apart.csv", ("text", "label"), rows[10:13])
     write_csv(tmp_path / "other.csv", ("question", "answer"), rows[10:13])
     session = open_table(page, tmp_path / "films.csv")
-    session.doctor.set_apart((tmp_path / "other.csv", tmp_path / "apart.csv"))  # the first has other columns
+    files = tmp_path / "other.csv", tmp_path / "apart.csv"  # the first has other columns
+    session.doctor.set_apart(tuple((path, "") for path in files))
     assert session.wait_idle(60)
     assert "rows of films.csv are also in apart.csv" in said(page) and "other.csv" not in said(page)
     links(page, "also in apart.csv")["Exclude"].click()

@@ -28,7 +28,7 @@ from app.pages.data.page import DataPage
 from app.pages.data.table import ChosenRows
 from app.pages.run.state import RunPageState
 from app.session import Session
-from engine.text.recipe import DROP, EDIT, RELABEL, RecipeStep
+from engine.text.recipe import DROP, EDIT, MERGE, RELABEL, RecipeStep
 from engine.text.roles import Roles
 from tests.app.hand import ShowPage
 
@@ -649,6 +649,31 @@ def test_a_label_is_renamed_merged_and_left_out_by_hand(qtbot: QtBot, page: Data
     on("poor", "Exclude the rows of “poor”")
     qtbot.waitUntil(lambda: len(session.data.mends.steps) == 3)
     assert session.wait_idle() and session.data.mends.steps[2].rows == tuple(range(1, 30, 3))
+
+
+def test_a_bar_that_is_dragged_onto_another_merges_their_labels(
+    qtbot: QtBot, page: DataPage, tmp_path: Path
+) -> None:
+    write(tmp_path / "films.csv", [(f"film {n}", ("good", "bad", "gud")[n % 3]) for n in range(30)])
+    session = open_file(page, tmp_path / "films.csv")
+    plot = page.labels_card.plot
+
+    def drag(label: str, onto: QPoint) -> None:
+        bar = plot.rect_of([name for name, _ in plot.bars].index(label)).center().toPoint()
+        qtbot.mousePress(plot.canvas(), Qt.MouseButton.LeftButton, pos=bar)
+        qtbot.mouseMove(plot.canvas(), onto)
+        qtbot.mouseRelease(plot.canvas(), Qt.MouseButton.LeftButton, pos=onto)
+        assert session.wait_idle()
+
+    good = plot.rect_of([name for name, _ in plot.bars].index("good")).center().toPoint()
+    assert "Drag it onto another label" in plot.tip_at(QPointF(good))
+    drag("gud", QPoint(good.x(), plot.canvas().height() - 2))
+    assert not session.data.mends.steps, "beside all bars"
+    drag("gud", good)
+    assert session.data.mends.steps == (RecipeStep(MERGE, label="good", labels=("gud",), column="label"),)
+    assert dict(plot.bars) == {"good": 20, "bad": 10}
+    session.data.mends.undo()
+    assert session.wait_idle() and len(plot.bars) == 3
 
 
 def test_copies_in_a_file_of_tagged_words_are_told(page: DataPage, tmp_path: Path) -> None:

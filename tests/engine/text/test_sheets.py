@@ -12,7 +12,10 @@ import pytest
 import xlsxwriter
 
 from engine.errors import DataError
+from engine.events import result_of
+from engine.settings.finetune import DataConfig
 from engine.text.table import Table, read_table, table_head, write_table
+from engine.train.prepare import opening_table
 
 HEADER = ["text", "label"]
 _NAMESPACES = " ".join(
@@ -103,6 +106,44 @@ def test_cells_of_excel_are_what_a_person_sees_there(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        ("0%", 0.12, "12%"),
+        ("0.0%", -0.12345, "-12.3%"),
+        ('"ID-"000', 7, "ID-007"),
+        ('0" stars"', 4, "4 stars"),
+        ("00000", 4.5, "4.5"),
+        ("#,##0.00", 1234.5, "1234.5"),
+        ("0.00", 3.14159, "3.14159"),
+        ("0;(0)", -3, "-3"),
+    ],
+)
+def test_a_number_is_read_as_its_format_shows_it_where_that_is_another_text(
+    tmp_path: Path, code: str, value: float, shown: str
+) -> None:
+    def fill(book: xlsxwriter.Workbook) -> None:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, HEADER)
+        sheet.write(1, 0, "fine")
+        sheet.write_number(1, 1, value, book.add_format({"num_format": code}))
+
+    assert rows(read_table(workbook(tmp_path / "a.xlsx", fill))) == [["fine", shown]]
+
+
+def test_formats_are_told(tmp_path: Path) -> None:
+    def fill(book: xlsxwriter.Workbook) -> None:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, [*HEADER, "day"])
+        for row in (1, 2):
+            sheet.write(row, 0, "fine")
+            sheet.write_number(row, 1, 0.5, book.add_format({"num_format": "0%"}))
+            sheet.write_datetime(row, 2, datetime(2024, 5, row), book.add_format({"num_format": "d/m/yy"}))
+
+    said = " ".join(map(str, read_table(workbook(tmp_path / "a.xlsx", fill)).notes))
+    assert "0% or 00000: 2. They are read as shown." in said and "in other formats: 2." in said
+
+
 def test_a_long_number_keeps_the_digits_that_its_file_has(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", plain)
     with zipfile.ZipFile(path) as archive:
@@ -139,6 +180,15 @@ def test_lines_are_the_rows_of_the_sheet_and_merges_and_formulas_are_told(tmp_pa
     assert "Formulas: 2." in said and "without a saved result: 1." in said
 
 
+def test_macros_and_links_to_other_files_are_told_and_left_alone(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsm", plain)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/vbaProject.bin", b"\xd0\xcf")
+        archive.writestr("xl/externalLinks/externalLink1.xml", b"<externalLink/>")
+    said = " ".join(map(str, read_table(path).notes))
+    assert "holds macros; none was run" in said and "no link was followed" in said
+
+
 def test_the_first_shown_sheet_with_rows_is_read_unless_another_is_chosen(tmp_path: Path) -> None:
     def fill(book: xlsxwriter.Workbook) -> None:
         book.add_worksheet("Empty")
@@ -162,6 +212,22 @@ def test_the_first_shown_sheet_with_rows_is_read_unless_another_is_chosen(tmp_pa
         read_table(path, sheet="Empty")
 
 
+def test_validation_and_test_data_have_sheets_of_their_own(tmp_path: Path) -> None:
+    def fill(book: xlsxwriter.Workbook) -> None:
+        for name in ("Train", "Held out", "Test"):
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, HEADER)
+            sheet.write_row(1, 0, [f"of {name}", "good"])
+
+    path = str(workbook(tmp_path / "a.xlsx", fill))
+    data = DataConfig(data=path, sheet="Train", validation_sheet="Held out")
+    read = {
+        field: rows(result_of(opening_table(data, path, field)))[0][0]
+        for field in ("data", "validation_data", "test_data")
+    }
+    assert read == {"data": "of Train", "validation_data": "of Held out", "test_data": "of Train"}
+
+
 def test_an_opendocument_sheet_is_read_with_its_gaps(tmp_path: Path) -> None:
     body = (
         f'<table:table table:name="Key" table:style-name="h">{row(cell("secret"))}</table:table>'
@@ -181,6 +247,22 @@ def test_an_opendocument_sheet_is_read_with_its_gaps(tmp_path: Path) -> None:
     assert rows(table) == [["a\nb", "007", "1"], ["c", "", "2024-05-01"]]
     assert table.lines.tolist() == [5, 8]
     assert "Merged areas: 1." in " ".join(map(str, table.notes))
+
+
+def test_numbers_of_opendocument_are_read_as_they_are_shown_there(tmp_path: Path) -> None:
+    shown = [
+        cell("12 %", "percentage", 'office:value="0.12"'),
+        cell("00042", "float", 'office:value="42"'),
+        cell("1,234.50", "float", 'office:value="1234.5"'),
+        cell("1.23E+19", "float", 'office:value="12345678901234567890"'),
+        cell("36:00", "time", 'office:time-value="PT36H00M00S"'),
+    ]
+    names = row(*map(cell, ("text", "a", "b", "c", "d", "e")))
+    body = f'<table:table table:name="A">{names}{row(cell("fine"), *shown, times=2)}</table:table>'
+    table = read_table(ods(tmp_path / "a.ods", body))
+    assert rows(table) == [["fine", "12 %", "00042", "1234.5", "12345678901234567890", "36:00"]] * 2
+    said = " ".join(map(str, table.notes))
+    assert "0% or 00000: 6." in said and "in other formats: 2." in said
 
 
 def test_tables_and_views_of_a_database_are_read_and_nothing_is_written(tmp_path: Path) -> None:
@@ -234,6 +316,12 @@ def _repeated(path: Path) -> Path:
     )
 
 
+def _binary(path: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.bin", b"")
+    return path
+
+
 def _encrypted(path: Path) -> Path:
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99) + "EncryptedPackage".encode("utf-16-le"))
     return path
@@ -254,6 +342,7 @@ def _cut(path: Path) -> Path:
         (_encrypted, "a.xlsx", "protected by a password"),
         (lambda path: ods(path, "", "<x:encryption-data xmlns:x='x'/>"), "a.ods", "protected by a password"),
         (_cut, "a.xlsx", "damaged workbook"),
+        (_binary, "a.xlsb", "binary Excel workbook. Save it as .xlsx"),
     ],
 )
 def test_bombs_and_passwords_are_refused_in_one_sentence(

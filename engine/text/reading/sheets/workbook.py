@@ -30,6 +30,26 @@ from engine.text.reading.sheets.values import cell_text
 from engine.text.reading.sheets.xlsx_scan import Book, Scan, read_book, scan_sheet, sheet_parts
 from engine.text.reading.sheets.zipped import check_parts, damaged, encrypted
 
+_TOLD = {
+    "merged": marked("engine", "Merged areas: {count}. Of each, only the first cell has the text."),
+    "formulas": marked("engine", "Formulas: {count}. Their results are read as they were last saved."),
+    "uncounted": marked("engine", "Formulas without a saved result: {count}. They are read as empty."),
+    "formatted": marked(
+        "engine", "Numbers with a format such as 0% or 00000: {count}. They are read as shown."
+    ),
+    "in_full": marked(
+        "engine",
+        "Numbers and dates in other formats: {count}. They are read in full, as 1234.5 and 2024-05-01.",
+    ),
+    "old": marked(
+        "engine",
+        "Number formats of an old workbook are not read: 12% is 0.12, and 00042 is 42. Save it as .xlsx to "
+        "keep them.",
+    ),
+    "links": marked("engine", "The workbook links to other files; no link was followed."),
+    "macros": marked("engine", "The workbook holds macros; none was run."),
+}
+
 
 @dataclass(slots=True)
 class _Looked:
@@ -37,7 +57,7 @@ class _Looked:
 
     archive: zipfile.ZipFile | None = None
     parts: dict[str, str] = field(default_factory=dict)  # of an Excel workbook's sheets
-    book: Book = field(default_factory=lambda: Book([], {}))
+    book: Book = field(default_factory=Book)
     tables: dict[str, OdsTable] = field(default_factory=dict)  # of an OpenDocument file
     scans: dict[str, Scan] = field(default_factory=dict)
 
@@ -72,9 +92,9 @@ def reading_workbook(path: Path, kind: str, wanted: str, most_rows: int) -> Step
             sheet = book.get_sheet_by_name(taken.name)
         check_size(path, sheet.total_height, sheet.total_width)
         found.notes += _notes(looked, taken.name, sheet, path)
-        scan = looked.scans.get(taken.name, Scan())
+        seen = looked.scans.get(taken.name) or looked.tables.get(taken.name) or Scan()
         with _read(path):
-            yield from taking_rows(path, found, _texts(sheet, scan.texts, most_rows))
+            yield from taking_rows(path, found, _texts(sheet, seen.texts, most_rows))
     return found
 
 
@@ -133,36 +153,22 @@ def _texts(sheet: Any, said: dict[tuple[int, int], str], most: int) -> Iterator[
 
 
 def _notes(looked: _Looked, name: str, sheet: Any, path: Path) -> list[Sentence]:
-    """Return what to tell of a sheet: merged cells, formulas, links, macros."""
+    """Return what to tell of a sheet: merged cells, formulas, formats, links, macros."""
     table, scan = looked.tables.get(name, OdsTable(name)), looked.scans.get(name, Scan())
     names = looked.archive.namelist() if looked.archive is not None else []
-    merged = len(sheet.merged_cell_ranges or ()) or table.merged
-    formulas, uncounted = scan.formulas + table.formulas, scan.uncounted + table.uncounted
-    links = table.links or any(part.startswith("xl/externalLinks/") for part in names)
-    macros = any(part.endswith("vbaProject.bin") or part.startswith("Basic/") for part in names)
-    told = (
-        (
-            merged,
-            marked(
-                "engine",
-                "Merged areas: {count}. Of each, only the first cell has the text.",
-            ),
-        ),
-        (
-            formulas - uncounted,
-            marked("engine", "Formulas: {count}. Their results are read as they were last saved."),
-        ),
-        (
-            uncounted,
-            marked(
-                "engine",
-                "Formulas without a saved result: {count}. They are read as empty.",
-            ),
-        ),
-        (links, marked("engine", "The workbook links to other files; no link was followed.")),
-        (macros, marked("engine", "The workbook holds macros; none was run.")),
-    )
-    return [Sentence(template, {"count": int(count)}) for count, template in told if count]
+    uncounted = scan.uncounted + table.uncounted
+    is_old = looked.archive is None
+    counts = {
+        "merged": len(sheet.merged_cell_ranges or ()) or table.merged,
+        "formulas": scan.formulas + table.formulas - uncounted,
+        "uncounted": uncounted,
+        "formatted": scan.formatted + table.formatted,
+        "in_full": scan.in_full + table.in_full,
+        "old": is_old and any(type(cell) in (int, float) for row in sheet.iter_rows() for cell in row),
+        "links": table.links or any(part.startswith("xl/externalLinks/") for part in names),
+        "macros": any(part.endswith("vbaProject.bin") or part.startswith("Basic/") for part in names),
+    }
+    return [Sentence(_TOLD[name], {"count": int(count)}) for name, count in counts.items() if count]
 
 
 @contextmanager

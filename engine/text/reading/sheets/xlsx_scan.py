@@ -1,4 +1,4 @@
-"""What the XML of an Excel sheet says and its values do not: errors, long numbers, zeros in front, size.
+"""What the XML of an Excel sheet says and its values do not: errors, long numbers, number formats, size.
 
 Cells are found by their tags, without a parser: nothing is expanded, and a sheet of a million cells takes
 two seconds.
@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from posixpath import normpath
+from xml.sax.saxutils import unescape
 
 from engine.errors import DataError, marked
 from engine.events import Beat, Steps
 from engine.text.reading.dialect import MAX_COLUMNS
 from engine.text.reading.sheets.found import MOST_CELLS, MOST_TEXT, too_large
+from engine.text.reading.sheets.number_formats import BUILT_IN, NumberFormat, is_plain
 from engine.text.reading.sheets.zipped import blocks, damaged
 
 _TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
@@ -33,6 +35,8 @@ _TYPE = re.compile(rb"""\bt\s*=\s*["'](\w+)["']""")
 _VALUE = re.compile(rb"<(?:\w+:)?v\b[^>]*>([^<]*)<")
 _ITEM = re.compile(rb"<(?:\w+:)?si\b")
 _FORMAT = re.compile(rb"<(?:\w+:)?numFmt\b([^>]*)>")
+_FORMAT_ID = re.compile(rb"""\bnumFmtId\s*=\s*["'](\d+)""")
+_FORMAT_CODE = re.compile(rb"""\bformatCode\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _XFS = re.compile(rb"<(?:\w+:)?cellXfs\b.*?</(?:\w+:)?cellXfs\s*>", re.S)
 _XF = re.compile(rb"""<(?:\w+:)?xf\b[^>]*?\bnumFmtId\s*=\s*["'](\d+)["']|<(?:\w+:)?xf\b""")
 _LONGEST = 1 << 26  # bytes of a row or a shared text
@@ -50,14 +54,21 @@ class Scan:
     )  # what the cell shows, other than its value
     uncounted: int = 0  # formulas without a value
     formulas: int = 0
+    formatted: int = 0  # numbers that are read as their format shows them
+    in_full: int = 0  # numbers and dates whose format is not read
 
 
 @dataclass(slots=True)
 class Book:
-    """What sheets share: the bytes of each shared text, and how many digits a style fills with zeros."""
+    """What sheets share. text_sizes: the bytes of each shared text. formats: of styles, by number, that show
+    another text than the value. others: styles with any other format, but for digits alone.
+    """
 
-    text_sizes: list[int]
-    zeros: dict[bytes, int]
+    text_sizes: list[int] = field(default_factory=list)
+    formats: dict[bytes, NumberFormat] = field(default_factory=dict)
+    others: frozenset[bytes] = frozenset()
+    telling: re.Pattern[bytes] | None = None  # finds a style that is among `formats`
+    counted: re.Pattern[bytes] | None = None  # finds a number with a style that is among `others`
 
     @property
     def longest(self) -> int:
@@ -73,22 +84,33 @@ def read_book(archive: zipfile.ZipFile, path: Path) -> Steps[Book]:
             starts = [found.start() for found in _ITEM.finditer(piece)]
             sizes += [stop - start for start, stop in pairwise([*starts, len(piece)])]
             yield Beat()
-    styles = names.get("xl/styles.xml")
-    return Book(sizes, _zeros(b"".join(blocks(archive, styles, path))) if styles else {})
+    book = Book(sizes)
+    if styles := names.get("xl/styles.xml"):
+        _read_formats(book, b"".join(blocks(archive, styles, path)))
+    return book
 
 
-def _zeros(styles: bytes) -> dict[bytes, int]:
-    """Return the styles, by number, whose format is zeros alone: 00000 shows 42 as 00042."""
-    widths: dict[bytes, int] = {}
+def _read_formats(book: Book, styles: bytes) -> None:
+    """Note the styles whose cells may show other than their value."""
+    codes = {b"%d" % number: code for number, code in BUILT_IN.items()}
     for found in _FORMAT.finditer(styles):
-        number = re.search(rb"""numFmtId\s*=\s*["'](\d+)""", found[1])
-        code = re.search(rb"""formatCode\s*=\s*["'](0{2,40})["']""", found[1])
-        if number and code:
-            widths[number[1]] = len(code[1])
-    formats = _XFS.search(styles)
-    listed = _XF.finditer(formats[0]) if formats else iter(())
-    kept = enumerate(found[1] for found in listed)
-    return {b"%d" % place: widths[number] for place, number in kept if number in widths}
+        number, written = _FORMAT_ID.search(found[1]), _FORMAT_CODE.search(found[1])
+        if number and written:
+            text = (written[1] or written[2] or b"").decode("utf-8", "replace")
+            codes[number[1]] = unescape(text, {"&quot;": '"', "&apos;": "'"})
+    section = _XFS.search(styles)
+    others = set()
+    for place, used in enumerate(_XF.finditer(section[0]) if section else ()):
+        style, code = b"%d" % place, codes.get(used[1], "")
+        if form := NumberFormat.of(code):
+            book.formats[style] = form
+        elif used[1] and not is_plain(int(used[1]), code):
+            others.add(style)
+    book.others = frozenset(others)
+    if book.formats:
+        book.telling = re.compile(rb"""\bs\s*=\s*["'](?:""" + b"|".join(book.formats) + rb""")["']""")
+    if others:
+        book.counted = re.compile(rb' s="(?:' + b"|".join(sorted(others)) + rb')"><v>')
 
 
 def scan_sheet(archive: zipfile.ZipFile, name: str, book: Book, path: Path) -> Steps[Scan]:
@@ -103,6 +125,7 @@ def scan_sheet(archive: zipfile.ZipFile, name: str, book: Book, path: Path) -> S
             raise damaged(path)
         if not weigh and (end := _plain_end(piece, book)):
             row = end[0] - 1
+            found.in_full += len(book.counted.findall(piece)) if book.counted is not None else 0
             found.num_rows, found.num_columns = max(found.num_rows, end[0]), max(found.num_columns, end[1])
             yield Beat()
             continue
@@ -125,7 +148,9 @@ def _plain_end(piece: bytes, book: Book) -> tuple[int, int] | None:
 
     Empty cells with a style count here, so a reach that would be refused is looked at closely.
     """
-    if book.zeros or b"<v>" not in piece or any(mark in piece for mark in _TELLING) or _LONG.search(piece):
+    if b"<v>" not in piece or any(mark in piece for mark in _TELLING) or _LONG.search(piece):
+        return None
+    if book.telling is not None and book.telling.search(piece):
         return None
     places = _PLACE.findall(piece)
     if not places or len(places) != len(_CELL.findall(piece)):  # some do not say where they are
@@ -163,12 +188,22 @@ def _look(found: Scan, at: tuple[int, int], about: bytes, body: bytes, book: Boo
         found.uncounted += not value and kind != b"str"
     if kind == b"e":
         found.texts[at] = value.decode("utf-8", "replace")
-    elif kind == b"n" and value.isdigit():
-        style = _STYLE.search(about) if book.zeros else None
-        width = book.zeros.get(style[1], 0) if style else 0
-        if width or len(value) > _MOST_DIGITS:
-            found.texts[at] = value.decode().zfill(width)
+    elif kind in (b"n", b"d") and value:
+        _look_at_number(found, at, about, value, book)
     return kind
+
+
+def _look_at_number(found: Scan, at: tuple[int, int], about: bytes, value: bytes, book: Book) -> None:
+    style = _STYLE.search(about)
+    form = book.formats.get(style[1]) if style else None
+    said = text = value.decode("ascii", "replace")
+    if form is not None:
+        said = form.said(text)
+        found.formatted += said != text
+    elif style:
+        found.in_full += style[1] in book.others
+    if said != text or (value.isdigit() and len(value) > _MOST_DIGITS):
+        found.texts[at] = said
 
 
 def _size(body: bytes, book: Book) -> int:

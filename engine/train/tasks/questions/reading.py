@@ -83,7 +83,7 @@ def opening(
         raise ConfigError(template, field=field, a_table=Sentence(A_TABLE))
     if not data.separator and document_layout(Path(path), data.encoding):
         return (yield from reading_questions(path, encoding=data.encoding))
-    table = yield from reading_table(path, **data.how)
+    table = yield from reading_table(path, **data.how_of(field.removesuffix("_data")))
     return (yield from questions_in(table, _columns(data, table, roles or {})))
 
 

@@ -74,7 +74,8 @@ def opening(
     columns = {"word": data.text, "tag": data.label, "sentence": data.sentence}
     if not any(columns.values()):
         columns = trained_columns(path, info or {})
-    how = {"scheme": data.scheme, "encoding": data.encoding, "sheet": data.sheet}
+    sheet = data.how_of(field.removesuffix("_data"))["sheet"]
+    how = {"scheme": data.scheme, "encoding": data.encoding, "sheet": sheet}
     return (yield from reading_tagged(path, **columns, **how))
 
 
