@@ -187,6 +187,37 @@ class Gained(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedWay:
+    """A way to learn a table. accuracy: cross-validated, 0..1; None while it is not known, or not tried."""
+
+    way: str
+    said: str  # a marked word: what a person calls it
+    why: Sentence | None = None  # how it was judged, or why it was not; None: it is still to be
+    accuracy: float | None = None
+    interval: tuple[float, float] | None = None  # 95 %
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Event):
+    """How good each way to learn a table is, as far as that is known; at the end, which is taken and why.
+
+    accuracy: of the one taken, on rows that it has not seen, without what choosing adds; interval: 95 %.
+    """
+
+    ways: tuple[JudgedWay, ...]
+    rows: int  # labelled, which they are judged on
+    taken: str = ""
+    accuracy: float | None = None
+    interval: tuple[float, float] | None = None
+    why: Sentence | None = None
+
+    @property
+    def one_taken(self) -> JudgedWay | None:
+        """The way that is taken; None before."""
+        return next((one for one in self.ways if one.way == self.taken), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSoFar(Event):
     """What is known of an answer that takes long; one of several things that work with steps finds out."""
 

@@ -20,6 +20,7 @@ from engine.events import (
     Fetched,
     Finished,
     Gained,
+    Judged,
     Noted,
     Pinned,
     Predicted,
@@ -49,6 +50,7 @@ class Screen:
         self._width = 0
         self._num_steps = 0
         self._told = self._told_pins = 0
+        self._told_ways = set[str]()
         self._said = time.monotonic()
 
     def tell(self, event: Event) -> None:
@@ -92,6 +94,8 @@ class Screen:
                 self._pinned(event)
             case Gained():
                 self._gained(event)
+            case Judged():
+                self._judged(event)
             case Beat() | Saved() | Predicted():
                 pass
             case _:
@@ -133,6 +137,20 @@ class Screen:
             seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
             words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")
         self._line(f"  {event.stage}: {', '.join(words) or 'nothing was measured'}")
+
+    def _judged(self, event: Judged) -> None:
+        """Tell each way once, as soon as something is known of it."""
+        for one in event.ways:
+            if one.why is None:
+                continue
+            if one.interval is not None and one.accuracy is not None:
+                low, high = one.interval
+                said = f"{one.said}: {one.accuracy:.3f} ({low:.3f} to {high:.3f}), {one.why}"
+            else:
+                said = f"{one.said}: {one.why}"
+            if said not in self._told_ways:
+                self._told_ways.add(said)
+                self._line(f"  {said}")
 
     def _over(self, words: str) -> None:
         if self._live:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.train.metrics import wilson_interval
+from engine.train.ways.names import ORDER
 from engine.train.ways.regression import Labels, folds_of
 
 # n labelled rows
@@ -21,8 +22,6 @@ from engine.train.ways.regression import Labels, folds_of
 Shares = npt.NDArray[np.float64]
 Answers = Callable[[npt.NDArray[np.bool_]], Steps[Labels]]  # (n,) which are learned -> labels of the others
 
-TFIDF, REGRESSION, CONTRASTIVE, FINE_TUNED = "tfidf", "regression", "contrastive", "fine-tuning"
-ORDER = (REGRESSION, CONTRASTIVE, FINE_TUNED)  # of the ways that make a model, the cheapest first
 BOOTSTRAPS = 400
 
 
