@@ -180,6 +180,7 @@ class Gained(Event):
     spread: float | None  # standard deviation over the seeds; None below two
     split: str  # "validation" or "test": the rows that were measured on
     rows: int = 0  # how many they are
+    shared: float = 0.0  # held-out rows for each to train on, where each seed holds out others
     mlm_loss_before: float | None = (
         None  # of masked words in held-out text; None where nothing was pretrained
     )

@@ -32,7 +32,7 @@ from engine.events import (
 )
 from engine.files import read_json_object
 from engine.questions.writing import percent
-from engine.train.metrics import mean_interval, wilson_interval
+from engine.train.metrics import interval_so_far, wilson_interval
 
 Found = TypeVar("Found")
 BAR_WIDTH = 20
@@ -132,7 +132,7 @@ class Screen:
         if event.mlm_loss_before is not None:
             words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
         if event.mean is not None:
-            interval = mean_interval(event.values, event.rows, event.metric)
+            interval = interval_so_far(event.values, event.rows, event.metric, event.shared)
             about = "" if interval is None else f" (95 %: {interval[0]:.4f} to {interval[1]:.4f})"
             seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
             words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")

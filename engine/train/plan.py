@@ -146,7 +146,8 @@ def plan(
     num_steps = steps_per_epoch * epochs_of(config, steps_per_epoch)
     if training.minutes:
         num_steps = pace.steps_within(PLANNED * 60 * training.minutes, num_steps, every)
-    ways = tried(label_counts, config.adapt.take) if is_judged else ()
+    counts = [round(count * num_train / num_examples) for count in label_counts]
+    ways = tried(counts, config.adapt.take) if is_judged else ()
     judging_s = work.judging_s(ways, num_train, training.batch_size, num_steps)
     ends = (config.adapt.take,) if config.adapt.take else ways or (config.adapt.way,)  # which it may take
     may_step = FINE_TUNED in ends

@@ -40,8 +40,14 @@ from engine.train.ways.taught import answered, teach_classifier, teach_pairs
 from engine.train.ways.words import answers_by_words
 
 MOST_REPETITIONS, ROWS_ANSWERED = 5, 1000  # of the cheap ways
+TAKEN = marked(
+    "engine",
+    "Taken: {way}. Accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}), cross-validated on {rows:,} "
+    "labelled rows.",
+)
 TOO_FEW = marked("engine", "not tried: too few examples of each label")
 ASKED_FOR = marked("engine", "It was asked for, whatever cross-validation finds.")
+SETTLED = ("encoder", "frozen_layers", "layer_mix", "new_layers", "pooling", "rare_labels")  # by the way
 PAIRS_RATE = 0.5  # times the usual learning rate, for an encoder that learns from pairs
 
 
@@ -113,7 +119,7 @@ def check_way(config: FineTuneConfig, task: str) -> None:
             "{field}: a model from random weights has learned nothing to build on. Choose a trained one.",
         )
         raise ConfigError(template, field="way")
-    for name in ("encoder", "frozen_layers", "layer_mix", "new_layers", "pooling", "rare_labels"):
+    for name in SETTLED:
         if getattr(adapt, name) != getattr(AdaptConfig(), name):
             template = marked("engine", "{field}: the way {way} settles it. Leave it as it was.")
             raise ConfigError(template, field=name, way=adapt.way)
@@ -282,14 +288,9 @@ def _told(judged: Judged, words: float) -> Iterator[Noted]:
     """Say what is taken, and why; and where no encoder is needed. Args: words: the accuracy of TF-IDF."""
     assert judged.why is not None
     if judged.accuracy is not None and judged.interval is not None:
-        template = marked(
-            "engine",
-            "Taken: {way}. Accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}), cross-validated on {rows:,} "
-            "labelled rows.",
-        )
         low, high = judged.interval
         values = {"way": Sentence(SAID[judged.taken]), "accuracy": judged.accuracy, "low": low, "high": high}
-        yield Noted(sentence=Sentence(template, {**values, "rows": judged.rows}), level="fine")
+        yield Noted(sentence=Sentence(TAKEN, {**values, "rows": judged.rows}), level="fine")
     yield Noted(sentence=judged.why, level="fine")
     if judged.accuracy is not None and _is_as_good(words, judged.accuracy):
         yield Noted(sentence=_as_good(words, judged.accuracy), level="look")

@@ -14,8 +14,8 @@ TFIDF, REGRESSION, CONTRASTIVE, FINE_TUNED = "tfidf", "regression", "contrastive
 ORDER = (REGRESSION, CONTRASTIVE, FINE_TUNED)  # of the ways that make a model, the cheapest first
 SOLVED = (REGRESSION, CONTRASTIVE)  # whose head is solved for, not stepped to
 SAID = {
-    TFIDF: marked("engine", "TF-IDF and a regression"),
     REGRESSION: marked("engine", "Regression on the frozen encoder"),
+    TFIDF: marked("engine", "TF-IDF and a regression"),
     CONTRASTIVE: marked("engine", "Contrastive pairs, then a regression"),
     FINE_TUNED: marked("engine", "Fine-tuning of all weights"),
 }
