@@ -59,7 +59,7 @@ class WaysCard(Card):
         set_or_hide(self.taken, "")
         named = "\n".join(way_words(way) for way in ways)
         set_or_hide(self.others, self.tr("To be judged:\n{methods}").format(methods=named) if ways else "")
-        set_or_hide(self.about, self._about_words())
+        self.about.setText(self._about_words())
         self._show_links()
 
     def show_judged(self, judged: Judged) -> None:
@@ -70,6 +70,7 @@ class WaysCard(Card):
         rows = [WayRow(way_words(one.way), (), one.interval, one.accuracy) for one in known]
         self.plot.set_rows(rows, "accuracy", way_words(judged.taken) if judged.taken else "")
         set_or_hide(self.taken, taken_words(judged))
+        self.about.setText(self._about_words())
         waiting = [one for one in judged.ways if one.accuracy is None]
         set_or_hide(self.others, "\n".join(map(self._waiting_words, waiting)))
         self._show_links()
@@ -80,10 +81,16 @@ class WaysCard(Card):
         self._show_links()
 
     def _about_words(self) -> str:
-        return self.tr(
+        said = self.tr(
             "The share of rows that a method gets right without having learned from them, by "
             "cross-validation. The line is its 95 % interval."
         )
+        judged = self.judged
+        taken = None if judged is None else judged.one_taken
+        if taken is None or judged is None or taken.accuracy == judged.accuracy:
+            return said
+        more = self.tr("The accuracy above leaves out what choosing the best of several adds.")
+        return f"{said} {more}"
 
     def _waiting_words(self, one: JudgedWay) -> str:
         why = self.tr("still to be judged") if one.why is None else words.say(one.why)

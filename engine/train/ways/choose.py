@@ -121,7 +121,7 @@ def check_way(config: FineTuneConfig, task: str) -> None:
         raise ConfigError(template, field="way")
     for name in SETTLED:
         if getattr(adapt, name) != getattr(AdaptConfig(), name):
-            template = marked("engine", "{field}: the way {way} settles it. Leave it as it was.")
+            template = marked("engine", "{field}: the method {way} settles it. Leave it as it was.")
             raise ConfigError(template, field=name, way=adapt.way)
 
 
@@ -130,7 +130,7 @@ def choosing(start: Start) -> Steps[Judged]:
     take = start.config.adapt.take
     ways = _first_known(start)
     if not can_choose(start.targets):
-        template = marked("engine", "Too few examples of each label to compare ways; {way} is taken.")
+        template = marked("engine", "Too few examples of each label to compare methods; {way} is taken.")
         taken = take or REGRESSION
         why = Sentence(template, {"way": Sentence(SAID[taken])})
         yield Noted(sentence=why, level="look")
@@ -301,12 +301,12 @@ def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
     if len(paired) == 1:
         template = marked(
             "engine",
-            "The rows are too few to judge ways that move the encoder: for these, {rows} rows and {least} of "
-            "each label are needed.",
+            "The rows are too few to judge methods that move the encoder: for these, {rows} rows and {least} "
+            "of each label are needed.",
         )
         return Sentence(template, {"rows": min(COSTLY_FROM.values()), "least": LEAST_A_LABEL})
     if taken == REGRESSION:
-        template = marked("engine", "No costlier way was better by more than one standard error.")
+        template = marked("engine", "No costlier method was better by more than one standard error.")
         return Sentence(template)
     gain = float((paired[taken] - paired[REGRESSION]).mean())
     template = marked(

@@ -57,7 +57,7 @@ def hits_of(answers: Answers, targets: Labels, folds: int, repetitions: int, see
         for number in range(folds):
             held = fold == number
             yield Progress(
-                stage=marked("engine", "Comparing ways"),
+                stage=marked("engine", "Comparing methods"),
                 done=repetition * folds + number,
                 total=repetitions * folds,
             )
