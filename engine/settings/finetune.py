@@ -340,8 +340,8 @@ class AdaptConfig:
         marked("engine", "Method to take"),
         marked(
             "engine",
-            "With the method auto: the method to take, whatever cross-validation finds. It alone is judged, "
-            "beside the regression.",
+            "With the method auto: the method to take, whatever cross-validation finds. Only it and the "
+            "regression are judged.",
         ),
         choices=("", "regression", "contrastive", "fine-tuning"),
         kind="hidden",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.work.table_rows import Rows
 from engine.text.recipe import RecipeStep
@@ -35,7 +35,7 @@ class AdviceLine:
     rows: Rows | None = field(default=None, compare=False)
     what: str = ""
     lines: bool = False
-    mend: tuple[str, int] | tuple[str, str] | None = None
+    mend: tuple[str, Any] | None = None
     offer: str = ""
     finding: Finding | None = field(default=None, compare=False)
     page: str = ""

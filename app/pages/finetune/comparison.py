@@ -217,8 +217,8 @@ class ComparisonCard(Card):
     def _words(self) -> str:
         if not self._reached:
             return self.tr(
-                "Each method gets the same rows, splits and seeds. Either all weights are "
-                "fine-tuned, or only what is on top of a frozen encoder (feature-based)."
+                "Each method gets the same rows, splits and seeds, and steps that suffice to learn. All "
+                "weights are fine-tuned, or only what is on top of a frozen encoder (feature-based)."
             )
         views = views_of(self._session.data.task_name)
         seeds = max(len(one.values) for one in self._reached.values())
@@ -296,8 +296,7 @@ class CompareButton(PastSeries):
         self.earlier.setToolTip(self.tr("Show a finished comparison"))
         self.start.setToolTip(
             self.tr(
-                "Train all weights, or only a head on a frozen encoder ([CLS], the mean of all "
-                "tokens, a learned mix of layers). Three seeds each: which is better here, and "
-                "by how much?"
+                "Fine-tuning, contrastive pairs, TF-IDF, and heads on a frozen encoder ([CLS], the mean of "
+                "all tokens, a mix of layers). Three seeds each: which is better here, and by how much?"
             )
         )

@@ -82,14 +82,14 @@ class WaysCard(Card):
 
     def _about_words(self) -> str:
         said = self.tr(
-            "The share of rows that a method gets right without having learned from them, by "
+            "The share of rows that a method gets right while it was not trained on them, by "
             "cross-validation. The line is its 95 % interval."
         )
         judged = self.judged
         taken = None if judged is None else judged.one_taken
         if taken is None or judged is None or taken.accuracy == judged.accuracy:
             return said
-        more = self.tr("The accuracy above leaves out what choosing the best of several adds.")
+        more = self.tr("The accuracy above excludes what choosing the best of several adds.")
         return f"{said} {more}"
 
     def _waiting_words(self, one: JudgedWay) -> str:

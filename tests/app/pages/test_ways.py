@@ -93,7 +93,7 @@ def test_what_is_told_of_the_method_taken_is_what_the_run_says(qtbot: QtBot) -> 
         Judged(ways=(*ways[:2], known), rows=64, taken=CONTRASTIVE, accuracy=0.68, interval=(0.48, 0.83))
     )
     assert card.taken.text() == "Taken: Contrastive pairs. Accuracy 68.0 % (95 %: 48.0 % to 83.0 %)."
-    assert "leaves out what choosing the best" in card.about.text()
+    assert "excludes what choosing the best" in card.about.text()
     card.offer_others(True)
     offered = [one.objectName() for one in card.findChildren(QPushButton) if one.text().startswith("Take “")]
     assert offered == [f"take_{REGRESSION}", f"take_{FINE_TUNED}"]
