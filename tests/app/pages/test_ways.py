@@ -8,8 +8,10 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.pages.evaluate.requests import parts_of_model
 from app.pages.finetune.page import FineTunePage
 from app.pages.finetune.ways import WaysCard
+from app.words import score
 from engine.events import Judged, JudgedWay
 from engine.settings.finetune import FineTuneConfig
 from engine.train.ways.names import AUTO, CONTRASTIVE, FINE_TUNED, REGRESSION, SAID, TFIDF
@@ -72,6 +74,8 @@ def test_a_run_shows_each_method_as_it_is_judged_and_the_same_after_reopening(
     assert taken.startswith("Taken: Regression on vectors. Accuracy")
     assert not page.charts.loss_card.isVisible() and not page.charts.scores_card.isVisible()
     assert "Cross-validated accuracy" in hand.said("result")
+    judged = parts_of_model(run / "model").judged  # as Evaluate asks
+    assert judged is not None and score(judged.value) in taken
     page.leave_run()
     page.show_run(run)
     assert page.session.wait_idle()
