@@ -252,8 +252,11 @@ class FineTunePage(TrainingPage):
         if self.run_config is None:
             return
         self.failure.hide()
+        training = self.session.training
         try:
-            self.session.training.start(with_values(self.run_config, {"take": way}))
+            (training.put_in_queue if training.is_running else training.start)(
+                with_values(self.run_config, {"take": way})
+            )
         except UserError as error:
             self.refuse(error)
 

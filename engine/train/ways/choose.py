@@ -21,7 +21,7 @@ from engine.train.optimizer import default_learning_rate
 from engine.train.plan import epochs_of
 from engine.train.prepare import Setup
 from engine.train.ways.frozen import LinearHead, answers_by_vectors, head_of, vectors_of
-from engine.train.ways.judged import Answers, Hits, Shares, chosen, hits_of, honest_accuracy
+from engine.train.ways.judged import Answers, Hits, Shares, chosen, firsts_of, hits_of, honest_accuracy
 from engine.train.ways.names import (
     AUTO,
     CONTRASTIVE,
@@ -200,7 +200,7 @@ def _judged(start: Start, known: dict[str, JudgedWay]) -> Steps[tuple[dict[str, 
     Args: known: what is told of each way; one that is judged takes its new place there, and is told.
     """
     targets, seed = start.targets, start.config.training.seed
-    hits, ways = dict[str, Hits](), start.tried
+    hits, ways, firsts = dict[str, Hits](), start.tried, firsts_of(start.rows)
 
     def tell(name: str) -> Judged:
         known[name] = _about(known[name], hits[name])
@@ -210,15 +210,15 @@ def _judged(start: Start, known: dict[str, JudgedWay]) -> Steps[tuple[dict[str, 
     by_vectors = answers_by_vectors(vectors, targets, start.num_labels, seed)
     often = int(np.clip(ROWS_ANSWERED // len(targets), 1, MOST_REPETITIONS))
     for name, answers in ((REGRESSION, by_vectors), (TFIDF, answers_by_words(start.rows, targets))):
-        hits[name] = yield from hits_of(answers, targets, FOLDS, often, seed)
+        hits[name] = yield from hits_of(answers, targets, FOLDS, often, seed, firsts)
         yield tell(name)
     paired = {REGRESSION: hits[REGRESSION].each}
     costly = [name for name in ways if name in COSTLY_FROM]
     if costly:
-        paired[REGRESSION] = (yield from hits_of(by_vectors, targets, COSTLY_FOLDS, 1, seed)).each
+        paired[REGRESSION] = (yield from hits_of(by_vectors, targets, COSTLY_FOLDS, 1, seed, firsts)).each
     for name in costly:
         answers = _by_pairs(start) if name == CONTRASTIVE else _by_all_weights(start)
-        hits[name] = yield from hits_of(answers, targets, COSTLY_FOLDS, 1, seed)
+        hits[name] = yield from hits_of(answers, targets, COSTLY_FOLDS, 1, seed, firsts)
         paired[name] = hits[name].each
         yield tell(name)
     return hits, paired

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from engine.errors import marked
 from engine.events import Progress, Steps
+from engine.text.batch import EncodedRows
 from engine.train.metrics import wilson_interval
 from engine.train.ways.names import ORDER
 from engine.train.ways.regression import Labels, folds_of
@@ -49,11 +50,22 @@ class Hits:
         return wilson_interval(rows * (self.accuracy if accuracy is None else accuracy), rows)
 
 
-def hits_of(answers: Answers, targets: Labels, folds: int, repetitions: int, seed: int) -> Steps[Hits]:
-    """Have a way answer every row by what it learns from the other folds, `repetitions` times."""
+def hits_of(
+    answers: Answers,
+    targets: Labels,
+    folds: int,
+    repetitions: int,
+    seed: int,
+    firsts: npt.NDArray[np.int64] | None = None,
+) -> Steps[Hits]:
+    """Have a way answer every row by what it learns from the other folds, `repetitions` times.
+
+    Args: firsts: (n,) as `firsts_of` has them, so that no row is answered by one who has learned its repeat.
+    """
     right = np.zeros(len(targets))
     for repetition in range(repetitions):
         fold = folds_of(targets, seed + repetition, folds)
+        fold = fold if firsts is None else fold[firsts]
         for number in range(folds):
             held = fold == number
             yield Progress(
@@ -64,6 +76,14 @@ def hits_of(answers: Answers, targets: Labels, folds: int, repetitions: int, see
             if held.any() and not held.all():
                 right[held] += (yield from answers(~held)) == targets[held]
     return Hits(right / repetitions, folds, repetitions)
+
+
+def firsts_of(rows: EncodedRows) -> npt.NDArray[np.int64]:
+    """Return (n,) of each row the first one with the same pieces, itself where none is before it."""
+    seen = dict[bytes, int]()
+    bounds = zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+    texts = (np.asarray(rows.input_ids[start:end]).tobytes() for start, end in bounds)
+    return np.array([seen.setdefault(text, place) for place, text in enumerate(texts)], np.int64)
 
 
 def chosen(paired: Mapping[str, Shares]) -> str:

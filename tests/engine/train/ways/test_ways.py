@@ -84,6 +84,16 @@ def test_the_interval_covers_the_accuracy_on_rows_that_nobody_has_seen() -> None
     assert np.mean(covered) >= 0.93
 
 
+def test_no_row_is_answered_by_who_has_learned_its_repeat() -> None:
+    rng = np.random.default_rng(5)
+    once, labels = rng.normal(0, 1, (60, 64)).astype(np.float32), rng.integers(2, size=60)
+    vectors, targets = np.repeat(once, 2, axis=0), np.repeat(labels, 2)
+    answers = answers_by_vectors(vectors, targets, 2, seed=0)
+    naive = result_of(hits_of(answers, targets, 5, 2, 0))
+    honest = result_of(hits_of(answers, targets, 5, 2, 0, np.repeat(np.arange(60) * 2, 2)))
+    assert naive.accuracy > 0.8 and abs(honest.accuracy - 0.5) < 0.2
+
+
 def test_half_of_the_pairs_share_their_label_and_no_row_is_its_own_partner() -> None:
     targets = np.array([0, 0, 0, 1, 1, 2])
     left, right = drawn_pairs(targets, np.random.default_rng(0))
