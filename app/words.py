@@ -101,7 +101,7 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("truncation", "longest_first"): translate("words", "Longest first"),
         ("way", "fine-tuning"): translate("words", "Fine-tune all weights"),
         ("way", "auto"): translate("words", "Chosen for you"),
-        ("way", "regression"): translate("words", "Regression, frozen encoder"),
+        ("way", "regression"): translate("words", "Regression on vectors"),
         ("way", "contrastive"): translate("words", "Contrastive pairs"),
         ("encoder", "fine-tuned"): translate("words", "Fine-tuned"),
         ("encoder", "frozen"): translate("words", "Frozen"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.label_sets import SETS, vectors_of
+from benchmarks.labelled_sets import SETS, vectors_of
 from engine.events import result_of
 from engine.labelling.order import NUM_SPREAD, LabelOrder
 from engine.labelling.outlook import MORE, Outlook, foretold

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.label_sets import SETS, vectors_of
+from benchmarks.labelled_sets import SETS, vectors_of
 from engine.labelling.measure import on_sample, shares_of
 from engine.labelling.order import NUM_SPREAD, LabelOrder
 from engine.labelling.prevalence import Prevalence, prevalence

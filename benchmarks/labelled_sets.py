@@ -1,4 +1,4 @@
-"""Sets of texts with one label each, read from the folder that CLOZE_DATA names."""
+"""Sets of texts with one label each, read from the folder that CLOZE_DATA names, and their vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
+from engine.events import result_of
+from engine.inspect.embeddings.kept_vectors import KeptVectors, default_vectors_root, vectors_key
+from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
+from engine.inspect.loaded_model import LoadedModel
+from engine.train.ways.regression import Floats, Labels
+
 DATA = Path(os.environ.get("CLOZE_DATA", "data"))
+STARTER = Path(__file__).parents[1] / "assets" / "models" / "starter"
+ROWS = 4000  # of a set
+MAX_LENGTH = 256
 Rows = list[tuple[str, str]]  # (text, label)
 
 
@@ -69,3 +80,22 @@ SETS: dict[str, Callable[[], Rows]] = {
     one.__name__: one
     for one in (polarity, ag_news, snips, sms_spam, hate_speech, clinc_domains, banking77, bbc_news)
 }
+
+
+def vectors_of(name: str, model: Path = STARTER) -> tuple[Floats, Labels]:
+    """Return (E, D) vectors and (E,) labels of a set, in an order drawn once. They are kept where Label keeps its
+    own."""
+    rows = SETS[name]()
+    some = [rows[place] for place in np.random.default_rng(0).permutation(len(rows))[:ROWS]]
+    texts, subject = [text for text, _label in some], LoadedModel.open(model)
+    pooling = PoolingConfig(usual_kind(subject.about)).of(subject.about)
+    kept = KeptVectors(
+        default_vectors_root(), result_of(vectors_key(subject.about, pooling, MAX_LENGTH, texts))
+    )
+    vectors = kept.read(len(texts), subject.config.hidden_size)
+    if len(vectors) < len(texts):
+        found = result_of(embed(subject, texts, [pooling], max_length=MAX_LENGTH))
+        vectors = np.zeros((len(texts), subject.config.hidden_size), np.float32)
+        vectors[found.places] = found.of(pooling)
+        kept.write(vectors)
+    return vectors, np.unique([label for _text, label in some], return_inverse=True)[1].astype(np.int64)

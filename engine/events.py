@@ -180,10 +180,42 @@ class Gained(Event):
     spread: float | None  # standard deviation over the seeds; None below two
     split: str  # "validation" or "test": the rows that were measured on
     rows: int = 0  # how many they are
+    shared: float = 0.0  # held-out rows for each to train on, where each seed holds out others
     mlm_loss_before: float | None = (
         None  # of masked words in held-out text; None where nothing was pretrained
     )
     mlm_loss_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedWay:
+    """A way to learn a table. accuracy: cross-validated, 0..1; None while it is not known, or not tried."""
+
+    way: str
+    said: str  # a marked word: what a person calls it
+    why: Sentence | None = None  # how it was judged, or why it was not; None: it is still to be
+    accuracy: float | None = None
+    interval: tuple[float, float] | None = None  # 95 %
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Event):
+    """How good each way to learn a table is, as far as that is known; at the end, which is taken and why.
+
+    accuracy: of the one taken, on rows that it has not seen, without what choosing adds; interval: 95 %.
+    """
+
+    ways: tuple[JudgedWay, ...]
+    rows: int  # labelled, which they are judged on
+    taken: str = ""
+    accuracy: float | None = None
+    interval: tuple[float, float] | None = None
+    why: Sentence | None = None
+
+    @property
+    def one_taken(self) -> JudgedWay | None:
+        """The way that is taken; None before."""
+        return next((one for one in self.ways if one.way == self.taken), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 
 from app import words
 from app.form.fields import ChoiceField, Field, IntField, PathField, ShareField, field_for
-from app.look.labels import label, tip
+from app.look.labels import label, set_or_hide, tip
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import LevelMark, button, holder
 from engine.errors import ConfigError
@@ -33,6 +33,7 @@ class _Row:
     default: Any
     caption: QLabel
     field: Field
+    hint: QLabel
     refusal: QWidget
     sentence: QLabel
 
@@ -100,6 +101,17 @@ class SettingsForm(QWidget):
     def set_auto(self, name: str, text: str) -> None:
         """Say what an empty input means now, such as "auto: 2e-4"."""
         self._rows[name].field.set_auto(text)
+
+    def set_hint(self, name: str, sentence: str) -> None:
+        """Say something of a setting under its input; "" for nothing."""
+        set_or_hide(self._rows[name].hint, sentence)
+
+    def set_shown(self, name: str, shown: bool) -> None:
+        """Show or hide a setting that means something to some data only."""
+        one = self._rows[name]
+        for part in (one.caption, one.field):
+            part.setVisible(shown)
+        one.hint.setVisible(shown and bool(one.hint.text()))
 
     def set_choices(self, name: str, choices: Sequence[str]) -> None:
         """Offer these values, such as a table's columns."""
@@ -193,7 +205,9 @@ class SettingsForm(QWidget):
         field.setObjectName(f"setting_{name}")
         field.edited.connect(self._edited)
         refusal, sentence = _refusal(name)
-        return _Row(about, value, caption, field, refusal, sentence)
+        hint = label("", "muted", wrap=True, name=f"hint_{name}")
+        hint.hide()
+        return _Row(about, value, caption, field, hint, refusal, sentence)
 
     def _lay_out(self) -> None:
         first = [row for row in self._rows.values() if not row.about.advanced]
@@ -237,7 +251,7 @@ def _refusal(name: str) -> tuple[QWidget, QLabel]:
 
 
 def _grid(rows: Sequence[_Row], captions: int) -> QWidget:
-    pairs = (((one.caption, one.field), (None, one.refusal)) for one in rows)
+    pairs = (((one.caption, one.field), (None, one.hint), (None, one.refusal)) for one in rows)
     grid = form_rows(*chain.from_iterable(pairs))
     grid.setColumnMinimumWidth(0, captions)
     return holder(grid)

@@ -24,15 +24,19 @@ LEAST_SPAN = 0.02  # of the axis
 
 @dataclass(frozen=True, slots=True)
 class WayRow:
-    """values: of each seed, shares of 1. interval: 95 % of their mean, None for one seed."""
+    """values: of each seed, shares of 1. interval: 95 % of their mean, None for one seed.
+
+    value: what stands in the place of their mean where there are no seeds, as in cross-validation.
+    """
 
     name: str
     values: tuple[float, ...]
     interval: tuple[float, float] | None = None
+    value: float | None = None
 
     @property
     def mean(self) -> float:
-        return sum(self.values) / len(self.values)
+        return sum(self.values) / len(self.values) if self.value is None else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,11 @@ class WaysPlot(ColumnsFigure):
 
     head, row_height, head_size = 26, 40, 11
     edges, gap = (4.0, 6.0), 12.0
-    _metric = ""
+    _metric = _taken = ""
 
-    def set_rows(self, rows: Sequence[WayRow], metric: str) -> None:
-        """Show some ways. Args: metric: what their values are."""
-        self._metric = metric
+    def set_rows(self, rows: Sequence[WayRow], metric: str, taken: str = "") -> None:
+        """Show some ways. Args: metric: what their values are. taken: which matters; "" for the best."""
+        self._metric, self._taken = metric, taken
         self.show_rows(rows)
 
     def numbers(self) -> Numbers:
@@ -89,7 +93,7 @@ class WaysPlot(ColumnsFigure):
         if row.interval is not None:
             low, high = map(self._said, row.interval)
             said = self.tr("{said} (95 %: {low} to {high})").format(said=said, low=low, high=high)
-        return f"{said}\n{', '.join(map(self._said, row.values))}"
+        return f"{said}\n{', '.join(map(self._said, row.values))}" if row.values else said
 
     def summary(self) -> str:
         return "; ".join(f"{row.name} {self._said(row.mean)}" for row in self.rows)
@@ -111,12 +115,14 @@ class WaysPlot(ColumnsFigure):
 
     def _span(self) -> tuple[float, float]:
         """Return the ends of the axis."""
-        ends = [end for row in self.rows for end in (*row.values, *(row.interval or ()))]
+        ends = [end for row in self.rows for end in (row.mean, *row.values, *(row.interval or ()))]
         low, high = min(ends), max(ends)
         room = max(LEAST_SPAN, high - low) * 0.06
         return max(0.0, low - room), min(1.0, high + room)
 
     def matters(self, place: int) -> bool:
+        if self._taken:
+            return bool(self.rows[place].name == self._taken)
         return self.rows[place] is max(self.rows, key=lambda row: row.mean)
 
     def columns(self) -> tuple[Column, ...]:

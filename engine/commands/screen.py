@@ -20,6 +20,7 @@ from engine.events import (
     Fetched,
     Finished,
     Gained,
+    Judged,
     Noted,
     Pinned,
     Predicted,
@@ -31,7 +32,7 @@ from engine.events import (
 )
 from engine.files import read_json_object
 from engine.questions.writing import percent
-from engine.train.metrics import mean_interval, wilson_interval
+from engine.train.metrics import interval_so_far, wilson_interval
 
 Found = TypeVar("Found")
 BAR_WIDTH = 20
@@ -49,6 +50,7 @@ class Screen:
         self._width = 0
         self._num_steps = 0
         self._told = self._told_pins = 0
+        self._told_ways = set[str]()
         self._said = time.monotonic()
 
     def tell(self, event: Event) -> None:
@@ -92,6 +94,8 @@ class Screen:
                 self._pinned(event)
             case Gained():
                 self._gained(event)
+            case Judged():
+                self._judged(event)
             case Beat() | Saved() | Predicted():
                 pass
             case _:
@@ -128,11 +132,25 @@ class Screen:
         if event.mlm_loss_before is not None:
             words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
         if event.mean is not None:
-            interval = mean_interval(event.values, event.rows, event.metric)
+            interval = interval_so_far(event.values, event.rows, event.metric, event.shared)
             about = "" if interval is None else f" (95 %: {interval[0]:.4f} to {interval[1]:.4f})"
             seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
             words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")
         self._line(f"  {event.stage}: {', '.join(words) or 'nothing was measured'}")
+
+    def _judged(self, event: Judged) -> None:
+        """Tell each way once, as soon as something is known of it."""
+        for one in event.ways:
+            if one.why is None:
+                continue
+            if one.interval is not None and one.accuracy is not None:
+                low, high = one.interval
+                said = f"{one.said}: {one.accuracy:.3f} ({low:.3f} to {high:.3f}), {one.why}"
+            else:
+                said = f"{one.said}: {one.why}"
+            if said not in self._told_ways:
+                self._told_ways.add(said)
+                self._line(f"  {said}")
 
     def _over(self, words: str) -> None:
         if self._live:

@@ -21,7 +21,8 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.labelling.agreement import Agreement
 from engine.text.table import Table
 from engine.train.ways.frozen import answers_by_vectors
-from engine.train.ways.judged import REGRESSION, TFIDF, Answers, Shares, hits_of
+from engine.train.ways.judged import Answers, Shares, hits_of
+from engine.train.ways.names import REGRESSION, TFIDF
 from engine.train.ways.regression import FOLDS, Labels
 from engine.train.ways.words import answers_by_features, word_features
 
@@ -79,7 +80,7 @@ class LabelCost:
 
     @property
     def way(self) -> str:
-        """TFIDF or REGRESSION, of engine/train/ways/judged.py."""
+        """TFIDF or REGRESSION, of engine/train/ways/names.py."""
         return REGRESSION if self.model else TFIDF
 
     @property

@@ -117,8 +117,10 @@ class ReportQuestion(
     def lines(self, found: Reported) -> Iterator[str]:
         for one in found.scored:
             yield one.sentence
-        if found.lacking:
-            yield found.lacking
+        if not found.scored:
+            from engine.report.run import sentence_of
+
+            yield sentence_of(found)
 
 
 def _title(folder: Path) -> str:

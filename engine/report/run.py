@@ -17,7 +17,7 @@ from engine.report.made import bare, made_by
 from engine.report.numbers import between, is_share, measure
 from engine.report.scored import Scored, detail_sections, metric_name, score_section, texts_section
 from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
-from engine.runs.facts import RunFacts
+from engine.runs.facts import CROSS_VALIDATION, RunFacts
 from engine.settings.config import values_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.run.kept import run_of
@@ -64,14 +64,15 @@ def report_page(found: Reported) -> Document:
     blocks = [*_measured(found), *_trained(found), *_commands(found)]
     return Document(
         found.title,
-        found.scored[0].sentence if found.scored else _sentence(found),
+        found.scored[0].sentence if found.scored else sentence_of(found),
         blocks,
         (*found.model, *_measured_facts(found)),
         footer=made_by(),
     )
 
 
-def _sentence(found: Reported) -> str:
+def sentence_of(found: Reported) -> str:
+    """Return how good the run was by its own measure; why nobody knows, where nobody does."""
     score = None if found.run is None else found.run.score()
     if score is None:
         return found.lacking
@@ -79,6 +80,8 @@ def _sentence(found: Reported) -> str:
     said = f"{metric_name(score.metric)} {measure(score.metric, score.value)}" + (
         f" (95 %: {span})" if span else ""
     )
+    if score.split == CROSS_VALIDATION:
+        return f"{said}, cross-validated on {score.rows:,} labelled rows."
     return f"{said} on {score.rows:,} {score.split} rows." if score.rows else f"{said} on {score.split}."
 
 
@@ -154,6 +157,8 @@ def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
 def _settings(run: RunFacts) -> list[tuple[str, str]]:
     usual = values_of(plain_config(run.kind))
     rows = [("kind of training", run.task or run.kind), ("seed", str(run.seed))]
+    if run.way:
+        rows.append(("method, chosen by cross-validation", run.way))
     if run.data:
         rows.append(("data", ", ".join(Path(place).name for place in run.data.splitlines() if place.strip())))
     if run.model and run.kind != "family":

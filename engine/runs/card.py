@@ -79,15 +79,21 @@ def _data(facts: RunFacts) -> Iterator[str]:
         parts = [f"{count:,} {part}" for part, count in facts.rows.items() if count]
         lines.append(f"- Rows: {', '.join(parts)}")
     if facts.kind == "finetune":
-        apart = settings.get("validation_data")
-        lines.append(
-            f"- Validation: the file `{Path(str(apart)).name}`"
-            if apart
-            else f"- Validation: {settings.get('validation_share', 0):.0%} of the rows, drawn with seed "
-            f"{settings.get('split_seed')}"
-        )
+        lines.append(f"- Validation: {_validation(facts)}")
     lines.append("- Licence and origin of the data: unknown to the run. Fill them in.")
     yield "\n".join(lines)
+
+
+def _validation(facts: RunFacts) -> str:
+    """Return which rows measured the run while it learned."""
+    settings = facts.settings
+    if apart := settings.get("validation_data"):
+        return f"the file `{Path(str(apart)).name}`"
+    if facts.way:
+        return "none held out, for the way to learn was chosen by cross-validation and all rows teach"
+    return (
+        f"{settings.get('validation_share', 0):.0%} of the rows, drawn with seed {settings.get('split_seed')}"
+    )
 
 
 def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
@@ -123,6 +129,8 @@ def _training(runs: Sequence[RunFacts]) -> Iterator[str]:
     usual = values_of(plain_config(first.kind))
     model = first.settings.get("model", "")
     lines = [f"- Started from: `{Path(str(model)).name if model else 'unknown'}`", f"- Seed: {first.seed}"]
+    if first.way:
+        lines.append(f"- Method, chosen by cross-validation: {first.way[:1].lower()}{first.way[1:]}")
     lines += [
         f"- {name}: {value}"
         for name, value in first.settings.items()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.events import Evaluated, Event, Finished, Noted, Started, Step
+from engine.events import Evaluated, Event, Finished, Judged, Noted, Started, Step
 from engine.files import open_regular
 from engine.runs.marks import MARKS, read_marks
 from engine.settings.config import values_of
@@ -27,7 +27,9 @@ from engine.train.run.runs import CONFIG, METRICS, STATUS, kind_of, read_any_con
 HEAD = 2**17  # bytes at the beginning of metrics.jsonl, in which a run says what it is
 TAILS = (2**16, 2**20, 2**26)  # bytes at its end, more where the best evaluation is not among them
 MOST_REMARKS = 20
+_HEADS = tuple(f'{{"event": "{name}"'.encode() for name in ("started", "noted", "judged"))
 FILES = (CONFIG, STATUS, METRICS, MARKS)  # what tells that a run has changed
+CROSS_VALIDATION = "cross-validation"
 _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings name none
 
 
@@ -35,7 +37,7 @@ _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings n
 class RunScore:
     """What a run reached on one part of its data. interval: 95 %, of the rows; None where it is not known."""
 
-    split: str  # "validation" or "test"
+    split: str  # "validation" or "test"; CROSS_VALIDATION: on rows that others of the table have taught
     metric: str
     value: float
     interval: tuple[float, float] | None = None
@@ -81,10 +83,13 @@ class RunFacts:
     ended: float = 0.0
     size: int = 0
     remarks: tuple[dict[str, Any], ...] = ()
+    way: str = ""  # that was taken, in words, where ways were compared
 
     def score(self, split: str = "") -> RunScore | None:
-        """Return what it reached on a part of its data; "": on validation, else on the test part."""
-        wanted = (split,) if split else ("validation", "test")
+        """Return what it reached on a part of its data; "": on validation, else cross-validated, else on the
+        test part.
+        """
+        wanted = (split,) if split else ("validation", CROSS_VALIDATION, "test")
         return next((one for part in wanted for one in self.scores if one.split == part), None)
 
 
@@ -178,6 +183,7 @@ def read_facts(run_dir: Path, root: Path) -> RunFacts:
         ended=_written(run_dir / STATUS),
         size=size_of(run_dir),
         remarks=tuple(record_of(note) for note in told.notes.values()),
+        way=_way_taken(told.judged),
     )
 
 
@@ -227,6 +233,15 @@ def _scores(
     best: float | None,
     best_step: Any,
 ) -> Iterator[RunScore]:
+    judged = told.judged
+    if judged is not None and judged.accuracy is not None:
+        yield RunScore(
+            split=CROSS_VALIDATION,
+            metric="accuracy",
+            value=judged.accuracy,
+            interval=judged.interval,
+            rows=judged.rows,
+        )
     for split in ("validation", "test"):
         event = told.evaluated.get(split)
         value = None if event is None else event.metrics.get(metric)
@@ -242,12 +257,19 @@ def _scores(
         yield RunScore(split=split, metric=metric, value=value, interval=interval, rows=count, step=step)
 
 
+def _way_taken(judged: Judged | None) -> str:
+    """Return what the way is called that a run has taken; "" where none were compared."""
+    taken = None if judged is None else judged.one_taken
+    return "" if taken is None else taken.said
+
+
 class _MetricsEnds:
     """What the two ends of a metrics.jsonl tell. evaluated: by part, of validation the best."""
 
     def __init__(self, path: Path) -> None:
         self.started: Started | None = None
         self.finished: Finished | None = None
+        self.judged: Judged | None = None
         self.step: Step | None = None
         self.evaluated: dict[str, Evaluated] = {}
         self.notes: dict[str, Noted] = {}
@@ -272,11 +294,11 @@ class _MetricsEnds:
 
     def _take_head(self, data: bytes) -> None:
         for line in data.split(b"\n"):
-            event = (
-                event_in(line) if line.startswith((b'{"event": "started"', b'{"event": "noted"')) else None
-            )
+            event = event_in(line) if line.startswith(_HEADS) else None
             if isinstance(event, Started):
                 self.started = event
+            elif isinstance(event, Judged):
+                self.judged = event
             elif isinstance(event, Noted):
                 self._note(event)
             elif line.startswith(b'{"event": "step"'):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.runs.facts import RunFacts, RunScore, interval_of
+from engine.runs.facts import CROSS_VALIDATION, RunFacts, RunScore, interval_of
 from engine.settings.setting import settings_of
 from engine.settings.shared import DeviceConfig
 from engine.text.roles import ROLE_NAMES
@@ -94,6 +94,8 @@ def reached(runs: Sequence[RunFacts], measure: ScoreColumn) -> GroupScore | None
     values = tuple(score.value for score in scores)
     mean, rows = statistics.fmean(values), min(score.rows for score in scores)
     own = scores[0].interval if len(scores) == 1 else interval_of(scores[0].metric, mean, rows)
+    if len(scores) > 1 and measure.split == CROSS_VALIDATION:
+        own = None  # its rows tell less than their number, for their folds overlap
     spread = (
         math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) if values[1:] else None
     )

@@ -24,7 +24,7 @@ from engine.train.run.lock import is_locked
 from engine.train.run.runs import CONFIG, LOCK
 
 INDEX = ".runs.sqlite"
-VERSION = 4  # of the rows; another one is made anew
+VERSION = 5  # of the rows; another one is made anew
 _FIELDS = frozenset(FIELDS)
 PATIENCE_S = 5.0  # that one process waits for another's change, which takes milliseconds
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from engine.evaluation.report import SCORES as SCORES_OF
 from engine.evaluation.statistics import SURE, compared, compared_hits, over_seeds, student, text_error
 from engine.runs.answers import KeptAnswers, are_alike, kept_answers
-from engine.runs.facts import RunFacts
+from engine.runs.facts import CROSS_VALIDATION, RunFacts
 from engine.runs.groups import ScoreColumn, same_texts, score_of
 from engine.train.metrics import LEAST_SEEDS, NORMAL_95, SHARES, wilson_interval
 
@@ -66,7 +66,11 @@ class Versus:
 
 
 def versus(first: Sequence[RunFacts], second: Sequence[RunFacts], measure: ScoreColumn) -> Versus | None:
-    """Compare runs of one way to train with those of another; None where they were not measured alike."""
+    """Compare runs of one way to train with those of another; None where they were not measured alike, or by
+    cross-validation, each on folds of its own.
+    """
+    if measure.split == CROSS_VALIDATION:
+        return None
     ours, theirs = _scored(first, measure), _scored(second, measure)
     if not ours or not theirs:
         return None

@@ -359,6 +359,16 @@ class AdaptConfig:
             "first (Tunstall et al. 2022).",
         ),
         choices=("fine-tuning", "auto", "regression", "contrastive"),
+    )
+    take: str = setting(
+        "",
+        marked("engine", "Method to take"),
+        marked(
+            "engine",
+            "With the method auto: the method to take, whatever cross-validation finds. Only it and the "
+            "regression are judged.",
+        ),
+        choices=("", "regression", "contrastive", "fine-tuning"),
         kind="hidden",
     )
     encoder: str = setting(
@@ -481,6 +491,20 @@ class TrainingConfig:
         marked("engine", "How often each example is seen. 3 or 4 are usual."),
         minimum=1,
         maximum=10000,
+    )
+    least_steps: int = setting(
+        0,
+        marked("engine", "Steps at least"),
+        marked(
+            "engine",
+            "Add epochs until the run has so many steps. An epoch of few rows has next to none, and a run of "
+            "few steps fails by chance (Mosbach et al. 2021). 0: as many as the epochs give.",
+        ),
+        minimum=0,
+        maximum=10**6,
+        unit=marked("engine", "steps"),
+        auto=marked("engine", "those of the epochs"),
+        advanced=True,
     )
     minutes: float = setting(
         0.0,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import shutil
 import statistics
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,22 +26,41 @@ from engine.errors import ConfigError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted
 from engine.files import read_json_object
 from engine.model.info import read_info
+from engine.model.weights import read_config as read_shape
 from engine.settings.config import from_toml, to_toml, with_values
-from engine.settings.finetune import SEEDS, FineTuneConfig
+from engine.settings.finetune import SEEDS, AdaptConfig, FineTuneConfig
 from engine.train.adapt import FEATURE_RATE
 from engine.train.finetune import fine_tune
-from engine.train.gains import TOO_FEW_SEEDS, SeedRuns, aligned, fine_tuned, spread, with_interval
-from engine.train.metrics import LEAST_SEEDS, error_over_seeds, mean_interval, student_interval
+from engine.train.gains import (
+    TOO_FEW_SEEDS,
+    FineTuningResult,
+    SeedRuns,
+    aligned,
+    fine_tuned,
+    spread,
+    with_interval,
+)
+from engine.train.metrics import (
+    LEAST_SEEDS,
+    error_over_seeds,
+    mean_interval,
+    score_classes,
+    student_interval,
+)
 from engine.train.pipeline import finished_run
 from engine.train.ranks import check_alone
 from engine.train.run.lock import locked
-from engine.train.run.runs import LOCK, MODEL
+from engine.train.run.runs import LOCK, MODEL, SETUP
 from engine.train.tasks.classification.kind import Classifying
-from engine.train.tasks.known import guess_task
+from engine.train.tasks.known import guess_task, kept_part
+from engine.train.ways.choose import SETTLED
+from engine.train.ways.names import LEAST_STEPS, SAID
+from engine.train.ways.words import predicted_by_words
 
 SETTINGS, REPORT = "comparison.toml", "report.json"
-FINE_TUNED = "fine-tuned"
-LEAST_EPOCHS = 10  # of what stands on a frozen encoder
+FINE_TUNED, TFIDF = "fine-tuned", "tfidf"
+LEAST_EPOCHS, LEAST_HEAD_STEPS = 10, 100  # of what stands on a frozen encoder
+FEW_MEASURED = 100  # held-out rows, below which a row is worth more than a point
 FEW_ROWS = 1000  # labelled, below which each seed draws its own split, for one says little
 
 
@@ -53,10 +73,12 @@ class Way:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-FROZEN, REGRESSION = {"encoder": "frozen"}, "regression"
+FROZEN, REGRESSION, CONTRASTIVE = {"encoder": "frozen"}, "regression", "contrastive"
 WAYS = (
     Way(FINE_TUNED, marked("engine", "Fine-tuned, all weights")),
     Way(REGRESSION, marked("engine", "Frozen encoder, regression on the mean"), {"way": REGRESSION}),
+    Way(CONTRASTIVE, SAID[CONTRASTIVE], {"way": CONTRASTIVE}),
+    Way(TFIDF, SAID[TFIDF]),
     Way("cls", marked("engine", "Frozen encoder, [CLS]"), FROZEN),
     Way("mean", marked("engine", "Frozen encoder, mean of all tokens"), {**FROZEN, "pooling": "mean"}),
     Way("mix", marked("engine", "Frozen encoder, mix of layers"), {**FROZEN, "layer_mix": True}),
@@ -143,24 +165,30 @@ def ways_for(config: FineTuneConfig) -> tuple[Way, ...]:
     kind, _ = guess_task(config.data)
     lacking = set() if kind.head.reads_firsts else {"cls", "mean"}
     if kind.name != Classifying.name:
-        lacking.add(REGRESSION)
+        lacking |= {REGRESSION, CONTRASTIVE, TFIDF}
     return tuple(way for way in WAYS if way.name not in lacking)
 
 
 def config_of(config: FineTuneConfig, way: Way, seed: int, *, is_few: bool = False) -> FineTuneConfig:
     """Return the settings of one run: a person's own, but for what the way is.
 
-    What stands on a frozen encoder is little and new: it learns at a rate of its own, and for longer.
+    What stands on a frozen encoder is little and new: it learns at a rate of its own, and for longer. Of few
+    rows an epoch has next to no steps, so each way that steps is given as many as teach.
 
     Args: is_few: whether each seed splits the rows anew.
     """
     values: dict[str, Any] = {**way.settings, "seed": seed, "kept_weights": 0}
     if is_few:
         values["split_seed"] = config.data.split_seed + seed - config.training.seed
+    if "way" in way.settings:
+        values |= {name: getattr(AdaptConfig(), name) for name in SETTLED}
+    if way.name == FINE_TUNED:
+        values["least_steps"] = max(LEAST_STEPS, config.training.least_steps)
     if "encoder" in way.settings:
         values |= {
             "learning_rate": FEATURE_RATE,
             "num_epochs": max(LEAST_EPOCHS, config.training.num_epochs),
+            "least_steps": max(LEAST_HEAD_STEPS, config.training.least_steps),
             "frozen_layers": 0,
             "new_layers": 0,
         }
@@ -205,6 +233,12 @@ def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int)
     first = config.training.seed
     for seed in range(first, first + seeds):
         for way in ways:
+            if way.name == TFIDF:
+                base = found[FINE_TUNED].runs[-1]
+                run = _counted(folder / base.run, base)
+                found[TFIDF] = replace(found[TFIDF], runs=(*found[TFIDF].runs, run))
+                yield found[TFIDF].event(shared_of(config, found[FINE_TUNED].runs))
+                continue
             place = folder / f"{way.name}-seed{seed}"
             template = marked("engine", "{way}, seed {seed}.")
             note = Noted(sentence=Sentence(template, {"way": Sentence(way.said), "seed": seed}), level="fine")
@@ -214,7 +248,7 @@ def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int)
             known = found[way.name]
             runs, mixes = (*known.runs, fine_tuned(place, seed)), (*known.mixes, *_mix_of(place))
             found[way.name] = replace(known, runs=runs, mixes=mixes)
-            yield found[way.name].event()
+            yield found[way.name].event(shared_of(config, found[FINE_TUNED].runs))
     runs = found[FINE_TUNED].runs
     report = report_of(
         list(found.values()), has_own_splits=len(runs) > 1 and has_few(config, runs[0].num_rows)
@@ -227,11 +261,31 @@ def _work(config: FineTuneConfig, folder: Path, ways: Sequence[Way], seeds: int)
     yield Finished(path=folder / REPORT, seconds=seconds, metrics=means)
 
 
+def _counted(place: Path, beside: FineTuningResult) -> FineTuningResult:
+    """Return what TF-IDF reaches on the rows that a run was measured on, learning from those it learned from.
+
+    Args: place: the run. beside: what it reached.
+    """
+    began = time.perf_counter()
+    train, held = (kept_part(place, part) for part in ("train", beside.split))
+    labels = read_shape(place / SETUP).id2label
+    assert train is not None and held is not None
+    scores = score_classes(held.targets, predicted_by_words(train, held), len(labels)).summary()
+    seconds = time.perf_counter() - began
+    return replace(beside, run="", value=scores[beside.metric], interval=None, seconds=seconds, num_looks=1)
+
+
 def _mix_of(place: Path) -> Iterator[tuple[float, ...]]:
     """Yield what a finished run's mix of layers has learned, if it has one."""
     shares = read_info(place / MODEL).get("layer_mix")
     if isinstance(shares, list):
         yield tuple(map(float, shares))
+
+
+def shared_of(config: FineTuneConfig, runs: Sequence[FineTuningResult]) -> float:
+    """Return held-out rows for each row to train on, where each seed holds out others; else 0."""
+    is_few = bool(runs) and has_few(config, runs[0].num_rows)
+    return runs[0].rows / max(1, runs[0].num_rows["train"]) if is_few else 0.0
 
 
 def has_few(config: FineTuneConfig, rows: Mapping[str, int]) -> bool:
@@ -271,9 +325,23 @@ def _notes(found: Sequence[WayResult], has_own_splits: bool) -> Iterator[Sentenc
         yield Sentence(template)
     if seeds < LEAST_SEEDS:
         yield Sentence(TOO_FEW_SEEDS, {"seeds": seeds, "least": LEAST_SEEDS})
+    if (few := note_on_rows(found[0].runs[0].rows)) is not None:
+        yield few
     looks = note_on_looks(found[0].runs[0].split, [one.num_looks for one in found])
     if looks is not None:
         yield looks
+
+
+def note_on_rows(rows: int) -> Sentence | None:
+    """Return that scores on so few rows decide little; None where they are not few."""
+    if not 0 < rows < FEW_MEASURED:
+        return None
+    template = marked(
+        "engine",
+        "Each score is measured on {rows} rows, where one row is {points:.1f} points. So few decide nothing "
+        "unless the interval of a difference excludes 0.",
+    )
+    return Sentence(template, {"rows": rows, "points": 100 / rows})
 
 
 def note_on_looks(split: str, looks: Sequence[int]) -> Sentence | None:

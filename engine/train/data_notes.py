@@ -187,9 +187,14 @@ def on_steps(num_steps: int, *, has_ways: bool = False) -> Iterator[Noted]:
     yield _noted(template, steps=num_steps)
 
 
+def has_few(num_rows: int, num_labels: int) -> bool:
+    """Whether a table has so few examples of a label that its way is better chosen by cross-validation."""
+    return 0 < num_rows < FEW_A_LABEL * num_labels
+
+
 def on_few(num_rows: int, num_labels: int) -> Iterator[Noted]:
     """Offer another method where a label has few examples."""
-    if num_labels and num_rows < FEW_A_LABEL * num_labels:
+    if has_few(num_rows, num_labels):
         template = marked(
             "engine",
             "A label has {count} examples on average. Below {few}, the method auto (--way auto) compares "

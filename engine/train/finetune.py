@@ -40,7 +40,7 @@ from engine.train.frozen import with_states
 from engine.train.learned import learned_by, telling_start
 from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
-from engine.train.plan import fitted, measure, on_fitted, on_late
+from engine.train.plan import epochs_of, fitted, measure, on_fitted, on_late
 from engine.train.prepare import Setup, with_length
 from engine.train.ranks import ALONE, Ranks, check_alone, joined_ranks
 from engine.train.run.answers import load_answers
@@ -48,6 +48,7 @@ from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
+from engine.train.run.records import event_from_record, record_of
 from engine.train.run.runs import MODEL, evaluation_of, read_config
 from engine.train.run.setup import read_setup
 from engine.train.schedule import Epochs, NoSteps, TimedEpochs, TrainState
@@ -56,11 +57,11 @@ from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import guess_task, task_named
 from engine.train.tasks.rows.kind import OfRows
-from engine.train.ways.choose import AUTO, SOLVED, Start, check_way, choosing, on_solved, solving
+from engine.train.ways.choose import Start, check_way, choosing, document_of, on_solved, solving
 from engine.train.ways.frozen import put_head
-from engine.train.ways.judged import FINE_TUNED
-from engine.train.ways.taught import LEAST_STEPS
+from engine.train.ways.names import AUTO, FINE_TUNED, SOLVED
 
+JUDGED = "judged"  # in the setup of a run whose way was chosen: the event that told of it
 FITTED = {"planned_steps": int, "planned_s": float}  # in the setup of a run that has a time, and their types
 
 
@@ -193,12 +194,15 @@ class FineTuning(Training[Setup]):
         """Keep with the setup which way is taken, judged where that is asked for."""
         check_alone()
         document: dict[str, Any] = {"way": self.config.adapt.way}
+        about = dict[str, Any]()
         if self.config.adapt.way == AUTO:
-            document = yield from choosing(Start(self.config, setup, open_device(self.config.device)))
+            start = Start(self.config, setup, open_device(self.config.device))
+            judged = yield from choosing(start)
+            document, about = document_of(judged, start), {JUDGED: record_of(judged)}
         shape = setup.config
         if document["way"] in SOLVED:
             shape = replace(shape, pooling="mean")
-        return replace(setup, config=shape, about={**setup.about, "way": document})
+        return replace(setup, config=shape, about={**setup.about, **about, "way": document})
 
     def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:
         """Measure a model that is thrown away, and keep with the setup what fits into the time."""
@@ -338,6 +342,11 @@ class FineTuning(Training[Setup]):
             setup.sets[name] = yield from with_states(loop.model, data, loop.device)
         loop.feed.data = setup.sets["train"]
 
+    def settled(self, setup: Setup) -> Iterator[Event]:
+        event = event_from_record(setup.about.get(JUDGED, {}))
+        if event is not None:
+            yield event
+
     def _feed(self, setup: Setup) -> EpochFeed:
         training = self.config.training
         gathered = training.gradient_accumulation_steps
@@ -350,12 +359,11 @@ class FineTuning(Training[Setup]):
         return task_named(setup.task).task(setup, self.config.adapt)
 
     def _epochs(self, setup: Setup, feed: EpochFeed) -> Epochs:
-        training, num_epochs = self.config.training, self.config.training.num_epochs
+        training = self.config.training
         every = training.evaluate_every_steps
         if _way_of(setup) in SOLVED:
             return NoSteps(feed.steps_per_epoch, 0, training.warmup_ratio, every)
-        if self.config.adapt.way == AUTO:
-            num_epochs = max(num_epochs, math.ceil(LEAST_STEPS / feed.steps_per_epoch))
+        num_epochs = epochs_of(self.config, feed.steps_per_epoch)
         return Epochs(feed.steps_per_epoch, num_epochs, training.warmup_ratio, every)
 
     def started(self, setup: Setup, loop: Loop) -> Started:
@@ -412,7 +420,7 @@ class FineTuning(Training[Setup]):
         return {
             key: value
             for key, value in setup.about.items()
-            if key not in ("reported", "repaired", "notes", "mends")
+            if key not in ("reported", "repaired", "notes", "mends", JUDGED)
         }
 
     def about_result(self, setup: Setup, loop: Loop, at: TrainState) -> dict[str, Any]:

@@ -99,8 +99,8 @@ class SeedRuns:
         """What its runs took together, pauses left out."""
         return sum(run.seconds for run in self.runs)
 
-    def event(self) -> Gained:
-        """Return what they have reached so far."""
+    def event(self, shared: float = 0.0) -> Gained:
+        """Return what they have reached so far. Args: shared: as `error_over_seeds` has it."""
         return Gained(
             stage=self.name,
             seeds_done=len(self.runs),
@@ -110,6 +110,7 @@ class SeedRuns:
             spread=spread(self.values),
             split=self.runs[0].split if self.runs else "",
             rows=self.runs[0].rows if self.runs else 0,
+            shared=shared,
         )
 
 
@@ -124,8 +125,8 @@ class StageResult(SeedRuns):
     def seconds(self) -> float:
         return (self.pretrained.seconds if self.pretrained else 0.0) + super().seconds
 
-    def event(self) -> Gained:
-        before, found = self.pretrained, super().event()
+    def event(self, shared: float = 0.0) -> Gained:
+        before, found = self.pretrained, super().event(shared)
         if before is None:
             return found
         return replace(found, mlm_loss_before=before.loss_before, mlm_loss_after=before.loss_after)

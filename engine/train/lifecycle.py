@@ -91,6 +91,10 @@ class Training(ABC, Generic[Setup]):
         """Compute what is computed once, before the first step or before going on."""
         yield from ()
 
+    def settled(self, setup: Setup) -> Iterator[Event]:
+        """Yield what was found before the first step that is part of the run's record."""
+        yield from ()
+
     def first_notes(self, loop: Loop) -> list[Sentence]:
         """Return what a person should know of a loop that has not begun, beside the weights."""
         return []
@@ -329,6 +333,9 @@ def _train(
             run.log(started)
         yield started
         if checkpoint is None:
+            for event in training.settled(setup):
+                run.log(event)
+                yield event
             yield from loop.begin()
         yield from training.get_ready(setup, loop)
         yield from loop.train()

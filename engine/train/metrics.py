@@ -232,6 +232,17 @@ def mean_interval(
     return max(-1.0 if metric in CORRELATIONS else 0.0, low), min(1.0, high)
 
 
+def interval_so_far(
+    values: Sequence[float], rows: int, metric: str, shared: float = 0.0
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of scores while runs go on: below LEAST_SEEDS that of the rows
+    alone (Wilson's), of a metric that is a share of them; then `mean_interval`.
+    """
+    if len(values) >= LEAST_SEEDS or metric not in SHARES or not rows or not values:
+        return mean_interval(values, rows, metric, shared)
+    return wilson_interval(statistics.fmean(values) * rows, rows)
+
+
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Return how much of each whole its part is; 0 of nothing."""
     part = np.asarray(part, float)

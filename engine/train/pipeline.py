@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.durable import PARTIAL, check_place, explained, sweep_partials, write_text
-from engine.errors import DataError, RunError, Sentence, marked
+from engine.errors import ConfigError, DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress, Steps
 from engine.files import MOST_JSON, read_regular
 from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
@@ -46,6 +46,7 @@ from engine.train.stages import (
     stages_of,
     with_next_sentences,
 )
+from engine.train.ways.names import AUTO
 
 SETTINGS, TABLES, REPORT = PIPELINE, "data.json", "report.json"
 HELD_OUT = "held-out.json"
@@ -97,7 +98,13 @@ def read_pipeline(folder: Path) -> PipelineConfig:
 
 
 def _check_folder(folder: Path, config: PipelineConfig) -> None:
-    """Refuse a folder of other work, or of a pipeline with other settings; more seeds are welcome."""
+    """Refuse a folder of other work, or of a pipeline with other settings; more seeds are welcome.
+
+    Raises: ConfigError where the way is chosen by cross-validation, for stages are compared on held-out rows.
+    """
+    if config.adapt.way == AUTO:
+        template = marked("engine", "{field}: stages are compared on held-out rows. Name a method.")
+        raise ConfigError(template, field="way")
     check_place(folder)
     if _is_begun(folder):
         before, now = values_of(read_pipeline(folder)), values_of(config)

@@ -29,6 +29,16 @@ from engine.train.feed import EpochFeed
 from engine.train.optimizer import Optimizer
 from engine.train.schedule import Epochs, TimedEpochs
 from engine.train.task import Answering
+from engine.train.ways.names import (
+    AUTO,
+    CONTRASTIVE,
+    COSTLY_FOLDS,
+    FINE_TUNED,
+    LEAST_STEPS,
+    PAIRS,
+    REGRESSION,
+    tried,
+)
 
 PLANNED = 0.95  # of the time that is given: what is left is for a machine that becomes slower meanwhile
 LONGEST_S = 4.0  # measured for; two steps at least, of which the first does not count
@@ -42,7 +52,11 @@ MASKED_SHARE = 0.15  # of tokens that are guessed in pretraining
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run will take, told before it starts."""
+    """What a run will take, told before it starts.
+
+    num_steps: of the run itself; 0 where its head is solved for. ways: those that are judged before, by
+    cross-validation: num_steps is then of fine-tuning, if that is taken.
+    """
 
     num_train: int
     num_validation: int
@@ -51,6 +65,7 @@ class Plan:
     num_steps: int
     seconds: float
     learning_rate: float
+    ways: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +128,9 @@ def plan(
         label. least_rate: of small encoders, as the task has it.
     """
     data, training = config.data, config.training
-    num_validation = 0 if data.validation_data else int(num_examples * data.validation_share + 0.5)
+    is_judged = config.adapt.way == AUTO
+    has_none_apart = data.validation_data or is_judged
+    num_validation = 0 if has_none_apart else int(num_examples * data.validation_share + 0.5)
     num_test = 0 if data.test_data else int(num_examples * data.test_share + 0.5)
     num_train = max(1, num_examples - num_validation - num_test)
     num_seen = num_train  # in an epoch
@@ -122,32 +139,77 @@ def plan(
         num_seen = round(num_train * often / sum(label_counts))
     batches = math.ceil(num_seen / training.batch_size)
     steps_per_epoch = math.ceil(batches / training.gradient_accumulation_steps)
-    per_token = num_tokens / max(1, num_examples)
-    weights = 12 * model.num_hidden_layers * model.hidden_size**2
-    flops = 2 * weights + 4 * model.num_hidden_layers * model.hidden_size * per_token
-    rate = flops_estimate(config.device)
-    row_s = per_token * flops / rate  # forwards
-    learning, all_weights = 1.0, sum(count_parameters(model).values())
-    if (frozen := num_frozen(config, model)) is not None:  # computed once, before the first step
-        learning = 1.0 - frozen / model.num_hidden_layers
-        all_weights = int(weights * learning)
-    per_step = 12 * all_weights / (rate / 10)  # the optimizer is bound by memory
-    pace = Pace(
-        3 * learning * row_s * num_seen / steps_per_epoch + per_step, learning * row_s * num_validation
-    )
+    work = _Work.of(config, model, num_tokens / max(1, num_examples))
+    per_step = 3 * work.learning * work.row_s * num_seen / steps_per_epoch + work.optimizer_s
+    pace = Pace(per_step, work.learning * work.row_s * num_validation)
     every = training.evaluate_every_steps or steps_per_epoch
-    num_steps = steps_per_epoch * training.num_epochs
+    num_steps = steps_per_epoch * epochs_of(config, steps_per_epoch)
     if training.minutes:
         num_steps = pace.steps_within(PLANNED * 60 * training.minutes, num_steps, every)
+    counts = [round(count * num_train / num_examples) for count in label_counts]
+    ways = tried(counts, config.adapt.take) if is_judged else ()
+    judging_s = work.judging_s(ways, num_train, training.batch_size, num_steps)
+    ends = (config.adapt.take,) if config.adapt.take else ways or (config.adapt.way,)  # which it may take
+    may_step = FINE_TUNED in ends
+    solving_s = work.solving_s(CONTRASTIVE if CONTRASTIVE in ends else REGRESSION, num_train)
+    steps_s = pace.seconds(num_steps, every) + (1.0 - work.learning) * work.row_s * num_examples
     return Plan(
         num_train=num_train,
         num_validation=num_validation,
         num_test=num_test,
         steps_per_epoch=steps_per_epoch,
-        num_steps=num_steps,
-        seconds=pace.seconds(num_steps, every) + row_s * num_test + (1.0 - learning) * row_s * num_examples,
+        num_steps=num_steps if may_step else 0,
+        seconds=judging_s + (steps_s if may_step else solving_s) + work.row_s * num_test,
         learning_rate=training.learning_rate or usual_rate(config, model, least_rate),
+        ways=ways,
     )
+
+
+def epochs_of(config: FineTuneConfig, steps_per_epoch: int) -> int:
+    """Return the epochs that a run has: those asked for, more where they would be too few steps."""
+    least = max(config.training.least_steps, LEAST_STEPS if config.adapt.way == AUTO else 0)
+    return max(config.training.num_epochs, math.ceil(least / steps_per_epoch))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Seconds that a model takes: row_s to read a row, optimizer_s to move its weights once.
+
+    learning: the share of its layers that learn.
+    """
+
+    row_s: float
+    optimizer_s: float
+    learning: float = 1.0
+
+    @classmethod
+    def of(cls, config: FineTuneConfig, model: BertConfig, per_token: float) -> _Work:
+        """Return it by arithmetic. Args: per_token: WordPieces of a row."""
+        weights = 12 * model.num_hidden_layers * model.hidden_size**2
+        flops = 2 * weights + 4 * model.num_hidden_layers * model.hidden_size * per_token
+        rate = flops_estimate(config.device)
+        learning, all_weights = 1.0, sum(count_parameters(model).values())
+        if (frozen := num_frozen(config, model)) is not None:  # computed once, before the first step
+            learning = 1.0 - frozen / model.num_hidden_layers
+            all_weights = int(weights * learning)
+        # the optimizer is bound by memory
+        return cls(per_token * flops / rate, 12 * all_weights / (rate / 10), learning)
+
+    def solving_s(self, way: str, rows: int) -> float:
+        """Return what a way takes whose head is solved for, on so many rows."""
+        vectors = rows * self.row_s
+        pairs = LEAST_STEPS * (3 * 2 * PAIRS * self.row_s + self.optimizer_s)
+        return vectors + pairs if way == CONTRASTIVE else vectors
+
+    def judging_s(self, ways: Sequence[str], rows: int, batch_size: int, num_steps: int) -> float:
+        """Return what it takes to cross-validate some ways. Args: num_steps: of fine-tuning."""
+        found = self.solving_s(REGRESSION, rows) if ways else 0.0
+        if CONTRASTIVE in ways:
+            found += COSTLY_FOLDS * self.solving_s(CONTRASTIVE, rows)
+        if FINE_TUNED in ways:
+            step = 3 * min(batch_size, rows) * self.row_s + self.optimizer_s
+            found += COSTLY_FOLDS * num_steps * step + rows * self.row_s
+        return found
 
 
 def pretraining_seconds(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.work.table_rows import Rows
 from engine.text.recipe import RecipeStep
@@ -24,7 +24,8 @@ class AdviceLine:
 
     rows: those of the table that it is about, which a click shows; what: those rows in words. finding: what
     the doctor found, of which a click shows each row beside its partner, or the rows of another file.
-    lines: whether it is about lines that are no rows. mend: a setting, and what a click would set it to.
+    lines: whether it is about lines that are no rows. mend: a setting, and what a click would set it to;
+    offer: what that click is called, where its page does not know.
     kind: of the doctor's finding that says the same. more: why it matters and what can be done. steps: mends
     that a click adds to the recipe; taken: one that a click takes back. page: another one that has a way out.
     """
@@ -34,7 +35,8 @@ class AdviceLine:
     rows: Rows | None = field(default=None, compare=False)
     what: str = ""
     lines: bool = False
-    mend: tuple[str, int] | None = None
+    mend: tuple[str, Any] | None = None
+    offer: str = ""
     finding: Finding | None = field(default=None, compare=False)
     page: str = ""
     kind: str = ""

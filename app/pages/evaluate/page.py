@@ -119,10 +119,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.reading = TextFollower(self.session, self.texts)
         self.further = Further(self.session, self.score, self.by)
         self.no_model = EmptyState("", self.tr("Fine-tune a model"))
-        self.no_texts = EmptyState(
-            self.tr("Choose labelled texts above: held-out rows of a run, the open table, or any file."),
-            self.tr("Choose a file…"),
-        )
+        self.no_texts = EmptyState("", self.tr("Choose a file…"))
 
     def _lay_out(self) -> None:
         self.body.addLayout(
@@ -330,6 +327,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self._parts, self.labelled = parts, parts.choose(self.labelled)
         self._fill_parts()
         if self.labelled == KEPT_APART:
+            self.no_texts.set_text(self._no_texts_words())
             return
         source = EvaluationQuestion(ModelName(folder), **self.labelled.named())
         self._show_busy(self.tr("Reading…"))
@@ -383,10 +381,30 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.no_model.button.setText(
             self.tr("Use {name}").format(name=use) if use else self.tr("Fine-tune a model")
         )
+        self.no_texts.set_text(self._no_texts_words())
         self.stack.show_nothing(self.no_texts if self._can_be_scored else self.no_model)
         self.said.setText("")
         self.facts.setText("")
         self.refusal.setVisible(bool(self.refusal.text()))
+
+    def _no_texts_words(self) -> str:
+        """Say what can be scored; of a model that all rows have taught, how good it was found to be."""
+        choose = self.tr("Choose labelled texts above: held-out rows of a run, the open table, or any file.")
+        if not (judged := self._judged_words()):
+            return choose
+        text = self.tr(
+            "All labelled rows taught this model. {judged}. Choose other labelled texts to score it on."
+        )
+        return text.format(judged=judged)
+
+    def _judged_words(self) -> str:
+        """Return the model's cross-validated score; "" where it has none."""
+        judged = self._parts.judged
+        if judged is None or judged.interval is None:
+            return ""
+        said = self.tr("Cross-validated accuracy: {value} (95 %: {low} to {high})")
+        value, low, high = map(words.score, (judged.value, *judged.interval))
+        return said.format(value=value, low=low, high=high)
 
     def _take(self, opened: OpenedScores | None) -> None:
         """Show scored texts; None: none."""
@@ -430,6 +448,8 @@ class EvaluatePage(StatedPage[EvaluateState]):
             if opened.num_seen == report.count:
                 many = self.tr("the model was trained on all of them, so choose a held-out part")
             parts.append(words.counted(opened.num_seen, one, many))
+        if judged := self._judged_words():
+            parts.append(judged)
         if report.is_of_classes:
             count = len(opened.scored.each.names)
             parts.append(words.counted(count, self.tr("1 label"), self.tr("{count} labels")))

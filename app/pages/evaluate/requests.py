@@ -48,7 +48,7 @@ from engine.report.about import model_facts, versions
 from engine.report.blocks import Document
 from engine.report.run import Reported, reading_curves, report_page
 from engine.report.scored import scored_of
-from engine.runs.facts import read_facts
+from engine.runs.facts import CROSS_VALIDATION, RunScore, read_facts
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.table import reading_table
 from engine.train.data_notes import shared_with_training
@@ -69,13 +69,14 @@ Mask = npt.NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What a model's run kept apart. folder: the model's. names: of the file that each part is a part of;
-    own: of those parts that are a file of their own.
+    own: of those parts that are a file of their own. judged: its cross-validated score, if it has one.
     """
 
     splits: tuple[str, ...]
     folder: Path = Path()
     names: Mapping[str, str] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
+    judged: RunScore | None = None
 
     def choose(self, texts: LabelledTexts) -> LabelledTexts:
         """Return a file as it is; of parts one that there is, as far as there is any."""
@@ -94,7 +95,8 @@ def parts_of_model(folder: Path) -> Parts:
     name = str(data.get("name", "")) if isinstance(data, dict) else ""
     files = {split: _own_file(run, split) for split in splits}
     names = {split: Path(file).name if file else name for split, file in files.items()}
-    return Parts(splits, folder, names, frozenset(split for split, file in files.items() if file))
+    judged = None if run is None else read_facts(run, run.parent).score(CROSS_VALIDATION)
+    return Parts(splits, folder, names, frozenset(split for split, file in files.items() if file), judged)
 
 
 def _own_file(run: Path | None, part: str) -> str:

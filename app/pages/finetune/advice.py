@@ -22,12 +22,13 @@ from app.pages.run.advice import RunAdvice
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskViews
 from app.words import counted as in_number
-from app.words import decimal, number, say
+from app.words import decimal, number, say, score
 from engine.errors import Sentence
-from engine.events import Evaluated, Noted, Step
+from engine.events import Evaluated, Event, Judged, Noted, Step
 from engine.settings.finetune import DataConfig
 from engine.train.metrics import ONE_ANSWER
 from engine.train.watchdog import OVERFITTING
+from engine.train.ways.choose import TAKEN
 
 translate = QCoreApplication.translate
 
@@ -69,6 +70,19 @@ class FineTuneAdvice(RunAdvice):
         self.last: Evaluated | None = None  # on validation rows
         self.best: Evaluated | None = None
         self.test: Evaluated | None = None
+        self.judged: Judged | None = None  # the ways that were compared first
+
+    def hear(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, Judged):
+                self.judged = event
+        told = [isinstance(one, Noted) and one.sentence.template == TAKEN for one in events]
+        super().hear([one for one, is_told in zip(events, told, strict=True) if not is_told])
+
+    def notes(self) -> Sequence[AdviceLine]:
+        """Return what the run says of itself, without what stands beside the ways."""
+        why = None if self.judged is None or self.judged.why is None else say(self.judged.why)
+        return [note for note in super().notes() if note.text != why]
 
     @property
     def views(self) -> TaskViews:
@@ -129,7 +143,7 @@ class FineTuneAdvice(RunAdvice):
     def result_words(self) -> str:
         """Return the line about the best checkpoint so far, or about the result."""
         if self.best is None:
-            return ""
+            return self._judged_words()
         views = self.views
         metric = views.metric(views.main_metric if self.started is None else self.started.metric)
         line = translate("FineTuneAdvice", "Best checkpoint: step {step}, validation {metric} {value}")
@@ -140,6 +154,15 @@ class FineTuneAdvice(RunAdvice):
             value = views.score_words(self.test)
             line = f"{line}, {tested.format(metric=metric, value=value)}"
         return line
+
+    def _judged_words(self) -> str:
+        """Return how good the way is that was taken; "" where no ways were compared."""
+        judged = self.judged
+        if judged is None or judged.accuracy is None or judged.interval is None:
+            return ""
+        text = translate("FineTuneAdvice", "Cross-validated accuracy {value} (95 %: {low} to {high})")
+        value, low, high = map(score, (judged.accuracy, *judged.interval))
+        return text.format(value=value, low=low, high=high)
 
     def _on_overfitting(self) -> Iterator[AdviceLine]:
         if len(self._looks) < 2 or self.has_noted(OVERFITTING):
@@ -158,14 +181,16 @@ class FineTuneAdvice(RunAdvice):
 
 
 def before_a_run(
-    counted: CountedTable, validation: ValidationRows, noted: Sequence[Noted]
+    counted: CountedTable, validation: ValidationRows | None, noted: Sequence[Noted]
 ) -> list[AdviceLine]:
     """Return what to know of the data before a run; of a table only what asks for a look.
 
-    Args: noted: what the run would say itself: of texts that the model to start from has learned from, and of
-    few steps.
+    Args: validation: None where cross-validation takes its place. noted: what the run would say itself, of
+    texts that the model to start from has learned from.
     """
     found = on_counted(counted, CHECKS)
+    if validation is None:
+        return [*on_noted(noted), *(remark for remark in found if remark.level == "look")]
     if not validation.is_own_table:  # of such a table nobody knows yet which labels it measures
         found = [*on_counted(counted, (lone_labels,)), *found]
     kept = on_validation(validation)

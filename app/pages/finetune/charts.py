@@ -13,6 +13,7 @@ from app.look.labels import tip
 from app.look.widgets import GAP, Card
 from app.pages.advice.remark import AdviceLine
 from app.pages.finetune.advice import FineTuneAdvice
+from app.pages.finetune.ways import WaysCard
 from app.pages.run.charts import RunCharts
 from app.pages.tasks.known import CLASSIFICATION, views_of
 from app.pages.tasks.scores import TaskScores
@@ -20,9 +21,12 @@ from app.pages.tasks.views import TaskViews
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
 from app.words import decimal, interval_help, number, score
-from engine.events import Evaluated, Event, Started, Step
+from engine.events import Evaluated, Event, Judged, Started, Step
+from engine.train.ways.names import AUTO, FINE_TUNED
 
 NARROW, WIDE = 560, 1080  # px; below, the cards stand in one column; above, in three
+MOST_CARDS = 5  # under each other
+Placed = Sequence[Sequence[tuple[Card, int]]]  # rows of cards, each with its share of the width
 LOW_CARD, LOW_PLOT = 228, 120  # px; heights below which a card and its plot say nothing
 
 
@@ -41,7 +45,7 @@ class FineTuneCharts(RunCharts):
         self._column = QVBoxLayout(self.inner)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GAP)
-        self._rows = [QHBoxLayout() for _ in range(4)]
+        self._rows = [QHBoxLayout() for _ in range(MOST_CARDS)]
         for row in self._rows:
             row.setSpacing(GAP)
             self._column.addLayout(row)
@@ -55,8 +59,11 @@ class FineTuneCharts(RunCharts):
         self.views: TaskViews = CLASSIFICATION
         self._metric = CLASSIFICATION.main_metric
         self._scores: dict[str, TaskScores] = {}  # by task, made when first needed
+        self.ways = WaysCard(self.inner)
+        self._way, self._has_curves, self._has_scores = FINE_TUNED, True, True
         self.scores_card = self._scores_of(CLASSIFICATION)
-        self._columns = 0
+        self._width = NARROW
+        self._arranged: tuple[object, ...] = ()
         self._is_over = False
         self.arrange(NARROW)
         self.clear()
@@ -84,14 +91,22 @@ class FineTuneCharts(RunCharts):
         self.accuracy.set_title(views.metric_title(metric))
         self.accuracy.set_lowest(views.lowest)
         self.accuracy.set_empty_text(views.curve_words())
-        columns, self._columns = self._columns, 0
-        self.arrange({1: NARROW - 1, 2: NARROW, 3: WIDE}[columns])
+        self.arrange(self._width)
+
+    def set_way(self, way: str, ways: Sequence[str] = ()) -> None:
+        """Make room for what a run of this way shows. Args: ways: that it is going to judge, before it."""
+        self._way = way
+        self._has_curves, self._has_scores = way == FINE_TUNED, way != AUTO
+        if self.ways.judged is None or ways:
+            self.ways.show_plan(ways)
+        self.arrange(self._width)
 
     def clear(self) -> None:
         """Empty everything for a new run."""
         self.loss.clear()
         self.accuracy.clear()
         self._is_over = False
+        self.ways.show_plan(())
         self.scores_card.clear()
         self.scores_card.set_door(False)
         self.loss.set_empty_text(self.tr("The loss of every step appears here once training has begun."))
@@ -112,7 +127,12 @@ class FineTuneCharts(RunCharts):
         """Draw a list of a run's events."""
         for event in events:
             if isinstance(event, Started):
+                self._has_curves = event.num_steps > 0
+                self._has_scores = event.num_validation + event.num_test > 0 or self._way != AUTO
                 self.set_task(event.task, event.metric)
+                self.arrange(self._width)
+            elif isinstance(event, Judged):
+                self.ways.show_judged(event)
         steps = [event for event in events if isinstance(event, Step)]
         if steps:
             self._add_steps(steps)
@@ -133,6 +153,7 @@ class FineTuneCharts(RunCharts):
         self.accuracy.flush()
         super().end(outcome, run_dir, seconds, has_model=has_model)
         self._is_over = outcome != "running"
+        self.ways.offer_others(self._is_over)
         self.scores_card.set_door(self._is_over and has_model)
         self._show_scores()
         self._show_hints()
@@ -209,20 +230,53 @@ class FineTuneCharts(RunCharts):
 
     def arrange(self, width: int) -> None:
         columns = 1 if width < NARROW else 2 if width < WIDE else 3
-        if columns == self._columns:
+        self._width, has_ways = width, self._way == AUTO
+        arranged = (columns, has_ways, self._has_curves, self._has_scores, self.scores_card)
+        if arranged == self._arranged:
             return
-        self._columns = columns
-        loss, accuracy, scores = self.loss_card, self.accuracy_card, self.scores_card
-        rows: Sequence[Sequence[tuple[Card, int]]] = {
-            1: (((loss, 1),), ((self.watching, 1),), ((accuracy, 1),), ((scores, 1),)),
-            2: (((loss, 1), (accuracy, 1)), ((scores, 3), (self.watching, 2))),
-            3: (((loss, 1), (accuracy, 1), (self.watching, 1)), ((scores, 1),)),
-        }[columns]
-        heights = {1: (1, 1, 1, 1), 2: (11, 10, 0, 0), 3: (4, 5, 0, 0)}[columns]
+        self._arranged = arranged
+        rows, heights = self._all_cards(columns)
+        if has_ways or not self._has_curves:
+            rows, heights = self._fewer_cards(columns)
+        for card in (self.loss_card, self.accuracy_card):
+            card.setVisible(self._has_curves)
+        self.scores_card.setVisible(self._has_scores)
+        self.ways.setVisible(has_ways)
         for row in self._rows:
-            for card in (loss, accuracy, self.watching, *self._scores.values()):
+            for card in (
+                self.ways,
+                self.loss_card,
+                self.accuracy_card,
+                self.watching,
+                *self._scores.values(),
+            ):
                 row.removeWidget(card)
         for place, row in enumerate(self._rows):
             for card, stretch in rows[place] if place < len(rows) else ():
                 row.addWidget(card, stretch)
             self._column.setStretch(place, heights[place])
+
+    def _all_cards(self, columns: int) -> tuple[Placed, Sequence[int]]:
+        """Return the rows of cards of a run that steps, and how high each is beside the others."""
+        loss, accuracy, scores = self.loss_card, self.accuracy_card, self.scores_card
+        rows: Placed = {
+            1: (((loss, 1),), ((self.watching, 1),), ((accuracy, 1),), ((scores, 1),)),
+            2: (((loss, 1), (accuracy, 1)), ((scores, 3), (self.watching, 2))),
+            3: (((loss, 1), (accuracy, 1), (self.watching, 1)), ((scores, 1),)),
+        }[columns]
+        return rows, {1: (1, 1, 1, 1, 1), 2: (11, 10, 0, 0, 0), 3: (4, 5, 0, 0, 0)}[columns]
+
+    def _fewer_cards(self, columns: int) -> tuple[Placed, Sequence[int]]:
+        """Return those of a run that compares ways first, or whose head is fitted without a step."""
+        curves = [(self.loss_card, 1), (self.accuracy_card, 1)] if self._has_curves else []
+        cards: list[tuple[Card, int]] = [(self.ways, 3)] if self._way == AUTO else []
+        cards += [*curves, *([(self.scores_card, 3)] if self._has_scores else [])]
+        if columns == 1:
+            found: list[list[tuple[Card, int]]] = [
+                cards[:1],
+                [(self.watching, 1)],
+                *([one] for one in cards[1:]),
+            ]
+        else:
+            found = [[*cards[:1], (self.watching, 2)], *([cards[1:]] if cards[1:] else [])]
+        return found, (1,) * len(found) + (0,) * (MOST_CARDS - len(found))

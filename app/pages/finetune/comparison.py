@@ -27,8 +27,16 @@ from app.work.worker import Channel
 from engine.errors import Sentence, UserError
 from engine.events import Event, Gained, Noted, Steps
 from engine.settings.finetune import ComparisonConfig
-from engine.train.comparison import REPORT, WAYS, beside, is_comparison, note_on_looks, read_report
-from engine.train.metrics import LEAST_SEEDS, mean_interval
+from engine.train.comparison import (
+    REPORT,
+    WAYS,
+    beside,
+    is_comparison,
+    note_on_looks,
+    note_on_rows,
+    read_report,
+)
+from engine.train.metrics import LEAST_SEEDS, interval_so_far
 
 EDGE = 8  # px around the rows of a figure
 
@@ -147,6 +155,7 @@ class ComparisonCard(Card):
         for event in events:
             if isinstance(event, Gained):
                 self._metric, self._split, self._rows = event.metric, event.split, event.rows
+                self._shared = event.shared
                 self._reached[event.stage] = SeedScores(event.values)
                 self._show()
             elif isinstance(event, Noted) and event.level == "fine":
@@ -176,7 +185,9 @@ class ComparisonCard(Card):
     def _show(self) -> None:
         known = {way.name: words.tr_engine(way.said) for way in WAYS}
         rows = [
-            WayRow(known[name], one.values, mean_interval(one.values, self._rows, self._metric, self._shared))
+            WayRow(
+                known[name], one.values, interval_so_far(one.values, self._rows, self._metric, self._shared)
+            )
             for name, one in self._reached.items()
             if name in known
         ]
@@ -206,18 +217,25 @@ class ComparisonCard(Card):
     def _words(self) -> str:
         if not self._reached:
             return self.tr(
-                "Each method gets the same rows, splits and seeds. Either all weights are "
-                "fine-tuned, or only what is on top of a frozen encoder (feature-based)."
+                "Each method gets the same rows, splits and seeds, and steps that suffice to learn. All "
+                "weights are fine-tuned, or only what is on top of a frozen encoder (feature-based)."
             )
         views = views_of(self._session.data.task_name)
         seeds = max(len(one.values) for one in self._reached.values())
         split = {"test": self.tr("test rows"), "validation": self.tr("validation rows")}[self._split]
         said = self.tr("{metric} on the {split}; a dot is a seed, the line the 95 % interval of their mean.")
         if seeds < LEAST_SEEDS:
-            said = self.tr("{metric} on the {split}; a dot is a seed. Fewer than three seeds say little.")
+            said = self.tr(
+                "{metric} on the {split}; a dot is a seed, the line the 95 % interval over the rows alone. "
+                "Fewer than three seeds decide nothing."
+            )
         metric = views.metric(self._metric)
         said = said.format(metric=metric[:1].upper() + metric[1:], split=split)
-        return said if self._looks is None else f"{said} {words.say(self._looks)}"
+        notes = (note_on_rows(self._rows), self._looks)
+        return " ".join([said, *(words.say(note) for note in notes if note is not None)])
+
+    def _interval(self, values: tuple[float, ...]) -> tuple[float, float] | None:
+        return interval_so_far(values, self._rows, self._metric, self._shared)
 
     def _fill_table(self, known: Mapping[str, str]) -> None:
         """Show the figures under each other, each way beside the first."""
@@ -278,8 +296,7 @@ class CompareButton(PastSeries):
         self.earlier.setToolTip(self.tr("Show a finished comparison"))
         self.start.setToolTip(
             self.tr(
-                "Train all weights, or only a head on a frozen encoder ([CLS], the mean of all "
-                "tokens, a learned mix of layers). Three seeds each: which is better here, and "
-                "by how much?"
+                "Fine-tuning, contrastive pairs, TF-IDF, and heads on a frozen encoder ([CLS], the mean of "
+                "all tokens, a mix of layers). Three seeds each: which is better here, and by how much?"
             )
         )

@@ -24,6 +24,7 @@ from app.pages.finetune.comparison import ComparisonCard
 from app.pages.finetune.facts import facts_of
 from app.pages.finetune.meanwhile import Meanwhile
 from app.pages.finetune.setup import APART, FineTuneSetup
+from app.pages.finetune.way import WAY
 from app.pages.predict.state import PredictState
 from app.pages.run.alone import show_alone
 from app.pages.run.facts import Fact
@@ -40,11 +41,13 @@ from engine.commands.language import pipeline_command
 from engine.errors import UserError
 from engine.events import Started
 from engine.questions.labelled import LabelledTexts
-from engine.settings.config import values_of
+from engine.settings.config import values_of, with_values
 from engine.settings.finetune import ComparisonConfig, FineTuneConfig
 from engine.settings.pipeline import PipelineConfig
 from engine.text.roles import Roles
+from engine.train.finetune import settled
 from engine.train.run.runs import new_run_dir
+from engine.train.ways.names import FINE_TUNED
 
 
 class FineTunePage(TrainingPage):
@@ -93,6 +96,8 @@ class FineTunePage(TrainingPage):
         self.setup.changed.connect(self.refresh)
         self.before.changed.connect(self.refresh)
         self.charts.texts_wanted.connect(self._show_texts)
+        self.charts.ways.take_wanted.connect(self._take_way)
+        self.charts.watching.mend_wanted.connect(lambda name, value: self.setup.set_values({name: value}))
         session.training.ended.connect(self.restore_own)
         self._hear_session()
 
@@ -114,7 +119,7 @@ class FineTunePage(TrainingPage):
             return self.chain.config
         self.plan.clear_refusals()
         own = super().asked()
-        return self.plan.config(own) if self._plans else own
+        return self.plan.config(stepped(own)) if self._plans else own
 
     @property
     def state(self) -> RunPageState:
@@ -158,6 +163,8 @@ class FineTunePage(TrainingPage):
             self._is_led = True
         if self.run_dir is None:
             self.charts.set_task(self.session.data.task_name)
+            plan = self.setup.plan
+            self.charts.set_way(self.setup.form.values()[WAY], () if plan is None else plan.ways)
         remarks = self.setup.remarks() if at_form else []
         self.charts.show_before(remarks if self.run_dir is None else [])
         self.meanwhile.show_remarks(remarks)
@@ -201,7 +208,8 @@ class FineTunePage(TrainingPage):
         """Tell the plan what the form knows; a chain in view has its own buttons, and its own command."""
         session, setup = self.session, self.setup
         if self._plans:
-            own = setup.config() if setup.refusal is None and session.model.chosen is not None else None
+            is_whole = setup.refusal is None and session.model.chosen is not None
+            own = stepped(setup.config()) if is_whole else None
             summary, chosen = session.data.summary, session.model.chosen
             counted = (0, 0)
             if summary is not None:
@@ -227,7 +235,7 @@ class FineTunePage(TrainingPage):
         self.failure.hide()
         self.setup.clear_refusals()
         try:
-            folder = self.session.training.start(ComparisonConfig(self.setup.config()))
+            folder = self.session.training.start(ComparisonConfig(stepped(self.setup.config())))
         except UserError as error:
             self.refuse_settings(error)
             return
@@ -235,6 +243,22 @@ class FineTunePage(TrainingPage):
         self._adapts = False
         self.comparison.start(folder)
         self.refresh()
+
+    def show_config(self, config: FineTuneConfig) -> None:
+        self.charts.set_way(config.adapt.way)
+
+    def _take_way(self, way: str) -> None:
+        """Train as the run in view, but take another way than it has taken."""
+        if self.run_config is None:
+            return
+        self.failure.hide()
+        training = self.session.training
+        try:
+            (training.put_in_queue if training.is_running else training.start)(
+                with_values(self.run_config, {"take": way})
+            )
+        except UserError as error:
+            self.refuse(error)
 
     def _show_comparison(self, folder: Path | None = None) -> None:
         self.show_state(replace(self.state, comparison=folder))
@@ -249,7 +273,7 @@ class FineTunePage(TrainingPage):
         return finetune_command(config, new_run_dir(self.session.runs.root, Path(config.data.data).stem))
 
     def facts(self, config: FineTuneConfig, started: Started | None) -> list[Fact]:
-        return facts_of(config, started)
+        return facts_of(settled(config), started)
 
     def use_model(self) -> None:
         self.session.show_page("predict", PredictState(self.model_folder))
@@ -270,6 +294,7 @@ class FineTunePage(TrainingPage):
         session, data, gone = self.session, config.data, list[str]()
         values = values_of(config)
         self.setup.take_apart(data.data, *(values.pop(name) for name in APART))
+        self.setup.way.choose(data.data, config.adapt.way)
         self.setup.form.set_values(values)
         overrides = {name: getattr(data, name) for name in session.data.overrides}
         if Path(data.data).is_file():
@@ -287,6 +312,11 @@ class FineTunePage(TrainingPage):
         else:
             gone.append(model.model)
         return gone
+
+
+def stepped(config: FineTuneConfig) -> FineTuneConfig:
+    """Return the settings of a run that fine-tunes, for what compares several of them itself."""
+    return with_values(config, {"way": FINE_TUNED, "take": ""})
 
 
 def main() -> int:

@@ -24,8 +24,9 @@ from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.last_run import LastRun
 from app.pages.finetune.model import ModelChooser
 from app.pages.finetune.test_file import SETTING, TestFileBox
+from app.pages.finetune.way import WAY, WayChoice, plan_words
 from app.pages.run.setup import SetupCard
-from app.pages.tasks.known import VIEWS, views_of
+from app.pages.tasks.known import CLASSIFICATION, VIEWS, views_of
 from app.remembered import keep_form, kept_form
 from app.session import Session
 from app.work.worker import Channel
@@ -33,18 +34,18 @@ from engine.errors import ConfigError, UserError, marked
 from engine.events import Noted
 from engine.settings.config import with_values
 from engine.settings.finetune import DataConfig, FineTuneConfig
-from engine.train.data_notes import on_steps
 from engine.train.finetune import known_before
 from engine.train.learned import has_learned
 from engine.train.plan import Plan, TimeEstimate, learned, plan, told
 from engine.train.tasks.known import TASKS
+from engine.train.ways.choose import check_way
 
 NAMES = (
-    "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
+    WAY, "learning_rate", "batch_size", "num_epochs", "max_length", "warmup_ratio", "weight_decay",
     "validation_share", "seed", "truncation", "test_share", "split_seed", "validation_data",
     "validation_sheet", "test_sheet",
     "encoder", "frozen_layers", "layer_mix", "pooling", "layer_decay", "embedding_rate", "new_layers",
-    "rare_labels",
+    "rare_labels", "least_steps",
     "label_smoothing", "minutes", "early_stopping_patience", "evaluate_every_steps", "checkpoint_every_steps",
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",
@@ -65,6 +66,7 @@ class FineTuneSetup(SetupCard):
         self.plan: Plan | None = None
         self.told: TimeEstimate | None = None  # how long it will take
         self._begun = 0.0  # seconds that were planned for the run under way
+        self.way = WayChoice(self.form)
         self._asked_known = Channel(self, session.workers.files)
         self._known: Sequence[Noted] | None = None  # to the model to start from; None: not yet asked
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
@@ -133,15 +135,19 @@ class FineTuneSetup(SetupCard):
     def _take_kept(self) -> None:
         """Show what was set when the last window closed."""
         values, (table, *apart) = kept_form(self._session.settings, NAMES)
+        way = values.pop(WAY, "")
         if table:
             self._apart[table] = (apart[0], apart[1])
+            if way:
+                self.way.choose(table, way)
         self.form.set_values({name: value for name, value in values.items() if name not in APART})
 
     def _keep(self) -> None:
         """Keep what is set for the next start; a table that is still being opened has its files kept."""
         if self._table or not self._apart:
             values, changed = self.values(), self.form.changed_values()
-            own = {name: value for name, value in changed.items() if name not in APART}
+            own = {name: value for name, value in changed.items() if name not in (*APART, WAY)}
+            own |= {WAY: self.way.by_hand} if self.way.by_hand else {}
             keep_form(self._session.settings, own, (self._table, *(str(values[name]) for name in APART)))
 
     def config(self) -> FineTuneConfig:
@@ -186,8 +192,9 @@ class FineTuneSetup(SetupCard):
         table, summary = self._session.data.table, self._session.data.table_summary
         if self.plan is None or self._known is None:
             return []
+        on_way = self.way.remarks(self.plan)
         if table is None or summary is None:
-            return on_noted([*self._known, *on_steps(self.plan.num_steps)])
+            return [*on_noted(self._known), *on_way]
         values = self.form.values()
         is_own = bool(values.get("validation_data"))
         is_counted = is_default_split(float(values["validation_share"]), int(values["split_seed"]))
@@ -198,16 +205,18 @@ class FineTuneSetup(SetupCard):
             is_own_table=is_own,
         )
         counted = CountedTable(table, summary, self._session.model.max_length)
-        told = [*self._known, *on_steps(self.plan.num_steps)]
-        return before_a_run(counted, validation, told)
+        is_judged = bool(self.plan.ways)
+        return [*on_way, *before_a_run(counted, None if is_judged else validation, self._known)]
 
     def work_out(self) -> None:
         """Work out how many steps it will take and how long."""
         self.plan = self.told = None
         self._keep()
         self._fill_tasks()
+        self._follow_way()
         self.task_label.setText(self._task_words())
         config, session = self.config(), self._session
+        check_way(config, session.data.task_name or CLASSIFICATION.name)
         own = config.data.apart.items()
         session.doctor.set_apart(tuple((Path(path), config.data.how_of(part)["sheet"]) for part, path in own))
         is_labelled = session.data.task_file is not None or session.data.has_label
@@ -228,6 +237,15 @@ class FineTuneSetup(SetupCard):
             self.told = self._tell(self.plan, config)
             self.form.set_auto("learning_rate", self._auto_words(self.plan.learning_rate))
             self._ask_known(config)
+
+    def _follow_way(self) -> None:
+        """Show how the open table is usually learned."""
+        session, counts = self._session, list[int]()
+        summary, chosen = session.data.summary, session.model.chosen
+        if session.data.task_name == CLASSIFICATION.name and summary is not None and session.data.has_label:
+            counts = summary.counts.tolist()
+        model = "" if chosen is None else str(session.values()["model"])
+        self.way.follow(str(session.data.path or ""), session.data.task_name, model, counts)
 
     def _ask_known(self, config: FineTuneConfig) -> None:
         """Ask what the model to start from has already learned of the data."""
@@ -293,13 +311,15 @@ class FineTuneSetup(SetupCard):
         template = self.tr("{steps} steps · {time} on {device}")
         if minutes:  # an estimate would be said beside what a run measures a moment later
             template = self.tr("As much as fits into {minutes} min on {device}, as measured at its start")
+        if not found.num_steps or found.ways:
+            template = self.tr("{time} on {device}")
         said = template.format(
             steps=words.number(found.num_steps),
             time=self.time_words(),
             minutes=f"{minutes:.3g}",
             device=describe_device(),
         )
-        lines = [said, *self._parts_words(found)]
+        lines = [said, *plan_words(found, self.form.values()[WAY]), *self._parts_words(found)]
         if self.told is not None and self.told.is_busy and not minutes:
             lines.insert(1, self.tr("Other programs keep this computer busy."))
         cut = summary.cut_share(self._session.model.max_length)
@@ -320,6 +340,8 @@ class FineTuneSetup(SetupCard):
         train = words.number(found.num_train)
         kept = words.number(found.num_validation)
         said = [self.tr("{train} training rows, {kept} validation rows").format(train=train, kept=kept)]
+        if found.ways and not validation:
+            said = [self.tr("{train} training rows, none held out").format(train=train)]
         if validation:
             text = self.tr("{train} training rows; validated on {file}")
             said = [text.format(train=train, file=validation)]
@@ -423,6 +445,7 @@ class FineTuneSetup(SetupCard):
         self._session.show_page("data")
 
     def _form_changed(self) -> None:
+        self.way.note()
         length = self.form.values().get("max_length")
         if isinstance(length, int) and 3 <= length <= self._session.model.max_length_limit:
             self._session.model.set_max_length(length)
@@ -445,6 +468,8 @@ class FineTuneSetup(SetupCard):
 
     def set_values(self, values: dict[str, Any]) -> None:
         """Put values into the form as if a person had typed them, and predict at once."""
+        if WAY in values:
+            self.way.choose(str(self._session.data.path or ""), str(values[WAY]))
         self.form.set_values(values)
         if SETTING in values:
             self.test_file.put(str(values[SETTING]))

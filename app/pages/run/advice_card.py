@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from app.look.labels import WholeLabel
 from app.look.widgets import Advice, Card, button, set_role
+from app.pages.advice.remark import AdviceLine
 from app.pages.run.advice import RunAdvice, outcome_words
 
 LOW_ADVICE = 84  # px
@@ -21,6 +23,7 @@ class AdviceCard(Card):
     folder_wanted = Signal()
     inside_wanted = Signal()
     export_wanted = Signal()
+    mend_wanted = Signal(str, object)  # a setting, and its new value
 
     def __init__(self, about: RunAdvice, onwards: str, parent: QWidget | None = None) -> None:
         """Args: about: is told what the run says. onwards: where a model leads to, in words."""
@@ -59,7 +62,7 @@ class AdviceCard(Card):
         self.add(self.result)
         self.add(self.outcome)
         self.body.addLayout(links)
-        self._shown: list[tuple[str, str]] = []
+        self._shown: list[AdviceLine] = []
         self.show_idle()
 
     def show_idle(self) -> None:
@@ -84,10 +87,15 @@ class AdviceCard(Card):
 
     def refresh(self) -> None:
         """Show the remarks as they are now; a remark that stays keeps its selection."""
-        items = [(remark.level, remark.text) for remark in self._about.remarks()]
-        if items != self._shown:
-            self._shown = items
-            self.advice.set_items(items)
+        remarks = self._about.remarks()
+        if remarks != self._shown:
+            self._shown = remarks
+            actions = {
+                remark.text: [(remark.offer, partial(self.mend_wanted.emit, *remark.mend))]
+                for remark in remarks
+                if remark.mend is not None and remark.offer
+            }
+            self.advice.set_items([(remark.level, remark.text) for remark in remarks], actions)
         self.result.setText(self._about.result_words())
         self.result.setVisible(bool(self.result.text()))
         self._line.setVisible(not self.result.isHidden() or not self.outcome.isHidden())

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.work.page_state import MISFIT
 from engine.errors import UserError
-from engine.events import AnswerSoFar, Evaluated, Event, Finished, Noted, Pinned, Started, Step
+from engine.events import AnswerSoFar, Evaluated, Event, Finished, Judged, Noted, Pinned, Started, Step
 from engine.runs.index import index_of
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunState, read_config, read_events, run_info
@@ -18,8 +18,8 @@ CHUNK = 2_000  # events in one answer
 
 
 def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
-    """Answer with lists of the notes, and the steps, evaluations and readings before `first_step`, in order;
-    None: with all there is to show.
+    """Answer with lists of the notes, of how ways were judged, and the steps, evaluations and readings before
+    `first_step`, in order; None: with all there is to show.
 
     The run may append to the file meanwhile; what it adds is at `first_step` or after, and is heard live.
     """
@@ -28,7 +28,8 @@ def past_events(run_dir: Path, first_step: int | None) -> Iterator[Event]:
         if isinstance(event, Step | Evaluated | Pinned):
             keep = first_step is None or event.step < first_step
         else:
-            keep = isinstance(event, Noted) or (first_step is None and isinstance(event, Started | Finished))
+            is_end = first_step is None and isinstance(event, Started | Finished)
+            keep = is_end or isinstance(event, Noted | Judged)
         if keep:
             chunk.append(event)
         if len(chunk) == CHUNK:

@@ -66,6 +66,9 @@ class RunProgress(QWidget):
         """Show where a run has ended."""
         self.left.setText("")
         self.pace.hide()
+        if step is None and outcome == "finished":
+            self._show(self.tr("The head was fitted, without steps."), 1.0)
+            return
         if step is None:
             self._show(self.tr("No step was made."), 0.0)
             return

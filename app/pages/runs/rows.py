@@ -20,7 +20,7 @@ from app.pages.runs.state import RunsState
 from app.pages.tasks.known import VIEWS, views_of
 from app.words import translate
 from app.work.titles import model_title
-from engine.runs.facts import RunFacts
+from engine.runs.facts import CROSS_VALIDATION, RunFacts
 from engine.runs.groups import GroupScore, ListedRun, ScoreColumn, commonest, reached, score_of, varied
 
 TOLD_SAME = ("batch_size", "max_length", "num_epochs", "learning_rate")  # where they are the same in all
@@ -222,6 +222,11 @@ def state_line(facts: RunFacts, split: str = "validation") -> tuple[str, str]:
             return "note", translate("runs", "no test rows were held out")
         ended = ended_words(facts)
         return "look", PART.join([*([ended] if ended else []), untested_words(facts)])
+    judged = facts.score(CROSS_VALIDATION)
+    if judged is not None and judged.interval is not None and split == "validation":
+        text = translate("runs", "cross-validated: {score} ({low} to {high})")
+        score, low, high = (words.score(value) for value in (judged.value, *judged.interval))
+        return "note", text.format(score=score, low=low, high=high)
     if facts.state == "finished":
         return ("look", why) if why else ("note", translate("runs", "not measured: no rows were held out"))
     said = translate("runs", "{state} at step {step}").format(**values)
@@ -276,6 +281,7 @@ def measure_words(measure: ScoreColumn) -> str:
     parts = {
         "validation": (translate("runs", "Validation score"), translate("runs", "Validation {metric}")),
         "test": (translate("runs", "Test score"), translate("runs", "Test {metric}")),
+        CROSS_VALIDATION: (translate("runs", "Cross-validated score"), ""),
     }
     own, named = parts.get(measure.split, (measure.split, f"{measure.split} {{metric}}"))
     return named.format(metric=metric_words(measure.metric)) if measure.metric else own

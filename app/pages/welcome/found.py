@@ -15,7 +15,7 @@ from app.work.later import later
 from app.work.titles import run_title
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Progress
-from engine.runs.facts import RunFacts, read_facts
+from engine.runs.facts import CROSS_VALIDATION, RunFacts, read_facts
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import RunState, list_runs
@@ -199,6 +199,9 @@ def _reached(run: FoundRun) -> str:
     parts = {
         "validation": words.translate("WelcomePage", "{share} ({low} to {high}), {count} validation rows"),
         "test": words.translate("WelcomePage", "{share} ({low} to {high}), {count} test rows"),
+        CROSS_VALIDATION: words.translate(
+            "WelcomePage", "{share} ({low} to {high}), cross-validated on {count} rows"
+        ),
     }
     count = words.number(score.rows)
     return parts[score.split].format(share=words.share(score.value), low=low, high=high, count=count)

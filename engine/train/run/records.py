@@ -115,4 +115,8 @@ def _is_whole(event: Event) -> bool:
         return event.step >= 0 and fits and set(event.per_label) <= set(event.labels)
     if isinstance(event, events.Pinned):
         return event.step >= 0
+    if isinstance(event, events.Judged):
+        shares = [event.accuracy, *(event.interval or ())]
+        shares += [share for one in event.ways for share in (one.accuracy, *(one.interval or ()))]
+        return event.rows >= 0 and all(share is None or 0 <= share <= 1 for share in shares)
     return True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,42 +12,43 @@ import numpy.typing as npt
 
 from engine.device import Device
 from engine.errors import ConfigError, Sentence, marked
-from engine.events import Noted, Steps
+from engine.events import Judged, JudgedWay, Noted, Steps
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_headed
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
 from engine.text.batch import EncodedRows
 from engine.train.optimizer import default_learning_rate
+from engine.train.plan import epochs_of
 from engine.train.prepare import Setup
 from engine.train.ways.frozen import LinearHead, answers_by_vectors, head_of, vectors_of
-from engine.train.ways.judged import (
+from engine.train.ways.judged import Answers, Hits, Shares, chosen, firsts_of, hits_of, honest_accuracy
+from engine.train.ways.names import (
+    AUTO,
     CONTRASTIVE,
+    COSTLY_FOLDS,
+    COSTLY_FROM,
     FINE_TUNED,
+    LEAST_A_LABEL,
+    LEAST_STEPS,
     REGRESSION,
+    SAID,
     TFIDF,
-    Answers,
-    Hits,
-    Shares,
-    chosen,
-    hits_of,
-    honest_accuracy,
+    tried,
 )
 from engine.train.ways.regression import FOLDS, Labels, can_choose
-from engine.train.ways.taught import LEAST_STEPS, answered, teach_classifier, teach_pairs
+from engine.train.ways.taught import answered, teach_classifier, teach_pairs
 from engine.train.ways.words import answers_by_words
 
-AUTO = "auto"
-SOLVED = (REGRESSION, CONTRASTIVE)  # whose head is solved for, not stepped to
 MOST_REPETITIONS, ROWS_ANSWERED = 5, 1000  # of the cheap ways
-COSTLY_FOLDS, COSTLY_FROM = 3, {CONTRASTIVE: 24, FINE_TUNED: 96}  # rows from which on a way is tried at all
-LEAST_A_LABEL = 4  # examples of the rarest label, for the same
+TAKEN = marked(
+    "engine",
+    "Taken: {way}. Accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}), cross-validated on {rows:,} "
+    "labelled rows.",
+)
+TOO_FEW = marked("engine", "not tried: too few examples of each label")
+ASKED_FOR = marked("engine", "It was asked for, whatever cross-validation finds.")
+SETTLED = ("encoder", "frozen_layers", "layer_mix", "new_layers", "pooling", "rare_labels")  # by the way
 PAIRS_RATE = 0.5  # times the usual learning rate, for an encoder that learns from pairs
-SAID = {
-    TFIDF: marked("engine", "TF-IDF and a regression"),
-    REGRESSION: marked("engine", "Regression on the frozen encoder"),
-    CONTRASTIVE: marked("engine", "Contrastive pairs, then a regression"),
-    FINE_TUNED: marked("engine", "Fine-tuning of all weights"),
-}
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,18 @@ class Start:
     @property
     def num_steps(self) -> int:
         """Steps that fine-tuning is given: those of the epochs asked for, and as many as teach at least."""
-        training = self.config.training
-        return max(LEAST_STEPS, training.num_epochs * -(-len(self.rows) // training.batch_size))
+        steps_per_epoch = -(-len(self.rows) // self.config.training.batch_size)
+        return steps_per_epoch * epochs_of(self.config, steps_per_epoch)
+
+    @property
+    def counts(self) -> list[int]:
+        """Examples of each label."""
+        return [int(count) for count in np.bincount(self.targets, minlength=self.num_labels)]
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The ways that are judged."""
+        return tried(self.counts, self.config.adapt.take)
 
     def model(self, *, of_means: bool) -> SequenceClassifier:
         """Return the pretrained model under a new head, on the device."""
@@ -93,6 +105,9 @@ class Start:
 def check_way(config: FineTuneConfig, task: str) -> None:
     """Refuse settings that a way other than fine-tuning cannot have. Raises: ConfigError."""
     adapt = config.adapt
+    if adapt.take and adapt.way != AUTO:
+        template = marked("engine", "{field}: it belongs to the method auto. Set way to auto.")
+        raise ConfigError(template, field="take")
     if adapt.way == FINE_TUNED:
         return
     if task != "classification":
@@ -104,50 +119,53 @@ def check_way(config: FineTuneConfig, task: str) -> None:
             "{field}: a model from random weights has learned nothing to build on. Choose a trained one.",
         )
         raise ConfigError(template, field="way")
-    for name in ("encoder", "frozen_layers", "layer_mix", "new_layers", "pooling", "rare_labels"):
+    for name in SETTLED:
         if getattr(adapt, name) != getattr(AdaptConfig(), name):
-            template = marked("engine", "{field}: the way {way} settles it. Leave it as it was.")
+            template = marked("engine", "{field}: the method {way} settles it. Leave it as it was.")
             raise ConfigError(template, field=name, way=adapt.way)
 
 
-def choosing(start: Start) -> Steps[dict[str, Any]]:
-    """Judge every way that the rows allow, tell what is taken and why, and return that as a document."""
+def choosing(start: Start) -> Steps[Judged]:
+    """Judge the ways that the rows allow, telling what is known so far; return that with what is taken."""
+    take = start.config.adapt.take
+    ways = _first_known(start)
     if not can_choose(start.targets):
-        template = marked("engine", "Too few examples of each label to compare ways; {way} is taken.")
-        why = Sentence(template, {"way": Sentence(SAID[REGRESSION])})
+        template = marked("engine", "Too few examples of each label to compare methods; {way} is taken.")
+        taken = take or REGRESSION
+        why = Sentence(template, {"way": Sentence(SAID[taken])})
         yield Noted(sentence=why, level="look")
-        return {"way": REGRESSION, "accuracy": None, "interval": None, "why": str(why), "ways": []}
-    hits, paired = yield from _judged(start)
-    taken = chosen(paired)
-    accuracy = honest_accuracy({name: hits[name] for name in paired}, paired, start.config.training.seed)
-    interval = hits[taken].interval(accuracy)
-    why = _why(taken, paired, start)
-    template = marked(
-        "engine",
-        "Taken: {way}. Accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}), cross-validated on {rows:,} "
-        "labelled rows.",
+        return Judged(ways=ways, rows=len(start.rows), taken=taken, why=why)
+    yield Judged(ways=ways, rows=len(start.rows))
+    hits, paired = yield from _judged(start, {one.way: one for one in ways})
+    taken = take or chosen(paired)
+    accuracy = hits[taken].accuracy if taken in hits else None
+    if accuracy is not None and not take:
+        own = {name: hits[name] for name in paired}
+        accuracy = honest_accuracy(own, paired, start.config.training.seed)
+    why = Sentence(ASKED_FOR) if take else _why(taken, paired, start)
+    interval = None if accuracy is None else hits[taken].interval(accuracy)
+    found = tuple(_about(one, hits.get(one.way)) for one in ways)
+    judged = Judged(
+        ways=found, rows=len(start.rows), taken=taken, accuracy=accuracy, interval=interval, why=why
     )
-    low, high = interval
-    values = {"way": Sentence(SAID[taken]), "accuracy": accuracy, "low": low, "high": high}
-    yield Noted(sentence=Sentence(template, {**values, "rows": len(start.rows)}), level="fine")
-    yield Noted(sentence=why, level="fine")
-    ways = [_about(name, hits.get(name), start) for name in SAID]
-    for one in ways:
-        if one["way"] != taken:
-            yield Noted(sentence=_said(one), level="fine")
-    is_as_good = hits[TFIDF].accuracy >= accuracy
-    if is_as_good:
-        yield Noted(sentence=_as_good(hits[TFIDF].accuracy, accuracy), level="look")
+    yield judged
+    yield from _told(judged, hits[TFIDF].accuracy)
+    return judged
+
+
+def document_of(judged: Judged, start: Start) -> dict[str, Any]:
+    """Return what was judged as JSON can hold it: what a model's cloze.json keeps of it."""
+    words = next((one.accuracy for one in judged.ways if one.way == TFIDF), None)
     return {
-        "way": taken,
-        "said": SAID[taken],
-        "accuracy": accuracy,
-        "interval": list(interval),
-        "rows": len(start.rows),
-        "least_a_label": int(np.bincount(start.targets, minlength=start.num_labels).min()),
-        "why": str(why),
-        "tfidf_is_as_good": is_as_good,
-        "ways": [{**one, "why": str(one["why"])} for one in ways],
+        "way": judged.taken,
+        "said": SAID[judged.taken],
+        "accuracy": judged.accuracy,
+        "interval": None if judged.interval is None else list(judged.interval),
+        "rows": judged.rows,
+        "least_a_label": min(start.counts),
+        "why": str(judged.why),
+        "tfidf_is_as_good": _is_as_good(words, judged.accuracy),
+        "ways": [{**asdict(one), "why": str(one.why)} for one in judged.ways],
     }
 
 
@@ -176,29 +194,34 @@ def on_solved(way: str, num_rows: int) -> Sentence:
     return Sentence(template, {"rows": num_rows, "steps": LEAST_STEPS})
 
 
-def _judged(start: Start) -> Steps[tuple[dict[str, Hits], dict[str, Shares]]]:
-    """Return the hits of each way, and those of the ways that make a model in the same folds."""
+def _judged(start: Start, known: dict[str, JudgedWay]) -> Steps[tuple[dict[str, Hits], dict[str, Shares]]]:
+    """Return the hits of each way, and those of the ways that make a model in the same folds.
+
+    Args: known: what is told of each way; one that is judged takes its new place there, and is told.
+    """
     targets, seed = start.targets, start.config.training.seed
+    hits, ways, firsts = dict[str, Hits](), start.tried, firsts_of(start.rows)
+
+    def tell(name: str) -> Judged:
+        known[name] = _about(known[name], hits[name])
+        return Judged(ways=tuple(known.values()), rows=len(targets))
+
     vectors = yield from vectors_of(start.model(of_means=True), start.rows, start.device)
     by_vectors = answers_by_vectors(vectors, targets, start.num_labels, seed)
     often = int(np.clip(ROWS_ANSWERED // len(targets), 1, MOST_REPETITIONS))
-    hits = {REGRESSION: (yield from hits_of(by_vectors, targets, FOLDS, often, seed))}
-    words = answers_by_words(start.rows, targets)
-    hits[TFIDF] = yield from hits_of(words, targets, FOLDS, often, seed)
+    for name, answers in ((REGRESSION, by_vectors), (TFIDF, answers_by_words(start.rows, targets))):
+        hits[name] = yield from hits_of(answers, targets, FOLDS, often, seed, firsts)
+        yield tell(name)
     paired = {REGRESSION: hits[REGRESSION].each}
-    costly = [name for name in COSTLY_FROM if _is_tried(name, start)]
+    costly = [name for name in ways if name in COSTLY_FROM]
     if costly:
-        paired[REGRESSION] = (yield from hits_of(by_vectors, targets, COSTLY_FOLDS, 1, seed)).each
+        paired[REGRESSION] = (yield from hits_of(by_vectors, targets, COSTLY_FOLDS, 1, seed, firsts)).each
     for name in costly:
         answers = _by_pairs(start) if name == CONTRASTIVE else _by_all_weights(start)
-        hits[name] = yield from hits_of(answers, targets, COSTLY_FOLDS, 1, seed)
+        hits[name] = yield from hits_of(answers, targets, COSTLY_FOLDS, 1, seed, firsts)
         paired[name] = hits[name].each
+        yield tell(name)
     return hits, paired
-
-
-def _is_tried(name: str, start: Start) -> bool:
-    counts = np.bincount(start.targets, minlength=start.num_labels)
-    return len(start.rows) >= COSTLY_FROM[name] and int(counts[counts > 0].min()) >= LEAST_A_LABEL
 
 
 def _by_pairs(start: Start) -> Answers:
@@ -232,29 +255,45 @@ def _by_all_weights(start: Start) -> Answers:
     return answers
 
 
-def _about(name: str, hits: Hits | None, start: Start) -> dict[str, Any]:
+def _first_known(start: Start) -> tuple[JudgedWay, ...]:
+    """Return each way before it is judged, with the reason where it is not going to be."""
+    found = []
+    for name, said in SAID.items():
+        why = None
+        if not can_choose(start.targets):
+            why = Sentence(TOO_FEW)
+        elif name not in start.tried:
+            template = marked(
+                "engine", "not tried: it needs {rows} labelled rows, and {least} of each label, to be judged"
+            )
+            why = Sentence(template, {"rows": COSTLY_FROM[name], "least": LEAST_A_LABEL})
+            if name in tried(start.counts):
+                why = Sentence(marked("engine", "not tried: another method was asked for"))
+        found.append(JudgedWay(way=name, said=said, why=why))
+    return tuple(found)
+
+
+def _about(one: JudgedWay, hits: Hits | None) -> JudgedWay:
+    """Return what is known of a way from its hits; as it was while there are none."""
     if hits is None:
-        template = marked(
-            "engine", "not tried: it needs {rows} labelled rows, and {least} of each label, to be judged"
-        )
-        why = Sentence(template, {"rows": COSTLY_FROM[name], "least": LEAST_A_LABEL})
-        return {"way": name, "said": SAID[name], "accuracy": None, "interval": None, "why": why}
+        return one
     template = marked("engine", "{folds}-fold cross-validation, {times} times")
     if hits.repetitions == 1:
         template = marked("engine", "{folds}-fold cross-validation, once")
     why = Sentence(template, {"folds": hits.folds, "times": hits.repetitions})
-    found = {"way": name, "said": SAID[name], "accuracy": hits.accuracy, "interval": list(hits.interval())}
-    steps = {FINE_TUNED: start.num_steps, CONTRASTIVE: LEAST_STEPS}.get(name)
-    return {**found, "folds": hits.folds, "repetitions": hits.repetitions, "steps": steps, "why": why}
+    return replace(one, accuracy=hits.accuracy, interval=hits.interval(), why=why)
 
 
-def _said(one: dict[str, Any]) -> Sentence:
-    way = {"way": Sentence(one["said"]), "why": one["why"]}
-    if one["accuracy"] is None:
-        return Sentence(marked("engine", "{way}: {why}."), way)
-    low, high = one["interval"]
-    template = marked("engine", "{way}: {accuracy:.3f} ({low:.3f} to {high:.3f}), {why}.")
-    return Sentence(template, {**way, "accuracy": one["accuracy"], "low": low, "high": high})
+def _told(judged: Judged, words: float) -> Iterator[Noted]:
+    """Say what is taken, and why; and where no encoder is needed. Args: words: the accuracy of TF-IDF."""
+    assert judged.why is not None
+    if judged.accuracy is not None and judged.interval is not None:
+        low, high = judged.interval
+        values = {"way": Sentence(SAID[judged.taken]), "accuracy": judged.accuracy, "low": low, "high": high}
+        yield Noted(sentence=Sentence(TAKEN, {**values, "rows": judged.rows}), level="fine")
+    yield Noted(sentence=judged.why, level="fine")
+    if judged.accuracy is not None and _is_as_good(words, judged.accuracy):
+        yield Noted(sentence=_as_good(words, judged.accuracy), level="look")
 
 
 def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
@@ -262,12 +301,12 @@ def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
     if len(paired) == 1:
         template = marked(
             "engine",
-            "The rows are too few to judge ways that move the encoder: for these, {rows} rows and {least} of "
-            "each label are needed.",
+            "The rows are too few to judge methods that move the encoder: for these, {rows} rows and {least} "
+            "of each label are needed.",
         )
         return Sentence(template, {"rows": min(COSTLY_FROM.values()), "least": LEAST_A_LABEL})
     if taken == REGRESSION:
-        template = marked("engine", "No costlier way was better by more than one standard error.")
+        template = marked("engine", "No costlier method was better by more than one standard error.")
         return Sentence(template)
     gain = float((paired[taken] - paired[REGRESSION]).mean())
     template = marked(
@@ -275,6 +314,10 @@ def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
         "In the same folds it was better than the regression by {gain:.3f}, more than one standard error.",
     )
     return Sentence(template, {"gain": gain})
+
+
+def _is_as_good(words: float | None, accuracy: float | None) -> bool:
+    return words is not None and accuracy is not None and words >= accuracy
 
 
 def _as_good(words: float, accuracy: float) -> Sentence:

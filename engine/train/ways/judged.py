@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from engine.errors import marked
 from engine.events import Progress, Steps
+from engine.text.batch import EncodedRows
 from engine.train.metrics import wilson_interval
+from engine.train.ways.names import ORDER
 from engine.train.ways.regression import Labels, folds_of
 
 # n labelled rows
@@ -21,8 +23,6 @@ from engine.train.ways.regression import Labels, folds_of
 Shares = npt.NDArray[np.float64]
 Answers = Callable[[npt.NDArray[np.bool_]], Steps[Labels]]  # (n,) which are learned -> labels of the others
 
-TFIDF, REGRESSION, CONTRASTIVE, FINE_TUNED = "tfidf", "regression", "contrastive", "fine-tuning"
-ORDER = (REGRESSION, CONTRASTIVE, FINE_TUNED)  # of the ways that make a model, the cheapest first
 BOOTSTRAPS = 400
 
 
@@ -50,21 +50,40 @@ class Hits:
         return wilson_interval(rows * (self.accuracy if accuracy is None else accuracy), rows)
 
 
-def hits_of(answers: Answers, targets: Labels, folds: int, repetitions: int, seed: int) -> Steps[Hits]:
-    """Have a way answer every row by what it learns from the other folds, `repetitions` times."""
+def hits_of(
+    answers: Answers,
+    targets: Labels,
+    folds: int,
+    repetitions: int,
+    seed: int,
+    firsts: npt.NDArray[np.int64] | None = None,
+) -> Steps[Hits]:
+    """Have a way answer every row by what it learns from the other folds, `repetitions` times.
+
+    Args: firsts: (n,) as `firsts_of` has them, so that no row is answered by one who has learned its repeat.
+    """
     right = np.zeros(len(targets))
     for repetition in range(repetitions):
         fold = folds_of(targets, seed + repetition, folds)
+        fold = fold if firsts is None else fold[firsts]
         for number in range(folds):
             held = fold == number
             yield Progress(
-                stage=marked("engine", "Comparing ways"),
+                stage=marked("engine", "Comparing methods"),
                 done=repetition * folds + number,
                 total=repetitions * folds,
             )
             if held.any() and not held.all():
                 right[held] += (yield from answers(~held)) == targets[held]
     return Hits(right / repetitions, folds, repetitions)
+
+
+def firsts_of(rows: EncodedRows) -> npt.NDArray[np.int64]:
+    """Return (n,) of each row the first one with the same pieces, itself where none is before it."""
+    seen = dict[bytes, int]()
+    bounds = zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+    texts = (np.asarray(rows.input_ids[start:end]).tobytes() for start, end in bounds)
+    return np.array([seen.setdefault(text, place) for place, text in enumerate(texts)], np.int64)
 
 
 def chosen(paired: Mapping[str, Shares]) -> str:

@@ -20,12 +20,11 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
 from engine.train.optimizer import Optimizer, learning_rate_at
 from engine.train.ways.frozen import pooled
+from engine.train.ways.names import LEAST_STEPS, PAIRS
 from engine.train.ways.regression import Labels
 
 # B pairs or rows of a step
 
-LEAST_STEPS = 60  # that teach
-PAIRS = 16  # of a step
 WARMUP = 0.1
 WEIGHT_DECAY, MOST_NORM = 0.01, 1.0
 

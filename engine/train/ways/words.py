@@ -17,10 +17,7 @@ from engine.train.ways.regression import MOST_STEPS, USUAL_STRENGTH, Labels
 
 def answers_by_words(rows: EncodedRows, targets: Labels) -> Answers:
     """Return what answers rows by the pieces that they hold, one and two in a row. Args: targets: (n,)."""
-    texts = [
-        rows.input_ids[start + 1 : end - 1].tolist()
-        for start, end in zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
-    ]
+    texts = _pieces_of(rows)
 
     def answers(learn: npt.NDArray[np.bool_]) -> Steps[Labels]:
         yield Beat()
@@ -51,6 +48,19 @@ def answers_by_features(features: Any, targets: Labels) -> Answers:
         return _regressed(features[learn], features[~learn], targets[learn])
 
     return answers
+
+
+def predicted_by_words(train: EncodedRows, held: EncodedRows) -> Labels:
+    """Return (E,) the labels of held-out rows by what is learned from the training rows."""
+    learn = np.arange(len(train) + len(held)) < len(train)
+    targets = np.concatenate([train.targets, held.targets])
+    return _answered(_pieces_of(train) + _pieces_of(held), targets, learn)
+
+
+def _pieces_of(rows: EncodedRows) -> list[list[int]]:
+    """Return the pieces of each row, without its first and last one."""
+    bounds = zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+    return [rows.input_ids[start + 1 : end - 1].tolist() for start, end in bounds]
 
 
 def _answered(texts: list[list[int]], targets: Labels, learn: npt.NDArray[np.bool_]) -> Labels:

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.finetune.chain.requests import STOPPED, past_chains, place_of, places_of, read_chain, state_of
 from app.pages.finetune.chain.words import BETTER, INCONCLUSIVE, StageGain, gain_of, gain_words, verdict_words
-from app.pages.finetune.page import FineTunePage
+from app.pages.finetune.page import FineTunePage, stepped
 from app.pages.predict.state import PredictState
 from app.pages.run.state import RunPageState
 from engine.commands.command_line import _parser
@@ -172,7 +172,7 @@ def test_a_second_training_has_the_chain_wait_in_the_queue(
     assert hand.find("start").text() == "Add to the queue" and hand.find("start").isEnabled()
     hand.click("start")
     assert [type(config) for config in queued] == [PipelineConfig]
-    assert queued[0] == page.plan.config(page.setup.config())
+    assert queued[0] == page.plan.config(stepped(page.setup.config()))
 
 
 @pytest.mark.slow

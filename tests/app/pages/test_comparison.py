@@ -40,7 +40,7 @@ def test_one_click_compares_all_ways_and_says_after_reopening_what_it_said(
     (folder,) = (one for one in (tmp_path / "runs").iterdir() if one.is_dir())
     report = read_report(folder)
     shown = page.comparison.plot.numbers()
-    assert len(shown) == 1 + 5 and [row[1] for row in shown[1:]] == [way["mean"] for way in report["ways"]]
+    assert len(shown) == 1 + 7 and [row[1] for row in shown[1:]] == [way["mean"] for way in report["ways"]]
     assert [tuple(row[4:]) for row in shown[1:]] == [tuple(way["values"]) for way in report["ways"]]
     said = [cell.text() for cell in page.comparison.table.findChildren(QLabel)]
     for way in report["ways"][1:]:

@@ -527,6 +527,7 @@ def test_what_the_chosen_model_has_learned_of_the_table_is_told_before_start(
     assert session.wait_idle()
     session.model.choose(str(tmp_path / "first" / "model"))
     assert session.wait_idle()
+    page.setup.set_values({"way": "fine-tuning"})
 
     def told() -> dict[str, str]:
         page.setup.check()

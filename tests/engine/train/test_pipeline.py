@@ -356,6 +356,7 @@ def test_next_sentences_are_asked_for_where_documents_have_several(tmp_path: Pat
         ({"domain_text": ""}, "no text. Give domain_text"),
         ({"domain_text": "", "domain_steps": 0, "task_steps": 0}, "no stage to compare with"),
         ({"validation_share": 0.0}, "validation_share is 0, so the gain of a stage cannot be measured"),
+        ({"way": "auto"}, "stages are compared on held-out rows"),
         ({"batch_tokens": 4096}, "one step takes 4,096"),
         ({"domain_text": "absent.txt"}, r"There is no file or folder .*absent\.txt"),
         ({"max_length": 50}, "positions for 41 WordPieces"),

@@ -9,11 +9,12 @@ import pytest
 
 from engine.errors import ModelError
 from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Step
-from engine.settings.finetune import TrainingConfig
+from engine.settings.config import with_values
+from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.train import finetune
 from engine.train.finetune import fine_tune, resume
 from engine.train.loop import Loop
-from engine.train.plan import PLANNED, Pace, fitted, learned, on_fitted, plan, told
+from engine.train.plan import PLANNED, Pace, Plan, fitted, learned, on_fitted, plan, told
 from engine.train.schedule import Epochs
 from tests.engine.tiny_runs import losses, outcome, tiny_config
 from tests.fakes import tiny_config as tiny_shape
@@ -44,6 +45,29 @@ def test_a_slower_machine_gets_fewer_rows_and_is_told_why(step_s: float, steps: 
         on_fitted(found, TrainingConfig(batch_size=8, minutes=1.0), 800).sentence
     )
     assert found.steps_s == 60 - 10 * step_s  # until the clock overtakes
+
+
+def planned(num_labels: int, rows_a_label: int, **values: object) -> Plan:
+    """Return the plan of a run on a table of short rows."""
+    counts, config = [rows_a_label] * num_labels, with_values(FineTuneConfig(), values)
+    num = sum(counts)
+    return plan(config, num_examples=num, num_tokens=9 * num, model=tiny_shape(), label_counts=counts)
+
+
+def test_a_plan_knows_which_ways_are_judged_and_that_this_takes_longer() -> None:
+    few, more = planned(2, 32, way="auto"), planned(2, 60, way="auto")
+    assert few.ways == ("regression", "tfidf", "contrastive") and few.num_steps == 0
+    assert more.ways[-1] == "fine-tuning" and more.num_steps >= 60
+    assert few.num_validation == more.num_validation == 0 and few.num_train == 64
+    solved = planned(2, 32, way="regression")
+    assert solved.num_steps == 0 < solved.num_validation
+    assert solved.seconds < planned(2, 32, way="contrastive").seconds < few.seconds < more.seconds
+    assert planned(2, 32, way="auto", take="fine-tuning").num_steps >= 60
+
+
+def test_a_small_table_can_be_given_steps_instead_of_epochs() -> None:
+    assert planned(2, 32).num_steps == 6 and planned(2, 32, least_steps=60).num_steps == 60
+    assert planned(2, 3200, least_steps=60).num_steps == planned(2, 3200).num_steps
 
 
 def at_pace(monkeypatch: pytest.MonkeyPatch, pace: Pace) -> None:

@@ -11,27 +11,22 @@ import pytest
 import torch
 
 from engine.errors import ConfigError
-from engine.events import result_of
+from engine.events import Judged, Started, result_of
 from engine.model.config import BertConfig
 from engine.model.heads import SequenceClassifier
+from engine.runs.card import card
+from engine.runs.facts import CROSS_VALIDATION, read_facts
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.train.adapt import FEATURE_RATE, usual_rate
 from engine.train.data_notes import on_few, on_steps
 from engine.train.finetune import fine_tune
-from engine.train.ways.choose import AUTO, SAID
+from engine.train.run.runs import read_events
 from engine.train.ways.frozen import answers_by_vectors, head_of, put_head
-from engine.train.ways.judged import (
-    CONTRASTIVE,
-    FINE_TUNED,
-    REGRESSION,
-    Hits,
-    chosen,
-    hits_of,
-    honest_accuracy,
-)
+from engine.train.ways.judged import Hits, chosen, hits_of, honest_accuracy
+from engine.train.ways.names import AUTO, CONTRASTIVE, FINE_TUNED, PAIRS, REGRESSION, SAID, TFIDF, tried
 from engine.train.ways.regression import Scaling, fit
-from engine.train.ways.taught import PAIRS, drawn_pairs
+from engine.train.ways.taught import drawn_pairs
 from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
 
 RNG = np.random.default_rng(0)
@@ -89,6 +84,16 @@ def test_the_interval_covers_the_accuracy_on_rows_that_nobody_has_seen() -> None
     assert np.mean(covered) >= 0.93
 
 
+def test_no_row_is_answered_by_who_has_learned_its_repeat() -> None:
+    rng = np.random.default_rng(5)
+    once, labels = rng.normal(0, 1, (60, 64)).astype(np.float32), rng.integers(2, size=60)
+    vectors, targets = np.repeat(once, 2, axis=0), np.repeat(labels, 2)
+    answers = answers_by_vectors(vectors, targets, 2, seed=0)
+    naive = result_of(hits_of(answers, targets, 5, 2, 0))
+    honest = result_of(hits_of(answers, targets, 5, 2, 0, np.repeat(np.arange(60) * 2, 2)))
+    assert naive.accuracy > 0.8 and abs(honest.accuracy - 0.5) < 0.2
+
+
 def test_half_of_the_pairs_share_their_label_and_no_row_is_its_own_partner() -> None:
     targets = np.array([0, 0, 0, 1, 1, 2])
     left, right = drawn_pairs(targets, np.random.default_rng(0))
@@ -128,6 +133,10 @@ def test_the_way_that_auto_takes_is_told_with_its_interval_and_leaves_a_model_th
     code, out, err = run_engine("evaluate", "--model", tmp_path / "run", "--data", test, "--json")
     assert code == 0, err
     assert json.loads(out)["accuracy"] == pytest.approx(found["test"]["accuracy"])
+    told = read_facts(tmp_path / "run", tmp_path)
+    judged = told.score(CROSS_VALIDATION)
+    assert judged is not None and judged.value == found["accuracy"] and told.way == SAID[found["way"]]
+    assert list(judged.interval or ()) == found["interval"] and told.way.lower() in card([told], "it").lower()
     assert "nobody can say how good" not in err and "fitted to its end" in " ".join(found["notes"])
 
 
@@ -141,6 +150,25 @@ def test_a_way_that_is_named_is_taken_and_measured_on_validation_rows(tmp_path: 
     assert finished.best_metric == about["trained"]["value"] is not None  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
+def test_a_way_that_is_asked_for_is_taken_whatever_is_found_and_has_steps_that_teach(tmp_path: Path) -> None:
+    config = with_values(tiny_config(tmp_path), {"way": AUTO, "take": FINE_TUNED, "num_epochs": 1})
+    events = list(fine_tune(config, tmp_path / "run"))
+    judged = [event for event in events if isinstance(event, Judged)]
+    assert judged[0].taken == "" and judged[-1].taken == FINE_TUNED
+    assert {one.way for one in judged[-1].ways if one.accuracy is not None} == {TFIDF, REGRESSION}
+    (started,) = (event for event in events if isinstance(event, Started))
+    assert started.num_steps >= 60
+    kept = [event for event in read_events(tmp_path / "run") if isinstance(event, Judged)]
+    assert kept == judged[-1:]
+
+
+def test_which_ways_are_judged_hangs_on_the_rows_and_their_rarest_label() -> None:
+    assert tried([8, 8]) == (REGRESSION, TFIDF) and tried([32, 32])[2:] == (CONTRASTIVE,)
+    assert tried([48, 48])[2:] == (CONTRASTIVE, FINE_TUNED) and tried([93, 3])[2:] == ()
+    assert tried([48, 48], FINE_TUNED)[2:] == (FINE_TUNED,)
+
+
 def test_what_a_way_settles_cannot_be_set_beside_it(tmp_path: Path) -> None:
     config = tiny_config(tmp_path)
     for values in ({"encoder": "frozen"}, {"rare_labels": "weighted"}, {"pooling": "mean"}):
@@ -149,4 +177,6 @@ def test_what_a_way_settles_cannot_be_set_beside_it(tmp_path: Path) -> None:
         assert refused.value.field == next(iter(values))
     with pytest.raises(ConfigError, match="one label a text"):
         list(fine_tune(with_values(config, {"way": AUTO, "task": "multi-label"}), tmp_path / "run"))
+    with pytest.raises(ConfigError, match="the method auto"):
+        list(fine_tune(with_values(config, {"take": REGRESSION}), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
