@@ -24,12 +24,13 @@ import numpy as np
 
 from benchmarks.measure import machine
 from benchmarks.work import SAMPLES
-from engine.commands.doctor import NO_MODEL, starter
+from engine.commands.doctor import NO_MODEL
 from engine.doctor.examine import examining
 from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.part import TablePart, reading_part
 from engine.doctor.suspected import suspecting
 from engine.events import Event, result_of
+from engine.shipped import model_shipped
 from engine.text.examples import guess_roles
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
@@ -60,7 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _copies(rows, Path(folder))
         _leaks(rows, Path(folder))
         _labels(rows, Path(folder))
-        model = None if chosen.model == NO_MODEL else Path(chosen.model) if chosen.model else starter()
+        model = (
+            None
+            if chosen.model == NO_MODEL
+            else Path(chosen.model)
+            if chosen.model
+            else model_shipped("starter")
+        )
         for seed in range(chosen.flips):
             _flips(rows, Path(folder), seed, model)
     return 0

@@ -27,7 +27,7 @@ from engine.text.batch import EncodedRows
 from engine.train.finetune import FineTuning
 from engine.train.ways.choose import PAIRS_RATE, Start, choosing
 from engine.train.ways.frozen import head_of, vectors_of
-from engine.train.ways.judged import CONTRASTIVE, FINE_TUNED, REGRESSION, TFIDF
+from engine.train.ways.names import CONTRASTIVE, FINE_TUNED, REGRESSION, TFIDF
 from engine.train.ways.regression import Labels
 from engine.train.ways.taught import answered, teach_classifier, teach_pairs
 from engine.train.ways.words import answers_by_words

@@ -29,12 +29,12 @@ from engine.model.weights import load_headed, read_config, save_model
 from engine.settings.config import with_values
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
 from engine.text.batch import IGNORE, NOT_ASKED, EncodedRows, by_length
-from engine.text.tagged.read import read_tagged
 from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
 from engine.train.metrics import student_interval
 from engine.train.prepare import Setup
 from engine.train.tasks.known import task_named
+from tests.engine.read_at_once import read_tagged
 
 Scores = Mapping[str, float]
 SETUP = "setup"

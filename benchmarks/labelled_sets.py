@@ -83,8 +83,7 @@ SETS: dict[str, Callable[[], Rows]] = {
 
 
 def vectors_of(name: str, model: Path = STARTER) -> tuple[Floats, Labels]:
-    """Return (E, D) vectors and (E,) labels of a set, in an order drawn once. They are kept where Label keeps its
-    own."""
+    """Return (E, D) vectors and (E,) labels of a set, in an order drawn once."""
     rows = SETS[name]()
     some = [rows[place] for place in np.random.default_rng(0).permutation(len(rows))[:ROWS]]
     texts, subject = [text for text, _label in some], LoadedModel.open(model)

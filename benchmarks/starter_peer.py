@@ -25,7 +25,7 @@ from benchmarks.pretrain_peer import (
 from benchmarks.starter_work import AT_ONCE, measure
 from benchmarks.work import NEVER
 from engine.device import num_cores
-from engine.events import Evaluated
+from engine.events import Evaluated, result_of
 from engine.model.weights import load_pretraining, save_model
 from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
@@ -33,7 +33,6 @@ from engine.train.pretrain import pretrain
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.first_weights import starting_model
 from engine.train.run.runs import SETUP
-from tests.engine.tiny_texts import result_of
 
 DOCUMENTS = 1_000  # that the Trainer is given: more than it comes to in the minutes
 HELD_OUT_TOKENS = 65_536

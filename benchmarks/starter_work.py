@@ -12,7 +12,7 @@ from typing import Any
 from assets.models.make import STAGES, recipe
 from benchmarks.work import SAMPLES
 from engine.device import open_device
-from engine.events import Evaluated
+from engine.events import Evaluated, result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
 from engine.model.bert import initialize
@@ -27,7 +27,6 @@ from engine.train.finetune import fine_tune
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.language import LanguageModel
 from engine.train.pretraining.setup import PretrainSetup
-from tests.engine.tiny_texts import result_of
 
 WIKIPEDIA = "enwiki2015-core.txt.xz"
 NOVELS = 95  # the last documents of the text; those before are Wikipedia's
