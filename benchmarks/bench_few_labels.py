@@ -1,7 +1,8 @@
 """Few labels: what each way of `finetune --way` reaches on held-out rows, and what auto takes and tells.
 
 Draws so many examples a class from sets with labels, learns in every way, and measures all on the same 1,000
-other rows.
+other rows. A line of JSON for each draw goes to --json; one that is there is not made again. --summary tells
+how often the way that auto took is within a point of the best one, and how often its interval held the truth.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import csv
 import json
 import tempfile
 import time
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,14 @@ from engine.text.batch import EncodedRows
 from engine.train.finetune import FineTuning
 from engine.train.ways.choose import PAIRS_RATE, Start, choosing
 from engine.train.ways.frozen import head_of, vectors_of
-from engine.train.ways.names import CONTRASTIVE, FINE_TUNED, REGRESSION, TFIDF
+from engine.train.ways.names import CONTRASTIVE, FINE_TUNED, ORDER, REGRESSION, TFIDF
 from engine.train.ways.regression import Labels
 from engine.train.ways.taught import answered, teach_classifier, teach_pairs
 from engine.train.ways.words import answers_by_words
 
 HELD_OUT = 1000
+WAYS = (TFIDF, *ORDER)
+A_POINT = 0.01
 
 
 def drawn(rows: Rows, each: int, seed: int) -> tuple[Rows, Rows]:
@@ -78,46 +81,94 @@ def answers(start: Start, every: EncodedRows) -> Iterator[tuple[str, Labels]]:
             list(teach_pairs(model, start.rows, targets, start.device, PAIRS_RATE * start.rate, seed))
         vectors = result_of(vectors_of(model, every, start.device))
         yield way, head_of(vectors[learn], targets, start.num_labels, seed).answers(vectors[~learn])
-    usual = 3 * -(-4 * count // (5 * 32))  # three epochs of four fifths: settings that nobody changed
-    for name, steps in ((FINE_TUNED, start.num_steps), (f"{FINE_TUNED}, {usual} steps", usual)):
-        model = start.model(of_means=False)
-        device, rate = start.device, start.rate
-        teaching = teach_classifier(
-            model, start.rows, targets, device, rate=rate, seed=seed, batch_size=32, num_steps=steps
-        )
-        list(teaching)
-        yield name, result_of(answered(model, every, np.flatnonzero(~learn), start.device))
+    model, device = start.model(of_means=False), start.device
+    teaching = teach_classifier(
+        model,
+        start.rows,
+        targets,
+        device,
+        rate=start.rate,
+        seed=seed,
+        batch_size=32,
+        num_steps=start.num_steps,
+    )
+    list(teaching)
+    yield FINE_TUNED, result_of(answered(model, every, np.flatnonzero(~learn), device))
 
 
 def measured(start: Start) -> dict[str, Any]:
     """Return the accuracy of each way on the rows that are held out, and what auto says and reaches."""
     every = joined(start.rows, start.setup.sets["test"])
     right = every.targets[len(start.rows) :]
-    found = {way: float((answer == right).mean()) for way, answer in answers(start, every)}
+    found = {way: round(float((answer == right).mean()), 4) for way, answer in answers(start, every)}
     said = result_of(choosing(start))
-    return {"accuracy": found, "taken": said["way"], "told": said["accuracy"], "interval": said["interval"]}
+    told = {one.way: one.accuracy for one in said.ways if one.accuracy is not None}
+    return {
+        "accuracy": found,
+        "judged": told,
+        "taken": said.taken,
+        "told": said.accuracy,
+        "interval": said.interval,
+    }
+
+
+def summary(lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a row for each number of examples: how often the way that was taken is within a point of the best
+    of all, and of those with an encoder, and how often its interval held the truth.
+    """
+    heads = (
+        "a class",
+        "draws",
+        *WAYS,
+        "taken",
+        "within a point of the best",
+        "of those with an encoder",
+        "held",
+    )
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for each in sorted({line["each"] for line in lines}):
+        some = [line for line in lines if line["each"] == each]
+        reached = np.array([[line["accuracy"][way] for way in WAYS] for line in some])
+        taken = np.array([line["accuracy"][line["taken"]] for line in some])
+        near = [(taken >= reached[:, ways].max(1) - A_POINT).mean() for ways in (slice(None), slice(1, None))]
+        held = [
+            low <= one <= high
+            for one, (low, high) in zip(taken, (line["interval"] or (0, 1) for line in some), strict=True)
+        ]
+        row = (*reached.mean(0), taken.mean(), *near, np.mean(held))
+        yield f"| {each} | {len(some)} | {' | '.join(f'{one:.3f}' for one in row)} |"
 
 
 def main() -> None:
-    """Print a line for each draw."""
+    """Print a line for each draw that is not in the file yet, or tell what is there."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=Path("assets/models/starter"))
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--each", default="8,16,32", help="examples a class")
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--sets", default="polarity,ag_news,snips,sms_spam,hate_speech,clinc_domains")
+    parser.add_argument("--each", default="8,16,32,64,128", help="examples a class")
+    parser.add_argument("--draws", type=int, default=10, help="of each set and number")
+    parser.add_argument("--json", type=Path, default=Path("few_labels.jsonl"), help="a line a draw")
+    parser.add_argument("--summary", action="store_true")
     options = parser.parse_args()
     lines = []
-    for each in map(int, options.each.split(",")):
-        for name in options.sets.split(","):
-            for seed in range(options.draws):
-                began = time.monotonic()
-                few, held_out = drawn(SETS[name](), each, seed)
-                found = measured(started(options.model.absolute(), few, held_out, seed))
-                lines.append({"set": name, "each": each, "seed": seed, **found})
-                print(json.dumps(lines[-1]), f"{time.monotonic() - began:.0f} s", flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(lines, indent=1))
+    if options.json.exists():
+        lines = [json.loads(line) for line in options.json.read_text(encoding="utf-8").splitlines()]
+    if options.summary:
+        print("\n".join(summary(lines)))
+        return
+    done = {(line["set"], line["each"], line["seed"]) for line in lines}
+    wanted = product(range(options.draws), options.sets.split(","), map(int, options.each.split(",")))
+    with options.json.open("a", encoding="utf-8") as file:
+        for seed, name, each in wanted:
+            if (name, each, seed) in done:
+                continue
+            began = time.process_time()
+            few, held_out = drawn(SETS[name](), each, seed)
+            found = measured(started(options.model.absolute(), few, held_out, seed))
+            line = {"set": name, "each": each, "seed": seed, **found}
+            line["seconds"] = round(time.process_time() - began, 1)
+            print(json.dumps(line), file=file, flush=True)
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

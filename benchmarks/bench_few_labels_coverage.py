@@ -19,10 +19,10 @@ from benchmarks.labelled_sets import SETS
 from engine.events import result_of
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import by_length, collate
-from engine.train.ways.choose import COSTLY_FOLDS, MOST_REPETITIONS, ROWS_ANSWERED, Start
+from engine.train.ways.choose import MOST_REPETITIONS, ROWS_ANSWERED, Start
 from engine.train.ways.frozen import answers_by_vectors, head_of
 from engine.train.ways.judged import chosen, hits_of, honest_accuracy
-from engine.train.ways.names import ORDER
+from engine.train.ways.names import COSTLY_FOLDS, ORDER
 from engine.train.ways.regression import FOLDS, Floats, Labels
 
 ROWS = 3000  # of a set
