@@ -80,7 +80,7 @@ class Person:
     def get_ready(self) -> float:
         """Return the seconds from the open table until all texts have vectors."""
         page = self.page
-        self.spin(lambda: page.labels.is_ready and page.current is not None)
+        self.spin(lambda: page.labels.is_ready and page.walk.current is not None)
         if not page.labels.labelled.names:
             for name in ("negative", "positive"):
                 page.labels.define(name)
@@ -89,7 +89,7 @@ class Person:
 
     def is_suggested_to(self) -> bool:
         """Whether the text in view has a suggestion."""
-        return bool(self.page._suggested(self.page.current))
+        return bool(self.page.work.suggested(self.page.walk.current))
 
     def press(self, place: int) -> tuple[float, float, float]:
         """Give a label by its key. Returns: ms until the next text is painted, the processor time in that,
@@ -102,7 +102,7 @@ class Person:
         start, own = time.perf_counter(), time.thread_time()
         key, none = Qt.Key(Qt.Key.Key_1 + place), Qt.KeyboardModifier.NoModifier
         for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
-            self.application.sendEvent(page.card.read, QKeyEvent(kind, key, none, str(1 + place)))
+            self.application.sendEvent(page.card.text_view, QKeyEvent(kind, key, none, str(1 + place)))
         page.card.repaint()
         painted, own = time.perf_counter(), time.thread_time() - own
         self.spin(lambda: not page._after.isActive())
@@ -112,8 +112,8 @@ class Person:
         """Give so many labels, a pause after each."""
         found = []
         for number in range(count):
-            self.spin(lambda: self.page.current is not None)
-            right = self.truth[self.page.current.place]
+            self.spin(lambda: self.page.walk.current is not None)
+            right = self.truth[self.page.walk.current.place]
             found.append(self.press(right if number % WRONG else 1 - right))
             self.rest(pause_s)
         return found

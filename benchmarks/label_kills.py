@@ -146,7 +146,7 @@ def _press(folder: Path, table: Path, seed: float, tells: int) -> None:
         key = draw.choice(KEYS)
         code, none = Qt.Key(ord(key)), Qt.KeyboardModifier.NoModifier
         for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
-            application.sendEvent(page.card.read, QKeyEvent(kind, code, none, key.lower()))
+            application.sendEvent(page.card.text_view, QKeyEvent(kind, code, none, key.lower()))
         end = time.monotonic() + draw.choice((0.025, 0.05, 0.1, 0.5))
         while time.monotonic() < end:
             application.processEvents()
@@ -185,7 +185,7 @@ def _opened(folder: Path, table: Path, tells: int) -> tuple[Any, Any]:
     for name in ("dull", "fine"):
         if page.labels.named(name) is None:
             page.labels.define(name)
-    while page.current is None:
+    while page.walk.current is None:
         application.processEvents()
     return window, application
 

@@ -56,12 +56,12 @@ _ASSUMED = marked(
 )
 _AGREES = marked(
     "engine",
-    "On {held:,} {part} texts that it did not learn from, the model agrees with your labels in {share} % "
+    "On {held:,} {part} texts that it did not learn from, the model agrees with {share} % of your labels "
     "(95 % interval {low} to {high} %).",
 )
 _COLUMN = marked(
     "engine",
-    "On {held:,} of the same texts, column {column} agrees with your labels in {share} % (95 % interval "
+    "On {held:,} of the same texts, column {column} agrees with {share} % of your labels (95 % interval "
     "{low} to {high} %).",
 )
 _KAPPA = marked("engine", "Cohen’s kappa is {kappa}.")

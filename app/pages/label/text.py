@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app import words
@@ -46,7 +47,6 @@ class ReadText(ScrollView):
         self.setObjectName("label_read")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.text.installEventFilter(self)
 
     def show_text(self, text: str) -> None:
         """Show a text from its beginning, the larger the shorter it is."""
@@ -57,16 +57,19 @@ class ReadText(ScrollView):
         self.verticalScrollBar().setValue(0)
         self.updateGeometry()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            self.updateGeometry()
-        return False
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(300, self.text.height() + FRAME)
+        return QSize(300, self._needed())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, min(self.text.height() + FRAME, 60))
+        return QSize(120, min(self._needed(), 60))
+
+    def _needed(self) -> int:
+        """Return the px of the whole text, as wide as it is without a scroll bar."""
+        return self.text.heightForWidth(max(1, self.width() - FRAME)) + FRAME
 
 
 class TextCard(Card):
