@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.labelling.prevalence import DRAWS, Counts, Prevalence
+from engine.labelling.prevalence import Counts, Prevalence
 
 # C labels, S texts of the sample, R draws
 
+DRAWS = 1000
 PRIOR = 2.0  # texts added to what the sample says of each answer, spread as its labels are
 ENDS = 0.01, 0.99  # of the draws: wide enough for a model whose active choices were not random
 

@@ -1,17 +1,20 @@
 """The share of each label in a table that nobody has labelled, corrected for the model's errors.
 
 What a model counts is biased: of each label it misses some texts and takes others for it. How often it takes
-which label for which is known from labelled texts that it has not learned from; the shares under which its
-counts are most probable are those that are told. It rests on one assumption, which is told with it: a text of
-a label looks in the table as it looks among the labelled ones, only the shares differ (label shift).
+which label for which is known from labelled texts that it has not learned from; the shares that are told are
+those that agree with both, with the doubt that few such texts leave. It rests on one assumption, which is
+told with it: a text of a label looks in the table as it looks among the labelled ones, only the shares differ
+(label shift).
 
-Sources: the confusion matrix, Gart and Buck 1966; most probable shares by expectation and maximisation,
-Saerens, Latinne and Decaestecker 2002.
+Sources: the confusion matrix, Gart and Buck 1966; shares and errors drawn in turn from what is known of them,
+all shares as probable before, Joseph, Gyorkos and Coupal 1995; the most probable shares, where the draws
+begin, Saerens, Latinne and Decaestecker 2002.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +24,11 @@ import numpy.typing as npt
 Counts = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 
-DRAWS = 1000
-PRIOR = 0.25  # texts added to each row of the confusion matrix: what was not seen may happen
-DRAWN_PRIOR = 1.0  # the same in the draws; with the point's own, intervals of rare errors are too narrow
-ENDS = 0.02, 0.98  # of the draws; in simulated tables these hold the truth in at least 95 %
+CHAINS, CELLS = 200, 200_000  # that draw side by side; of all their confusion matrices together, at most
+STEPS, LEFT_OUT = 200, 50  # of each chain; the first ones, in which it finds its way
+PRIOR = 1.0  # texts added to each row of the confusion matrix: what was not seen may happen
+ENDS = 0.025, 0.975  # of the draws
+LEAST = 1e-9  # of what is drawn, so that nothing is divided by 0
 MOST_ROUNDS = 1000
 CLOSE = 1e-6  # a round that moves no share further is the last
 
@@ -52,35 +56,39 @@ def prevalence(confusion: Counts, answers: Counts, seed: int = 0) -> Prevalence:
     how many texts of the table got which answer; at least one did.
     """
     rng, total = np.random.default_rng(seed), int(answers.sum())
-    counted = answers / total
-    rates = _rates(confusion)
-    shares = most_likely(rates[None], counted[None])[0]
-    texts = rng.multinomial(total, shares)  # of each label
-    given = np.stack(
-        [rng.multinomial(texts[label], rates[label], size=DRAWS) for label in range(len(shares))]
-    )
-    found = most_likely(_drawn_rates(confusion, rng), given.sum(0) / total)
-    # the larger prior of the draws is to widen them, not to move them
-    low, high = np.clip(shares + np.quantile(found, ENDS, axis=0) - np.median(found, axis=0), 0, 1)
-    return Prevalence(counted, shares, low, high, total, int(confusion.sum()))
+    drawn = _drawn(confusion, answers, rng) / total
+    low, high = np.quantile(drawn, ENDS, axis=0)
+    return Prevalence(answers / total, drawn.mean(0), low, high, total, int(confusion.sum()))
 
 
-def _smoothed(confusion: Counts, prior: float) -> Shares:
-    """Return (C, C) counts with some texts more in each row, spread over its cells as the columns are."""
+def _drawn(confusion: Counts, answers: Counts, rng: np.random.Generator) -> Shares:
+    """Return (R, C) how many texts of the table may have each label."""
+    known, kept = _smoothed(confusion), list[Counts]()
+    chains = int(np.clip(CELLS // known.size, 1, CHAINS))
+    rates = _simplex(np.broadcast_to(known, (chains, *known.shape)), rng)
+    shares = most_likely(rates, np.tile(answers / answers.sum(), (chains, 1)))
+    for step in range(STEPS):
+        likely = np.maximum(shares[:, :, None] * rates, LEAST)
+        likely /= likely.sum(1, keepdims=True)  # (R, C, C): of an answer (last), that a text has the label
+        texts = np.stack(
+            [rng.multinomial(count, likely[:, :, answer]) for answer, count in enumerate(answers)], axis=2
+        )
+        shares, rates = _simplex(1 + texts.sum(2), rng), _simplex(known + texts, rng)
+        if step >= LEFT_OUT:
+            kept.append(texts.sum(2))
+    return np.concatenate(kept)
+
+
+def _simplex(counts: npt.NDArray[Any], rng: np.random.Generator) -> Shares:
+    """Return shares that counts leave possible, drawn along the last axis (Dirichlet)."""
+    drawn = np.maximum(rng.standard_gamma(counts), LEAST)
+    return np.asarray(drawn / drawn.sum(-1, keepdims=True))
+
+
+def _smoothed(confusion: Counts) -> Shares:
+    """Return (C, C) counts with PRIOR more in each row, spread over its cells as the columns are."""
     columns = (confusion.sum(0) + 1) / (confusion.sum() + len(confusion))
-    return np.asarray(confusion + prior * columns)
-
-
-def _rates(confusion: Counts) -> Shares:
-    """Return (C, C) how often a text of a label gets which answer."""
-    known = _smoothed(confusion, PRIOR)
-    return np.asarray(known / known.sum(1, keepdims=True))
-
-
-def _drawn_rates(confusion: Counts, rng: np.random.Generator) -> Shares:
-    """Return (R, C, C) such rates as the held-out texts leave possible."""
-    drawn = rng.standard_gamma(_smoothed(confusion, DRAWN_PRIOR), size=(DRAWS, *confusion.shape))
-    return np.asarray(drawn / np.maximum(drawn.sum(2, keepdims=True), 1e-300))
+    return np.asarray(confusion + PRIOR * columns)
 
 
 def most_likely(rates: Shares, counted: Shares) -> Shares:

@@ -179,7 +179,7 @@ def test_a_model_that_takes_one_label_for_another_is_corrected() -> None:
 @pytest.mark.parametrize("accuracy", [0.7, 0.95])
 def test_intervals_of_shares_cover_the_truth_of_shifted_tables(accuracy: float) -> None:
     rng, covered = np.random.default_rng(0), []
-    for number in range(120):
+    for number in range(40):
         rates = rng.dirichlet(np.ones(4), 4) * (1 - accuracy)
         rates[np.arange(4), np.arange(4)] += accuracy
         confusion = np.array([rng.multinomial(40, row) for row in rates])
