@@ -334,6 +334,8 @@ def event_words(event: events.Event, *, num_steps: int = 0) -> str:
             return _pinned_words(event)
         case events.Gained():
             return _gained_words(event)
+        case events.Judged():
+            return _judged_words(event)
         case events.Predicted():
             one, many = translate("words", "1 row predicted"), translate("words", "{count} rows predicted")
             return counted(len(event.rows), one, many)
@@ -364,6 +366,20 @@ def _started_words(event: events.Started) -> str:
     return translate("words", "Training starts: {steps} steps on {device}").format(
         steps=number(event.num_steps), device=event.device
     )
+
+
+def _judged_words(event: events.Judged) -> str:
+    """Return which way is taken, or how many are judged."""
+    taken = event.one_taken
+    if taken is None:
+        known = sum(1 for one in event.ways if one.accuracy is not None)
+        text = translate("words", "Methods judged: {done} of {total}")
+        return text.format(done=number(known), total=number(len(event.ways)))
+    text = translate("words", "Method taken: {method}")
+    if event.accuracy is None:
+        return text.format(method=tr_engine(taken.said))
+    text = translate("words", "Method taken: {method}, accuracy {accuracy}")
+    return text.format(method=tr_engine(taken.said), accuracy=score(event.accuracy))
 
 
 def _pinned_words(event: events.Pinned) -> str:

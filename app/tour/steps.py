@@ -17,9 +17,11 @@ from app.shipped import sample_data_path, starter_model
 from app.tour.guide import Guide, TourStep
 from app.tour.steps_inside import Acting, InsideScenes, TourHost
 from engine.text.reading.kinds import TABLE_KINDS
+from engine.train.ways.names import FINE_TUNED
 
 # settings that suit the starter and the sample on any machine: as much of two epochs as fits into the time
 QUICK = {  # as much as can be learned in some minutes on two cores
+    "way": FINE_TUNED,  # its curves are what is to be seen
     "max_length": 64,
     "batch_size": 16,
     "num_epochs": 2,

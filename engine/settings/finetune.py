@@ -503,7 +503,7 @@ class TrainingConfig:
         minimum=0,
         maximum=10**6,
         unit=marked("engine", "steps"),
-        auto=marked("engine", "those of the epochs"),
+        auto=marked("engine", "by epochs"),
         advanced=True,
     )
     minutes: float = setting(

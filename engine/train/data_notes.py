@@ -23,6 +23,7 @@ from engine.text.table import BadLine
 
 MUCH_IS_CUT = 0.05  # share of the training texts
 FEW_STEPS = 15  # that learn little, whatever the rate
+SMALL_TABLE = 1000  # rows, below which ways are compared in minutes
 FEW_A_LABEL = 50  # examples, below which cheaper ways than fine-tuning often do better
 MOST_REASONS = 100  # lines that are told one by one
 MOST_RANGES = 30  # of the others in one sentence
@@ -187,14 +188,18 @@ def on_steps(num_steps: int, *, has_ways: bool = False) -> Iterator[Noted]:
     yield _noted(template, steps=num_steps)
 
 
-def has_few(num_rows: int, num_labels: int) -> bool:
-    """Whether a table has so few examples of a label that its way is better chosen by cross-validation."""
-    return 0 < num_rows < FEW_A_LABEL * num_labels
+def has_few(counts: Sequence[int]) -> bool:
+    """Whether a table has so few examples of a label that its way is better chosen by cross-validation: on
+    average, or, where it is small, of the rarest. Args: counts: examples of each label.
+    """
+    num_rows = sum(counts)
+    is_small = num_rows < SMALL_TABLE and min(counts, default=0) < FEW_A_LABEL
+    return num_rows > 0 and (is_small or num_rows < FEW_A_LABEL * len(counts))
 
 
 def on_few(num_rows: int, num_labels: int) -> Iterator[Noted]:
     """Offer another method where a label has few examples."""
-    if has_few(num_rows, num_labels):
+    if 0 < num_rows < FEW_A_LABEL * num_labels:
         template = marked(
             "engine",
             "A label has {count} examples on average. Below {few}, the method auto (--way auto) compares "

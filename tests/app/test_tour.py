@@ -308,7 +308,9 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
 def test_the_tour_can_be_walked_to_its_end_while_the_training_still_runs(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = {"max_length": 48, "batch_size": 8, "num_epochs": 1_000, "evaluate_every_steps": 8_000}
+    slow = {"way": "fine-tuning", "max_length": 48, "batch_size": 8, "num_epochs": 1_000} | {
+        "evaluate_every_steps": 8_000
+    }
     monkeypatch.setattr("app.tour.steps.QUICK", slow)
     language_model(tmp_path / "assets" / "models" / "starter")
     session, tour, said = window.session, Tour(window), {}

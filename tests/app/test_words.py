@@ -144,6 +144,9 @@ EVENTS = [
         stage="domain", seeds_done=3, metric="accuracy", values=(0.93, 0.94, 0.92), mean=0.93, spread=0.01,
         split="validation",
     ),
+    events.Judged(
+        ways=(events.JudgedWay(way="a", said="A", accuracy=0.9), events.JudgedWay(way="b", said="B")), rows=60
+    ),
     events.Saved(step=112, path=Path("c"), is_best=True),
     events.Predicted(rows=np.arange(3), predictions=("a",) * 3, probabilities=np.ones((3, 1)), labels=("a",)),
     events.Fetched(file="model.safetensors", done=805_000, total=2_900_000, fetched=805_000, speed=21e4),
@@ -210,6 +213,7 @@ def test_every_event_has_words() -> None:
     assert said[5] == "Validation at step 112: loss 0.118 · accuracy 97.2 %"
     assert said[6] == "Guesses at step 9: the"
     assert said[7] == "Stage domain, 3 runs: accuracy 93.0 % (95 %: 90.5 to 95.5 %)"
+    assert said[8] == "Methods judged: 1 of 2"
     assert all(said) and not any("{" in line for line in said)
     for silent in (events.Beat(), events.AnswerSoFar(value=7)):
         assert words.event_words(silent) == ""

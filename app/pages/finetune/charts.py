@@ -238,10 +238,6 @@ class FineTuneCharts(RunCharts):
         rows, heights = self._all_cards(columns)
         if has_ways or not self._has_curves:
             rows, heights = self._fewer_cards(columns)
-        for card in (self.loss_card, self.accuracy_card):
-            card.setVisible(self._has_curves)
-        self.scores_card.setVisible(self._has_scores)
-        self.ways.setVisible(has_ways)
         for row in self._rows:
             for card in (
                 self.ways,
@@ -255,6 +251,11 @@ class FineTuneCharts(RunCharts):
             for card, stretch in rows[place] if place < len(rows) else ():
                 row.addWidget(card, stretch)
             self._column.setStretch(place, heights[place])
+        # only now that all have a parent: a card without one would be a window of its own
+        for card in (self.loss_card, self.accuracy_card):
+            card.setVisible(self._has_curves)
+        self.scores_card.setVisible(self._has_scores)
+        self.ways.setVisible(has_ways)
 
     def _all_cards(self, columns: int) -> tuple[Placed, Sequence[int]]:
         """Return the rows of cards of a run that steps, and how high each is beside the others."""

@@ -29,14 +29,14 @@ class WayChoice:
         self._table = ""
         self._chosen: dict[str, str] = {}  # table -> way, by hand
         self._shown = FINE_TUNED  # what was put there last
-        self.num_labels = self.num_examples = 0
+        self._counts: Sequence[int] = ()  # examples of each label
         self._can_choose = False
         form.set_shown(WAY, False)
 
     @property
     def has_few(self) -> bool:
         """Whether the table has so few examples of a label that its way is better chosen."""
-        return self._can_choose and has_few(self.num_examples, self.num_labels)
+        return self._can_choose and has_few(self._counts)
 
     @property
     def by_hand(self) -> str:
@@ -60,7 +60,7 @@ class WayChoice:
 
     def follow(self, table: str, task: str, model: str, counts: Sequence[int]) -> None:
         """Show the way for a table as it is known now. Args: counts: examples of each label."""
-        self._table, self.num_examples, self.num_labels = table, sum(counts), len(counts)
+        self._table, self._counts = table, counts
         is_of_classes = task == CLASSIFICATION.name
         self._form.set_shown(WAY, is_of_classes)
         self._can_choose = is_of_classes and not model.startswith(NEW) and self._is_free()
@@ -81,15 +81,22 @@ class WayChoice:
         """Say in a sentence why this way is preset, or what else there is."""
         if not self.has_few:
             return ""
-        count = words.number(round(self.num_examples / self.num_labels))
         if way == AUTO:
             text = translate(
                 "WayChoice",
-                "Your labels have {count} examples on average. Below {few}, cross-validation finds which "
-                "method is best, and says how good it is.",
+                "{examples} Below {few}, cross-validation finds the best method, and says how good it is.",
             )
-            return text.format(count=count, few=FEW_A_LABEL)
+            return text.format(examples=self._examples_words(), few=FEW_A_LABEL)
         return ""
+
+    def _examples_words(self) -> str:
+        """Say how many examples a label has, of those that count for `has_few`."""
+        mean = sum(self._counts) / len(self._counts)
+        if mean < FEW_A_LABEL:
+            text = translate("WayChoice", "A label has {count} examples on average.")
+            return text.format(count=words.number(round(mean)))
+        text = translate("WayChoice", "The rarest label has {count} examples.")
+        return text.format(count=words.number(min(self._counts)))
 
     def remarks(self, plan: Plan) -> list[AdviceLine]:
         """Return what to know of the way before a run, each with what a click does about it."""
@@ -99,11 +106,11 @@ class WayChoice:
         if not found and self.has_few:
             text = translate(
                 "WayChoice",
-                "A label has {count} examples on average. Below {few}, a cheaper method is often better than "
-                "fine-tuning. Cross-validation shows which is.",
+                "{examples} Below {few}, a cheaper method is often better than fine-tuning. Cross-validation "
+                "shows which is.",
             )
-            count = words.number(round(self.num_examples / self.num_labels))
-            found = [self._remark("look", text.format(count=count, few=FEW_A_LABEL))]
+            said = text.format(examples=self._examples_words(), few=FEW_A_LABEL)
+            found = [self._remark("look", said)]
         return found
 
     def _remark(self, level: str, text: str) -> AdviceLine:

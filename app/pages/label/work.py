@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -35,6 +36,7 @@ from engine.text.numbers import figure
 from engine.text.tagged.spans import words_in
 
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
+FOLDED = QSize(752, 470)  # of what is left then, at most
 MOST_NEXT = 4
 
 
@@ -57,6 +59,10 @@ class LabelWork(QWidget):
         self.right = right_side(self.model_card, self.accuracy, self.shares)
         middle = column((self.card, 1), self.keys, self.queue, gap=10)
         row(self.codebook, (middle, 1), self.right, gap=GAP, parent=self)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return what is needed once all has given way that can: else no window could become so small."""
+        return super().minimumSizeHint().boundedTo(FOLDED)
 
     def fold(self, width: int, height: int) -> None:
         """Let the codebook and the queue give way where a page has no room for them."""

@@ -16,8 +16,9 @@ from app.work.labels import journal_path
 from app.work.page_state import state_of, values_of
 from engine.events import result_of
 from engine.labelling.journal import LabelJournal
-from engine.labelling.order import LIKE, NUM_SPREAD, RANDOM
+from engine.labelling.order import LIKE, NUM_SPREAD, RANDOM, LabelOrder
 from engine.text.table import read_table
+from engine.train.ways.regression import standardized
 from tests.app.hand import Hand, ShowPage, come_to_rest
 from tests.fakes import model_folder
 
@@ -275,7 +276,8 @@ def test_the_same_labels_are_measured_alike_whether_they_came_one_by_one_or_at_o
     texts = requests.LabelTexts(None, ("text",), rows, rows)  # type: ignore[arg-type]
 
     def measured(*counts: int) -> list[tuple[int, int, int]]:
-        known, points = requests.KnownTexts.of(texts, tmp_path, vectors), ()
+        order = LabelOrder(standardized(vectors), 0)
+        known, points = requests.KnownTexts(texts, tmp_path, standardized(vectors), order), ()
         for count in counts:
             places = known.order.shuffled[:count]
             given = requests.GivenLabels(tuple(places.tolist()), targets[places], (), (0, 1))
@@ -314,7 +316,7 @@ def test_the_random_sample_stays_out_of_training_and_is_its_test(ready: LabelPag
     sample = page.learner.texts.rows[page.learner.texts.shuffled[:12]].tolist()
     chosen = [row for row in range(NUM_TEXTS) if row not in sample][:9]
     for row in (*sample, *chosen):
-        page.labels.give(row, row % 2, suggested=False, why="")
+        page.labels.give(row, label=row % 2, suggested=False, why="")
     come_to_rest(session, qtbot)
     assert page.tune_button.toolTip().startswith("12 texts that were drawn at random stay out")
     before = kept(page).labelled
