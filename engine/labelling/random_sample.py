@@ -7,19 +7,33 @@ labels the texts have that nobody labelled.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from engine.text.recipe import with_cells
 from engine.text.table import read_table, write_csv
 
 LEAST_HELD_OUT = 10  # texts, below which a test would say next to nothing
+LABELLED = "-labelled"  # the ending of a labelled copy's name
 _ENDING = "-random-sample"  # of a file's name, by which a run's test is known for what it is
+
+
+def original_stem(path: Path) -> str:
+    """Return what a table is called without the ending of its labelled copy."""
+    return path.stem.removesuffix(LABELLED)
+
+
+def has_learned_of(info: Mapping[str, Any], table: Path) -> bool:
+    """Whether a model has learned from this table or a labelled copy, by its name. Args: info: cloze.json."""
+    data = info.get("data")
+    name = str(data.get("name") or "") if isinstance(data, Mapping) else ""
+    return bool(name) and original_stem(Path(name)) == original_stem(table)
 
 
 def sample_path(labelled: Path) -> Path:
     """Return where the random sample of a labelled table lies."""
-    stem = labelled.stem.removesuffix("-labelled")
+    stem = original_stem(labelled)
     return labelled.with_name(f"{stem}{_ENDING}.csv")
 
 

@@ -64,8 +64,8 @@ _OF = marked(
 _ALSO = marked("engine", "{share} % are “{label}” ({low} to {high} %).")
 _BY_SAMPLE = marked(
     "engine",
-    "Estimated from {labelled:,} labelled texts and a model’s answers to the others. Its errors are counted "
-    "on {held:,} texts drawn at random.",
+    "Estimated from {labelled:,} texts with a label, repeats included, and a model’s answers to the others. "
+    "Its errors are counted on {held:,} texts drawn at random.",
 )
 _BY_ERRORS = marked(
     "engine",

@@ -125,6 +125,12 @@ class CodebookCard(Card):
         self.kind_box.setVisible(can_choose)
         self.kind_box.choose(labelled.kind if labelled is not None else next(iter(KINDS.values())))
         self.line.setEnabled(labelled is not None)
+        has_names = labelled is not None and bool(labelled.names)
+        self.line.setPlaceholderText(
+            self.tr("Next label, or Enter to begin")
+            if has_names and not given
+            else self.tr("Add a label (A)")
+        )
         self.rows.setVisible(has_codebook)
         self.numbers.setVisible(not has_codebook)
         self.numbers.setText("" if labelled is None or has_codebook else self._numbers_said(labelled))

@@ -12,12 +12,12 @@ from app.look.files import ask_save
 from app.pages.label.learner import Learner
 from app.pages.run.state import RunPageState
 from app.session import Session
-from app.work.labels import COPIES
+from app.work.labels import COPIES, table_behind
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.labelling.kinds import LabelKind
 from engine.labelling.labelled_table import LABEL, TEXT, own_column
-from engine.labelling.random_sample import LEAST_HELD_OUT, sample_path
+from engine.labelling.random_sample import LEAST_HELD_OUT, original_stem, sample_path
 from engine.text.roles import Roles
 from engine.text.table import Table
 
@@ -47,13 +47,17 @@ class Handover(QObject):
             title,
             self._save_to,
             name="label_save_dialog",
-            suggested=table.path.with_name(self._file_name(table)),
+            suggested=self._behind(table).with_name(self._file_name(table)),
             filters=(kinds,),
             suffix="csv" if is_table else "jsonl",
         )
 
+    def _behind(self, table: Table) -> Path:
+        """Return the person's own table: a labelled copy lies where nobody looks for it."""
+        return table_behind(table.path, self._session.settings.recent_files)
+
     def _file_name(self, table: Table) -> str:
-        stem = table.path.stem.removesuffix("-labelled")
+        stem = original_stem(table.path)
         return f"{stem}-labelled.csv" if self._labels.kind.is_of_rows else f"{stem}-tagged.jsonl"
 
     def _save_to(self, path: str) -> None:

@@ -31,6 +31,7 @@ from engine.events import Event, Progress
 from engine.labelling.labelled import Labelled
 from engine.labelling.measure import Sampled
 from engine.labelling.order import RANDOM_SHARE, TURNS, Choice
+from engine.labelling.random_sample import has_learned_of
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import ModelSummary
@@ -69,6 +70,7 @@ class Learner(QObject):
         self.is_paused = False
         self.random_share = RANDOM_SHARE  # of the texts that come next
         self._so_far = VectorsSoFar()
+        self.is_taught = False  # whether the model in hand has learned from the labels, so it is not taken
         self._about: ModelSummary | None = None  # of the model whose vectors are wanted
         self._curve: list[Sampled] = []
         self._curve_of: GivenLabels | None = None
@@ -114,7 +116,12 @@ class Learner(QObject):
         return self._texts_asked.is_asking
 
     def take_model(self, about: ModelSummary | None) -> None:
-        """Learn with this model from now on; None: with none, at random."""
+        """Learn with this model from now on; None: with none, at random. One that has learned from these
+        labels answers them too well to be measured by them, so it is not taken.
+        """
+        table = self._session.data.table
+        self.is_taught = about is not None and table is not None and has_learned_of(about.info, table.path)
+        about = None if self.is_taught else about
         if about is not self._about:
             self._forget()
             self._about = about

@@ -202,6 +202,7 @@ class LabelPage(StatedPage[LabelState]):
         self.queue.end_search()
         self.codebook.end_find()
         self.banner.hide()
+        self._take_model()
         self.learner.take_table()
 
     def _take_mends(self) -> None:

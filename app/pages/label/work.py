@@ -337,6 +337,13 @@ class LabelWork(QWidget):
         )
         if inspector.refusal is not None:
             self.model_card.show_missing(words.say_error(inspector.refusal))
+        elif learner.is_taught:
+            self.model_card.show_missing(
+                self.tr(
+                    "The model in hand was trained on these labels, so they cannot measure it. Texts come "
+                    "at random until you choose another model above."
+                )
+            )
         elif inspector.folder is None:
             self.model_card.show_missing(self.tr("No model learns along. Texts come at random."))
         elif self._labels.kind.on_learning and not learner.is_preparing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -339,3 +340,16 @@ def test_in_a_narrow_page_the_suggestions_are_the_codebook(ready: LabelPage, qtb
     shown = row_in_view(ready)
     ready.card.plot.chosen.emit(1)
     assert kept(ready).labelled.given[shown].label == 1
+
+
+def test_a_model_that_has_learned_from_the_labels_does_not_learn_along(
+    ready: LabelPage, qtbot: QtBot
+) -> None:
+    about = ready.session.inspector.about
+    assert about is not None and ready.learner.known is not None
+    ready.learner.take_model(replace(about, info={**about.info, "data": {"name": "films-labelled.csv"}}))
+    assert ready.learner.is_taught and ready.learner.known is None
+    ready.work.show_model()
+    assert "was trained on these labels" in ready.work.model_card.said.text()
+    ready.learner.take_model(replace(about, info={**about.info, "data": {"name": "others.csv"}}))
+    qtbot.waitUntil(lambda: ready.learner.known is not None)
