@@ -290,6 +290,8 @@ class EvaluatePage(StatedPage[EvaluateState]):
         if self.isVisible() and self.session.inspector.folder is None and self._first is not None:
             self.session.inspector.hold(self._first)
         self._take_hand()
+        if self.isVisible() and not self._can_be_scored:
+            self._show_nothing()  # another model may be the last one trained by now
 
     def _take_hand(self) -> None:
         """Score the model in hand from now on."""
