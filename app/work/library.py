@@ -138,7 +138,7 @@ class ModelLibrary(QObject):
             self.changed.emit()
 
     def score_of(self, folder: Path | None) -> float | None:
-        """Return the accuracy on its validation rows that a model's run noted; None where nobody knows it."""
+        """Return the accuracy that a model's run noted, see `_score`; None where nobody knows it."""
         entry = self._entries.get(folder) if folder is not None else None
         return None if entry is None else entry.score
 
@@ -281,13 +281,18 @@ def _runs(root: Path) -> tuple[list[RunState], list[RunState]]:
 
 
 def _score(path: Path) -> float | None:
-    """Return the accuracy that a classifier's run noted; None where there is none, or it cannot be read."""
+    """Return the accuracy that a classifier's run noted, on validation rows or cross-validated; None where
+    there is none, or it cannot be read.
+    """
     try:
-        trained = read_info(path).get("trained")
+        info = read_info(path)
     except UserError:
         return None
+    trained, way = info.get("trained"), info.get("way")
     known = isinstance(trained, dict) and trained.get("metric") == "accuracy"
     value = trained.get("value") if isinstance(trained, dict) and known else None
+    if value is None and isinstance(way, dict):
+        value = way.get("accuracy")
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
