@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QPlainTextEdit,
+    QScrollArea,
     QScrollBar,
     QTabBar,
     QTabWidget,
@@ -144,6 +145,11 @@ def siblings(widget: QWidget) -> list[QWidget]:
 def has_ring(window: QWidget, stop: QWidget) -> bool:
     """Return whether a control with the keyboard has thick lines that it lacks without: level and upright."""
     stop.setFocus(Qt.FocusReason.OtherFocusReason)
+    above = stop.parentWidget()
+    while above is not None:  # as Tab does
+        if isinstance(above, QScrollArea):
+            above.ensureWidgetVisible(stop)
+        above = above.parentWidget()
     QApplication.processEvents()
     place = QRect(stop.mapTo(window, QPoint(0, 0)), stop.size()).adjusted(-4, -4, 4, 4) & window.rect()
     for text in [stop, *stop.findChildren(QLineEdit)]:

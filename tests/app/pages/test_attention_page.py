@@ -390,7 +390,8 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
 # ---- what is missing
 
 
-def test_without_a_model_the_page_says_so(page: AttentionPage) -> None:
+def test_without_a_model_the_page_says_so(page: AttentionPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(page.empty.isVisible)
     assert page.empty.isVisible() and not page.copy_button.isEnabled()
 
 
