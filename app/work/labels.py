@@ -31,14 +31,16 @@ from engine.labelling.labelled import Labelled, folded
 if TYPE_CHECKING:
     from engine.labelling.columns import ColumnLabels
     from engine.labelling.labelled_table import write_labelled, write_tagged
-    from engine.labelling.random_sample import hold_out
+    from engine.labelling.random_sample import hold_out, original_stem
     from engine.text.recipe import Recipe
     from engine.text.table import Table
 else:
     write_labelled, write_tagged = (
         later("engine.labelling.labelled_table", name) for name in ("write_labelled", "write_tagged")
     )
-    hold_out = later("engine.labelling.random_sample", "hold_out")
+    hold_out, original_stem = (
+        later("engine.labelling.random_sample", name) for name in ("hold_out", "original_stem")
+    )
 
 COPIES = ".labelled"  # the folder among the runs where labelled tables are, which runs learn from
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
@@ -180,7 +182,7 @@ class Labels(QObject):
 
 def table_behind(path: Path, known: Iterable[str]) -> Path:
     """Return the table that a labelled copy is of, where it is among the known files; else the path."""
-    stem = path.stem.removesuffix("-labelled")
+    stem = original_stem(path)
     others = (Path(one) for one in known if Path(one).stem == stem and Path(one).parent.name != COPIES)
     return next(others, path) if path.parent.name == COPIES else path
 

@@ -1,7 +1,7 @@
 """What a regression learns few labels from: a frozen encoder's vectors, and beside them the words' spelling.
 
 The encoder knows meanings and not this table; a rare word that decides is plain in its spelling. Together
-they are as good as the better of the two, and often better: `benchmarks/README.md` has the figures.
+they are often better than either, seldom much worse than the better one: see `benchmarks/README.md`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.labelling.kinds import LabelKind
 from engine.labelling.labelled_table import LABEL, TEXT, own_column
-from engine.labelling.random_sample import LEAST_HELD_OUT, original_stem, sample_path
+from engine.labelling.random_sample import LABELLED, LEAST_HELD_OUT, original_stem, sample_path
 from engine.text.roles import Roles
 from engine.text.table import Table
 
@@ -58,7 +58,7 @@ class Handover(QObject):
 
     def _file_name(self, table: Table) -> str:
         stem = original_stem(table.path)
-        return f"{stem}-labelled.csv" if self._labels.kind.is_of_rows else f"{stem}-tagged.jsonl"
+        return f"{stem}{LABELLED}.csv" if self._labels.kind.is_of_rows else f"{stem}-tagged.jsonl"
 
     def _save_to(self, path: str) -> None:
         table = self._session.data.table

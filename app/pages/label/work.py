@@ -340,8 +340,8 @@ class LabelWork(QWidget):
         elif learner.is_taught:
             self.model_card.show_missing(
                 self.tr(
-                    "The model in hand was trained on these labels, so they cannot measure it. Texts come "
-                    "at random until you choose another model above."
+                    "The model in hand was trained on a table of this name, perhaps on these labels, so they "
+                    "cannot measure it. Texts come at random until you choose another model above."
                 )
             )
         elif inspector.folder is None:

@@ -350,6 +350,6 @@ def test_a_model_that_has_learned_from_the_labels_does_not_learn_along(
     ready.learner.take_model(replace(about, info={**about.info, "data": {"name": "films-labelled.csv"}}))
     assert ready.learner.is_taught and ready.learner.known is None
     ready.work.show_model()
-    assert "was trained on these labels" in ready.work.model_card.said.text()
+    assert "was trained on a table of this name" in ready.work.model_card.said.text()
     ready.learner.take_model(replace(about, info={**about.info, "data": {"name": "others.csv"}}))
     qtbot.waitUntil(lambda: ready.learner.known is not None)
