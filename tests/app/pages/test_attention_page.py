@@ -390,8 +390,9 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
 # ---- what is missing
 
 
+@pytest.mark.usefixtures("no_models_ship")
 def test_without_a_model_the_page_says_so(page: AttentionPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(page.empty.isVisible)
+    settle(page, qtbot)
     assert page.empty.isVisible() and not page.copy_button.isEnabled()
 
 
