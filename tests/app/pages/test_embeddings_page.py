@@ -76,6 +76,7 @@ def test_the_page_opens_with_a_question_that_is_answered(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_models_ship")
 def test_without_a_table_the_texts_are_bundled_ones(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:

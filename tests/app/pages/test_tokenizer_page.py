@@ -32,8 +32,10 @@ def write_vocab(path: Path, tokens: tuple[str, ...] = TOKENS) -> Path:
 @pytest.fixture
 def page(show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot) -> TokenizerPage:
     page = show_page(TokenizerPage)
-    page.bar.choose(write_vocab(tmp_path / "small.txt"))
-    qtbot.waitUntil(lambda: page.text_view.found is not None)
+    small = write_vocab(tmp_path / "small.txt")
+    page.bar.choose(small)  # instead of one that ships, which the page opens by itself
+    qtbot.waitUntil(lambda: page.bar.first is not None and page.bar.first.path == small)
+    qtbot.waitUntil(lambda: page.text_view.found is not None and page.session.workers.is_idle)
     return page
 
 
