@@ -160,8 +160,21 @@ class Labels(QObject):
         their own instead, for the test.
         """
         assert self._journal is not None and self._table is not None
-        recipe, entries = self._data.mends.recipe, self._journal.entries
-        return partial(_save, self._table, entries, column, path, self._folder(), recipe, held_out)
+        recipe, journal = self._data.mends.recipe, self._journal
+        of = journal.of or journal.sha256
+        return partial(
+            _save, self._table, journal.entries, of, column, path, self._folder(), recipe, held_out
+        )
+
+    def journal_of(self, table: Table) -> Path | None:
+        """Return the file of the labels that were given to a table; None: there are none. Of a table whose
+        labelled copy is open, it is that of the copy: who goes on, goes on there.
+        """
+        journal, own = self._journal, self._table
+        path = journal_path(self._folder(), table.sha256, table.format.sheet)
+        if journal is not None and own is not None and own.format.sheet in ("", table.format.sheet):
+            path = journal.path if table.sha256 in (journal.sha256, journal.of) else path
+        return path if path.is_file() else None
 
     def _take_table(self) -> None:
         table = self._table = self._data.table
@@ -196,6 +209,7 @@ def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
 def _save(
     table: Table,
     entries: tuple[JournalEntry, ...],
+    of: str,
     column: str,
     path: Path,
     folder: Path,
@@ -204,7 +218,7 @@ def _save(
 ) -> Path:
     """Write what was labelled; of a table, its journal and recipe under the hash of that file, too.
 
-    Raises: UserError.
+    Args: of: the sha256 of the table that a person labelled first. Raises: UserError.
     """
     labelled = folded(entries)
     if not labelled.kind.is_of_rows:
@@ -215,7 +229,7 @@ def _save(
         hold_out(written, column, held_out)
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    write_journal(journal_path(folder, sha256), written.name, sha256, entries)
+    write_journal(journal_path(folder, sha256), written.name, sha256, entries, of)
     if recipe is not None:  # rows and columns stay what they are
         keep_recipe(folder, replace(recipe, name=written.name, sha256=sha256))
     return written

@@ -27,10 +27,11 @@ class LabelJournal:
     """The journal of one table: read by `read`, written by `add`.
 
     Args: name, sha256: of the table's file. path: where it lies, or will: it is made with its first entry.
+    of: the sha256 of the table that the file is a labelled copy of, whose rows are the same; "": of none.
     """
 
-    def __init__(self, path: Path, name: str, sha256: str) -> None:
-        self.path, self.name, self.sha256 = path, name, sha256
+    def __init__(self, path: Path, name: str, sha256: str, of: str = "") -> None:
+        self.path, self.name, self.sha256, self.of = path, name, sha256, of
         self.labelled = Labelled()
         self._done: list[JournalEntry] = []  # that were not taken back
         self._kept: list[tuple[int, Labelled]] = []  # what the first ones come to, where one of them is large
@@ -41,6 +42,7 @@ class LabelJournal:
     def read(cls, path: Path, name: str, sha256: str, num_rows: int) -> LabelJournal:
         """Return the journal in a file, a new one where there is none.
 
+        Args: sha256: of the table, or of the one that it is a labelled copy of.
         Raises: DataError: it is damaged elsewhere than at its end, or of another table.
         """
         made = cls(path, name, sha256)
@@ -125,7 +127,8 @@ class LabelJournal:
 
     def head(self) -> bytes:
         """Return the first line of the file."""
-        return json_line({"labels": _FORMAT, "name": self.name, "sha256": self.sha256})
+        about = {"labels": _FORMAT, "name": self.name, "sha256": self.sha256}
+        return json_line({**about, "of": self.of} if self.of else about)
 
     def _check_head(self, line: bytes) -> None:
         try:
@@ -136,8 +139,10 @@ class LabelJournal:
         if type(version) is int and version > _FORMAT:
             template = marked("engine", "{path} was written by a newer version of Cloze. Update Cloze.")
             raise DataError(template, path=self.path)
-        if version not in (1, _FORMAT) or found.get("sha256") != self.sha256:
+        of = found.get("of", "")
+        if version not in (1, _FORMAT) or self.sha256 not in (found.get("sha256"), of):
             raise self._damaged(1)
+        self.of = of if isinstance(of, str) else ""
 
     def _damaged(self, line: int) -> DataError:
         return DataError(_DAMAGED, path=self.path, line=line)
@@ -160,10 +165,13 @@ class LabelJournal:
             raise self._damaged(number) from error
 
 
-def write_journal(path: Path, name: str, sha256: str, entries: Iterable[JournalEntry]) -> None:
-    """Write a journal whole, of a file with the same rows as another. Raises: UserError."""
+def write_journal(path: Path, name: str, sha256: str, entries: Iterable[JournalEntry], of: str) -> None:
+    """Write a journal whole, of a file with the same rows as another. Args: of: the sha256 of that one.
+
+    Raises: UserError.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    head = LabelJournal(path, name, sha256).head()
+    head = LabelJournal(path, name, sha256, of).head()
     write_text(path, (head + b"".join(entry.line() for entry in entries)).decode("ascii"))
 
 

@@ -52,6 +52,10 @@ class LabelKind(ABC):
     def cell(self, entry: JournalEntry, names: Mapping[int, str]) -> str:
         """Return what a cell of a saved table has of it, as the task reads it. Args: names: of labels."""
 
+    def answer(self, entry: JournalEntry, names: Mapping[int, str]) -> str:
+        """Return it as a model's answer of its task is written. Args: names: of labels."""
+        return self.cell(entry, names)
+
     @abstractmethod
     def of_cell(self, entry: JournalEntry, numbers: tuple[int, ...], names: tuple[str, ...]) -> JournalEntry:
         """Return an entry that gives what a cell of a column has. Args: numbers: of the labels that it has.
@@ -106,6 +110,11 @@ class SeveralLabels(LabelKind):
 
     def cell(self, entry: JournalEntry, names: Mapping[int, str]) -> str:
         return json.dumps([names[one] for one in entry.labels], ensure_ascii=False)
+
+    def answer(self, entry: JournalEntry, names: Mapping[int, str]) -> str:
+        from engine.train.tasks.multi_label.task import BETWEEN  # here: torch takes seconds
+
+        return BETWEEN.join(names[one] for one in entry.labels)
 
     def of_cell(self, entry: JournalEntry, numbers: tuple[int, ...], names: tuple[str, ...]) -> JournalEntry:
         return replace(entry, labels=tuple(dict.fromkeys(numbers)))

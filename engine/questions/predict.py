@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.durable import check_writable
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Predicted, Steps
 from engine.questions.fields import device_field
@@ -16,7 +17,7 @@ from engine.settings.setting import settings_of
 from engine.text.reading.kinds import A_TABLE
 from engine.text.roles import Roles
 from engine.text.small_sheet import Sheet
-from engine.text.table import Table
+from engine.text.table import Table, reading_table
 
 _HELP = {name: about.help for name, about in settings_of(DataConfig()).items()}
 
@@ -49,6 +50,11 @@ class PredictionQuestion(
         "model must come from a run of fine-tuning",
         kw_only=True,
     )
+    journal: Path | None = asked(
+        None,
+        "the labels that were given to this table by hand, as the window keeps them: rows with one keep it",
+        kw_only=True,
+    )
     table: Table | None = given()
 
     def check(self) -> None:
@@ -65,20 +71,18 @@ class PredictionQuestion(
 
     def answer(self, models: Models) -> Iterator[Event]:
         from engine.train.tasks.known import predict_file
-        from engine.train.tasks.rows.predict import predict_file as predict_rows
 
         assert self.out is not None
-        if self.shares:
-            return self._with_shares(models)
-        if self.table is not None:
-            opened = models.predictor(self.model)
-            return predict_rows(opened, self.table, self.out, Roles.of(self), raw=self.raw)
+        if self.table is not None or self.shares or self.journal is not None:
+            return self._rows(models)
         config = data_config(self)
         return predict_file(self.model.folder, config, self.out, raw=self.raw, device=self.device)
 
-    def _with_shares(self, models: Models) -> Iterator[Event]:
-        """Predict, and tell the shares too, or why they cannot be told."""
+    def _rows(self, models: Models) -> Iterator[Event]:
+        """Predict rows, whose known labels stay, and tell the shares too, or why they cannot be told."""
+        from engine.labelling.known_labels import known_labels
         from engine.labelling.table_shares import SharesFound, sharing_answers, sheet_of
+        from engine.train.tasks.rows.predict import KnownLabels
         from engine.train.tasks.rows.predict import predict_file as predict_rows
 
         found: SharesFound | None = None
@@ -88,11 +92,16 @@ class PredictionQuestion(
             found = yield from sharing_answers(self.model.folder, table, roles, predicted, self.device)
             return None if found.shares is None else sheet_of(found.shares)
 
-        opened = models.predictor(self.model)
-        data = self.table or Path(self.data)
-        how = {} if self.table is not None else self.how.named()
         out, columns = self.out or Path(), Roles.of(self)
-        for event in predict_rows(opened, data, out, columns, raw=self.raw, adding=adding, **how):
+        check_writable(out, Path(self.data))
+        opened, table = models.predictor(self.model), self.table
+        if table is None:
+            table = yield from reading_table(Path(self.data), **self.how.named())
+        known: KnownLabels = {}
+        if self.journal is not None:
+            known = yield from known_labels(self.journal, table, opened.reading.name, opened.labels)
+        added = adding if self.shares else None
+        for event in predict_rows(opened, table, out, columns, raw=self.raw, adding=added, known=known):
             if isinstance(event, Finished) and found is not None:
                 yield found
             yield event

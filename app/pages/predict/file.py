@@ -124,6 +124,7 @@ class FileCard(AnsweredFileCard):
         columns: dict[str, Any] = self.preview.roles.settings()
         columns["raw"] = not self.safe_box.isChecked()
         columns["shares"] = self._described is not None and self._described.has_shares
+        columns["journal"] = self._session.labels.journal_of(table)
         return PredictionQuestion(model, data=str(table.path), how=how, out=out, table=table, **columns)
 
     @property

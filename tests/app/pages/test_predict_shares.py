@@ -84,3 +84,37 @@ def test_the_table_that_labels_were_given_to_is_offered_in_place_of_its_copy(
     page.rows.no_file.activated.emit()
     qtbot.waitUntil(page.run_button.isEnabled)
     assert page.file_card.path == survey and page.file_card.out_path == tmp_path / "survey-predicted.csv"
+
+
+def test_a_row_that_was_labelled_by_hand_keeps_its_label_in_the_file_also_where_its_copy_was_labelled_on(
+    page: PredictPage, session: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    survey = write_table(tmp_path / "survey.csv", [("good film",), ("bad film",), ("film",)], "text")
+    model, labels = model_folder(tmp_path / "model", labels=("bad", "good")), session.labels
+
+    def give(row: int, name: str) -> None:
+        number = labels.named(name)
+        labels.give(row, suggested=False, why="", label=labels.define(name) if number is None else number)
+
+    def predicted() -> list[tuple[str, str]]:
+        page.open_file(survey)
+        qtbot.waitUntil(lambda: page.run_button.isEnabled() and not page.is_asking)
+        out = page.file_card.out_path
+        page.predict_file()
+        qtbot.waitUntil(lambda: not page.is_asking)
+        frame = read_table(out).frame
+        assert frame["prediction"].isin(["bad", "good"]).all()
+        return list(zip(frame["final_label"], frame["final_label_from"], strict=True))
+
+    page.set_model(model)
+    session.data.open(survey)
+    qtbot.waitUntil(lambda: labels.is_ready)
+    give(0, "bad")
+    give(1, "good")
+    found = predicted()
+    assert found[:2] == [("bad", "hand"), ("good", "hand")] and found[2][1] == "model"
+    copy = labels.saving("label", tmp_path / "survey-labelled.csv")()
+    session.data.open(copy)
+    qtbot.waitUntil(lambda: labels.is_ready and session.data.path == copy)
+    give(2, "new")
+    assert predicted() == [("bad", "hand"), ("good", "hand"), ("new", "hand")]

@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError, UserError
+from engine.events import result_of
 from engine.labelling.entry import (
     DEFINE,
     GIVE,
     MERGE,
     NOTE,
     SKIP,
+    TAKE_OVER,
     UNDO,
     JournalEntry,
 )
-from engine.labelling.journal import LabelJournal
+from engine.labelling.journal import LabelJournal, write_journal
+from engine.labelling.known_labels import known_labels
 from engine.labelling.labelled import Labelled
 from engine.labelling.labelled_table import own_column, write_labelled
 from engine.text.table import read_table
@@ -114,3 +117,18 @@ def test_a_saved_table_has_every_row_with_its_label_who_and_when(tmp_path: Path)
     row = saved.frame.iloc[3].tolist()
     assert row[2:] == ["Preis", "ada", "2026-11-27T01:00:00+00:00", "yes", "both?"]
     assert source.read_text().startswith("text,label\ntext 0,\n")
+
+
+def test_labels_stand_beside_the_answers_of_a_model_that_knows_them_and_of_no_other(tmp_path: Path) -> None:
+    path, data = tmp_path / "labels.jsonl", tmp_path / "films.csv"
+    data.write_text("text\n" + "a\n" * 10, encoding="utf-8")
+    table = read_table(data)
+    taken = JournalEntry(TAKE_OVER, text="old", names=("迟到",), rows=(7,), sets=((0,),))
+    write_journal(path, "films-labelled.csv", SHA, (*ENTRIES[:3], taken), of=table.sha256)
+    found = result_of(known_labels(path, table, "classification", ["Preis", "Personal"]))
+    assert found == {3: ("Preis", "hand"), 7: ("迟到", "column")}
+    assert result_of(known_labels(path, table, "classification", ["bad", "good"])) == {}
+    assert result_of(known_labels(path, table, "regression", [])) == {}
+    write_journal(path, "films-labelled.csv", SHA, ENTRIES[:3], of="")
+    with pytest.raises(DataError, match="cannot be read"):
+        result_of(known_labels(path, table, "classification", ["Preis"]))

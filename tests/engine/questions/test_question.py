@@ -77,7 +77,15 @@ QUESTIONS: list[Question[Any]] = [
     ComparisonQuestion(MODEL, other=ModelName(Path("other")), part="test", device="cpu", json=True),
     ReportQuestion(MODEL, data="a file.csv", how=HOW, html=Path("a page.html"), with_texts=True),
     PredictionQuestion(
-        MODEL, data="a file.csv", text="-", label="kind", how=HOW, out=OUT, shares=True, raw=True
+        MODEL,
+        data="a file.csv",
+        text="-",
+        label="kind",
+        how=HOW,
+        out=OUT,
+        shares=True,
+        raw=True,
+        journal=Path("some labels.jsonl"),
     ),
     TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
     PrevalenceQuestion(MODEL, data=DATA, text="words", seed=3, how=HOW),

@@ -68,7 +68,10 @@ class OfRows(Kind):
         self, model: Path, data: DataConfig, out: Path, *, raw: bool, device: str
     ) -> Iterator[Event]:
         opening = partial(self.predictor, model, device)
-        return predict_file(opening, Path(data.data), out, Roles.of(data), raw=raw, adding=None, **data.how)
+        columns = Roles.of(data)
+        return predict_file(
+            opening, Path(data.data), out, columns, raw=raw, adding=None, known={}, **data.how
+        )
 
 
 @lru_cache(maxsize=1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.model.info import length_in, truncation_in
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.finetune import DataConfig
 from engine.text.batch import EncodedRows, collate
+from engine.text.example_rows import Keys
 from engine.text.examples import ExampleTable, LabelSettings, guess_roles
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
@@ -26,7 +28,7 @@ from engine.text.small_sheet import Sheet
 from engine.text.table import Table, reading_table, write_table
 from engine.train import data_notes
 from engine.train.evaluate import answers_of
-from engine.train.learned import AT_ONCE, telling_seen
+from engine.train.learned import AT_ONCE, hashes_of, telling_seen
 from engine.train.prepare import check_fit
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 Adding = Callable[[Table, Roles, Predicted], Steps[Sheet | None]]
 UNNAMED = Roles()  # the columns of the training data
+FINAL, FINAL_FROM = "final_label", "final_label_from"  # columns of a table some of whose labels are known
+MODEL, SAME_TEXT = "model", "same text"  # where a label comes from, beside what `KnownLabels` say
+KnownLabels = Mapping[int, tuple[str, str]]  # row -> its label, as an answer is written, and whence it is
 ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 
@@ -212,6 +217,7 @@ def predict_file(
     *,
     raw: bool = False,
     adding: Adding | None = None,
+    known: KnownLabels = MappingProxyType({}),
     **how: str,
 ) -> Iterator[Event]:
     """Write a copy of a table with a prediction beside every row and, of labels, each one's probability.
@@ -219,11 +225,14 @@ def predict_file(
     Rows that cannot be used keep an empty prediction and are reported; lines that are no rows are not in the
     copy, and all are named. Cells that a spreadsheet would run are guarded unless `raw`. Where `columns` name
     that of the right labels, one Evaluated says how good the answers are, as `evaluate_file` would.
+    Where some labels are known, FINAL and FINAL_FROM stand before the prediction: a row keeps the label that
+    it has, one with the same text takes it over, and all others have the model's.
     A name that ends in .xlsx becomes a workbook, one in .tsv has tabs, another semicolons where the table has
     them.
 
     Args: model, data: what loads the model, and a file; or either as it has been opened before. adding: makes
-    a sheet of the answers, which is written with them. how: the file is read, as `reading_table` takes it.
+    a sheet of the answers, which is written with them. known: labels that rows have without the model. how:
+    the file is read, as `reading_table` takes it.
     Raises: DataError if the table has a column of such a name already, or `out` is the table itself.
     """
     start = time.perf_counter()
@@ -235,14 +244,17 @@ def predict_file(
     label = predictor.reading.label(table, columns.label) if columns.label else ""
     roles = predictor.roles(table, columns, label)
     predictor = predictor.over_columns(roles)
-    table.check_new(predictor.task.columns())
+    table.check_new([*((FINAL, FINAL_FROM) if known else ()), *predictor.task.columns()])
     yield from _about_pair(predictor, roles)
     found, encoded, answers = yield from _answering(predictor, table, roles)
     yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
     predictions = predictor.task.predictions(answers)
     cells = predictor.reading.written(table, roles, encoded.rows, predictions)
-    frame = _with_answers(table, encoded.rows, cells, answers, predictor.task)
-    plain = predictor.task.columns()
+    frame = table.frame.copy()
+    if known:
+        yield from _add_final(frame, found, cells, known)
+    _add_answers(frame, encoded.rows, cells, answers, predictor.task)
+    plain = [*predictor.task.columns(), FINAL_FROM]
     if not predictor.task.needs_no_guard():
         plain.remove(PREDICTION)
     separator = ";" if table.format.separator == ";" else ","
@@ -284,16 +296,52 @@ def _answering(
     return found, encoded, answers
 
 
-def _with_answers(
-    table: Table, rows: np.ndarray, predictions: np.ndarray, answers: np.ndarray, task: RowTask
-) -> pandas.DataFrame:
-    """Return the table with its answers beside it; empty where a row could not be used."""
-    frame = table.frame.copy()
+def _add_answers(
+    frame: pandas.DataFrame, rows: np.ndarray, predictions: np.ndarray, answers: np.ndarray, task: RowTask
+) -> None:
+    """Put the answers beside a table; empty where a row could not be used."""
     for name, values in zip(task.columns(), [predictions, *task.others(answers)], strict=True):
-        cells = np.full(table.num_rows, "", object)
+        cells = np.full(len(frame), "", object)
         cells[rows] = values
         frame[name] = cells
-    return frame
+
+
+def _add_final(
+    frame: pandas.DataFrame, found: ExampleTable, predictions: np.ndarray, known: KnownLabels
+) -> Iterator[Event]:
+    """Put beside a table the label that each row has in the end, and where that is from; tell how many are
+    not the model's. Texts are the same as `hashes_of` has it; those with unlike labels say nothing of others.
+
+    Args: found: the rows that were answered. predictions: (E,) of these.
+    """
+    rows = found.examples.rows
+    labels, origins = np.full(len(frame), "", object), np.full(len(frame), "", object)
+    labels[rows], origins[rows] = predictions, MODEL
+    hashes = yield from _hashes(found)
+    given: dict[int, set[str]] = {}
+    for row, digest in zip(rows.tolist(), hashes.tolist(), strict=True):
+        if row in known:
+            given.setdefault(digest, set()).add(known[row][0])
+    for row, digest in zip(rows.tolist(), hashes.tolist(), strict=True):
+        if row not in known and len(given.get(digest, ())) == 1:
+            labels[row], origins[row] = next(iter(given[digest])), SAME_TEXT
+    for row, (said, origin) in known.items():
+        labels[row], origins[row] = said, origin
+    frame[FINAL], frame[FINAL_FROM] = labels, origins
+    kept = origins[rows] != MODEL
+    template = marked(
+        "engine",
+        "{count:,} rows have a label that was given before, which {column} keeps. The model says something "
+        "else of {other:,} of them.",
+    )
+    other = int((labels[rows] != predictions)[kept].sum())
+    values = {"count": int(kept.sum()), "column": FINAL, "other": other}
+    yield Noted(sentence=Sentence(template, values), level="note")
+
+
+def _hashes(found: ExampleTable) -> Steps[Keys]:
+    examples = found.examples
+    return (yield from hashes_of((some.texts(), some.pairs()) for some in examples.blocks(AT_ONCE)))
 
 
 def _scores(

@@ -157,6 +157,25 @@ def test_rows_and_columns_stay_and_answers_stand_beside_them(tmp_path: Path, mod
     assert isinstance(events[-1], Finished) and events[-1].path == tmp_path / "answers.csv"
 
 
+def test_a_label_that_is_known_stays_the_label_of_its_row_and_of_the_same_text(
+    tmp_path: Path, model: Path
+) -> None:
+    texts = ["good film", "Good  film", "bad film", "bad film", "bad film", "film"]
+    data = write_table(tmp_path / "data.csv", [(text,) for text in texts], "text")
+    answers = [row["prediction"] for row in predict(model, data, text="text")[0]]
+    one, other = (label for label in LABELS if label != answers[0])
+    assert {*answers} == {answers[0]}  # so the model says something else of each label that is known
+    known = {0: (one, "hand"), 2: (one, "hand"), 3: (other, "hand")}
+    (tmp_path / "answers.csv").unlink()
+    found, events = predict(model, data, text="text", known=known)
+    finals = [(row["final_label"], row["final_label_from"]) for row in found]
+    assert finals[:4] == [(one, "hand"), (one, "same text"), (one, "hand"), (other, "hand")]
+    assert finals[4:] == [(answers[4], "model"), (answers[5], "model")]  # unlike labels say nothing of others
+    assert [row["prediction"] for row in found] == answers
+    said = "4 rows have a label that was given before, which final_label keeps. "
+    assert said + "The model says something else of 4 of them." in notes(events)
+
+
 def test_a_table_and_a_model_that_are_open_give_the_same_file(tmp_path: Path, model: Path) -> None:
     data = tmp_path / "in.csv"
     data.write_text("id,text\n1,good film\n2,\n3,=bad\n", encoding="utf-8")
