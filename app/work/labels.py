@@ -113,6 +113,10 @@ class Labels(QObject):
             return False
         return self._add("take over", text=found.column, names=found.names, rows=found.rows, sets=found.sets)
 
+    def draw_at_random(self, share: float) -> bool:
+        """Draw another share of the texts that come next at random. Args: share: above 0, at most 1."""
+        return self._add("share", text=f"{share:g}")
+
     def give(self, row: int, *, suggested: bool, why: str, **answer: Any) -> bool:
         """Give a row what the kind can give. Args: suggested: whether a suggestion was in view. why: it was
         shown. answer: fields of `JournalEntry`: a label, several, spans or a number.

@@ -11,9 +11,9 @@ from typing import Any
 from engine.errors import DataError
 from engine.files import parse_json_object
 
-KIND, DEFINE, MERGE, SPLIT = "kind", "define", "merge", "split"
+KIND, DEFINE, MERGE, SPLIT, SHARE = "kind", "define", "merge", "split", "share"
 TAKE_OVER, GIVE, SKIP, NOTE, UNDO = "take over", "give", "skip", "note", "undo"
-DOES = KIND, DEFINE, MERGE, SPLIT, TAKE_OVER, GIVE, SKIP, NOTE, UNDO
+DOES = KIND, DEFINE, MERGE, SPLIT, SHARE, TAKE_OVER, GIVE, SKIP, NOTE, UNDO
 COLUMN = "column"  # why a row has a label that nobody gave it here: a column of the table has it
 Span = tuple[int, int, int]  # characters start to stop - 1 of a text, and the label that they have
 OPEN = -1  # in the place of a label that is to be given anew
@@ -26,13 +26,14 @@ _NESTED = ("spans", "sets")
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
     """One thing that was done. do: choose the KIND of what is given; DEFINE a label anew or otherwise, MERGE
-    it `into` another, SPLIT it into labels called `names`; TAKE_OVER what a column of the table has; GIVE a
+    it `into` another, SPLIT it into labels called `names`; draw another SHARE of what comes next at random;
+    TAKE_OVER what a column of the table has; GIVE a
     row its label, SKIP a row, NOTE something on it; UNDO the newest entry that was not taken back.
 
     label, into: numbers of labels. row: 0-based, of the file. text: the name of a kind, a label or a column;
-    a note; a number that was given; the text whose words have tags. rule: when a label is to be given.
-    labels: several that are given. spans: tags that are given. suggested: whether a suggestion was in view.
-    why: the text was shown, one of WHY of engine/labelling/order.py, or COLUMN. who, when: its author, and
+    a note; a number that was given, or a share; the text whose words have tags. rule: when a label is to be
+    given. labels: several that are given. spans: tags that are given. suggested: whether a suggestion was in
+    view. why: the text was shown, one of WHY of engine/labelling/order.py, or COLUMN. who, when: its author, and
     the moment in ISO 8601. rows, sets: of what is taken over, for each row the places in `names` that it has.
     """
 

@@ -18,7 +18,7 @@ from engine.files import parse_json_object, read_regular
 from engine.labelling.entry import TAKE_OVER, UNDO, JournalEntry, entry_of, json_line
 from engine.labelling.labelled import Labelled
 
-_FORMAT = 2  # of 1 there were fewer things to do
+_FORMAT = 3  # before, there were fewer things to do
 _MOST_BYTES = 2**30
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)  # the latter on Windows
 
@@ -140,7 +140,7 @@ class LabelJournal:
             template = marked("engine", "{path} was written by a newer version of Cloze. Update Cloze.")
             raise DataError(template, path=self.path)
         of = found.get("of", "")
-        if version not in (1, _FORMAT) or self.sha256 not in (found.get("sha256"), of):
+        if version not in (1, 2, _FORMAT) or self.sha256 not in (found.get("sha256"), of):
             raise self._damaged(1)
         self.of = of if isinstance(of, str) else ""
 

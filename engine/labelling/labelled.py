@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from engine.labelling.entry import COLUMN, GIVE, OPEN, JournalEntry
 from engine.labelling.kinds import KINDS, ONE_LABEL, LabelKind
 
+RANDOM_SHARE = 0.25  # of the texts that come next, where nobody has chosen another
+
 
 @dataclass(frozen=True, slots=True)
 class AskedAgain:
@@ -25,7 +27,8 @@ class Labelled:
     given: row -> the entry that gave its label, in that order; its labels are among `names`. Rows that were
     taken over share one that names no row. asked: rows that are to be asked again, the first first. skipped:
     rows. notes: by row. columns: that were taken over; taken_over: rows whose label such a column has, also
-    where somebody gave them another one since: those that look wrong are no sample of anything.
+    where somebody gave them another one since: those that look wrong are no sample of anything. random_share:
+    of the texts that come next, how many are drawn at random.
     """
 
     kind: LabelKind = ONE_LABEL
@@ -37,6 +40,7 @@ class Labelled:
     notes: dict[int, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     taken_over: dict[int, None] = field(default_factory=dict)
+    random_share: float = RANDOM_SHARE
     num_made: int = 0  # labels, those that are no more, too
 
     def take(self, entry: JournalEntry) -> None:
@@ -53,6 +57,8 @@ class Labelled:
             case "split":
                 self._forget_label(entry.label)
                 self._replace(entry.label, tuple(map(self._named, entry.names)))
+            case "share":
+                self.random_share = float(entry.text)
             case "take over":
                 self._take_over(entry)
             case "give":
@@ -108,6 +114,8 @@ class Labelled:
             case "split":
                 names = {name.casefold() for name in entry.names if name}
                 fits = entry.label in self.names and len(names) == len(entry.names) > 1
+            case "share":
+                fits = 0 < float(entry.text) <= 1
             case "take over":
                 fits = len(entry.rows) == len(entry.sets) == len({*entry.rows}) and all(
                     map(self.kind.fits, self._cells(entry, [*range(len(entry.names))]).values())

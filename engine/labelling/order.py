@@ -6,6 +6,10 @@ been followed are a simple random sample of the table, whatever else was labelle
 a model is on the table. How large the share is says only how soon the list is followed further, so it may
 change at any time: no draw needs a weight. Nothing here is drawn anew: the same labels lead to the same next
 text.
+
+A text that is the same as one with a label is not chosen for what it teaches: that would be nothing new.
+Drawn at random it is asked again: it stands for itself in the table, and to copy an answer that was perhaps
+wrong, or to leave it out, would make the sample another one than it is said to be.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import marked
+from engine.labelling.labelled import RANDOM_SHARE
 from engine.train.ways.regression import Floats
 
 # n labelled texts, E all texts, D width of the vectors, C labels
@@ -31,7 +36,6 @@ WHY = {
     LIKE: marked("engine", "One of the texts most similar to the one that you asked for more of."),
 }
 TURNS = SPREAD, UNCERTAIN, DIFFERENT, RANDOM  # that take turns; the others come between
-RANDOM_SHARE = 0.25
 NUM_LIKE = 5  # texts that are like another
 NUM_SPREAD = 20  # texts that are labelled before a model chooses; no number is shown before, either
 MOST_CANDIDATES = 50  # of the most uncertain texts, among which a different one is looked for
@@ -47,10 +51,15 @@ class Choice:
 
 
 class LabelOrder:
-    """The order of one table's texts. Args: vectors: (E, D), standardized."""
+    """The order of one table's texts.
 
-    def __init__(self, vectors: Floats, seed: int = 0) -> None:
+    Args: vectors: (E, D), standardized. same: (E,) one number for texts that are the same; None: all differ.
+    """
+
+    def __init__(self, vectors: Floats, seed: int = 0, same: npt.NDArray[np.int64] | None = None) -> None:
         self._seed = seed
+        numbers = np.arange(len(vectors)) if same is None else same
+        self._same: npt.NDArray[np.int64] = np.unique(numbers, return_inverse=True)[1]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         self.directions: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
         self.shuffled: npt.NDArray[np.int64] = np.random.default_rng(seed).permutation(len(vectors))
@@ -74,21 +83,32 @@ class LabelOrder:
         is_open[list(labelled)] = is_open[list(skipped)] = False
         if not is_open.any():
             return None
-        turn = len(labelled) if turn is None else turn
-        if int((turn + 1) * random_share) > int(turn * random_share):
+        turn, is_new = len(labelled) if turn is None else turn, is_open & ~self.has_label(labelled)
+        if int((turn + 1) * random_share) > int(turn * random_share) or not is_new.any():
             return Choice(int(self.shuffled[is_open[self.shuffled]][0]), RANDOM)
         if len(labelled) < NUM_SPREAD or probabilities is None:
-            left = self._spread[is_open[self._spread]]
+            left = self._spread[is_new[self._spread]]
             if len(left):
                 return Choice(int(left[0]), SPREAD)
         if probabilities is None:
-            return Choice(self._most_different(np.flatnonzero(is_open), labelled), DIFFERENT)
-        places = np.flatnonzero(is_open)
+            return Choice(self._most_different(np.flatnonzero(is_new), labelled), DIFFERENT)
+        places = np.flatnonzero(is_new)
         margins = margins_of(probabilities[places])
         if (turn - int(turn * random_share)) % 2 == 0:
             return Choice(int(places[margins.argmin()]), UNCERTAIN)
         candidates = places[np.argsort(margins, kind="stable")[:MOST_CANDIDATES]]
         return Choice(self._most_different(candidates, labelled), DIFFERENT)
+
+    def has_label(self, labelled: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return (E,) whether a text, or one that is the same, has a label."""
+        found = np.zeros(len(self.directions), bool)
+        found[self._same[list(labelled)]] = True
+        return found[self._same]
+
+    def same_as(self, place: int, labelled: npt.NDArray[np.int64]) -> int | None:
+        """Return the last of the (n,) labelled places that has the same text as a place; None: none has."""
+        found = labelled[self._same[labelled] == self._same[place]]
+        return int(found[-1]) if len(found) else None
 
     def sample(self, labelled: Sequence[int]) -> npt.NDArray[np.int64]:
         """Return the places of the longest beginning of the shuffled list that is labelled throughout: a

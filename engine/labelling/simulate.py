@@ -8,7 +8,8 @@ import numpy as np
 
 from engine.errors import DataError, marked
 from engine.events import Progress, Steps
-from engine.labelling.order import NUM_SPREAD, RANDOM_SHARE, LabelOrder
+from engine.labelling.labelled import RANDOM_SHARE
+from engine.labelling.order import NUM_SPREAD, LabelOrder
 from engine.train.ways.regression import (
     USUAL_STRENGTH,
     Floats,

@@ -93,7 +93,7 @@ class Handover(QObject):
         texts, labelled = self._learner.texts, self._labels.labelled
         if texts is None or labelled is None or not labelled.kind.is_measured:
             return ()
-        sample = texts.sample([*labelled.given], [*labelled.skipped, *labelled.taken_over])
+        sample = self._learner.sample(labelled)
         others = (entry for row, entry in labelled.given.items() if row not in sample)
         return sample if len(sample) >= LEAST_HELD_OUT and labelled.kind.can_teach(others) else ()
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.pages.label.learn_kinds import given_labels, learn_kind
@@ -30,7 +31,7 @@ from engine.errors import UserError, marked
 from engine.events import Event, Progress
 from engine.labelling.labelled import Labelled
 from engine.labelling.measure import Sampled
-from engine.labelling.order import RANDOM_SHARE, TURNS, Choice
+from engine.labelling.order import RANDOM, TURNS, Choice
 from engine.labelling.random_sample import has_learned_of
 
 if TYPE_CHECKING:
@@ -68,7 +69,6 @@ class Learner(QObject):
         self.measures: Measures | None = None
         self.progress: tuple[int, int] = (0, 0)  # of the vectors
         self.is_paused = False
-        self.random_share = RANDOM_SHARE  # of the texts that come next
         self._so_far = VectorsSoFar()
         self.is_taught = False  # whether the model in hand has learned from the labels, so it is not taken
         self._about: ModelSummary | None = None  # of the model whose vectors are wanted
@@ -179,11 +179,14 @@ class Learner(QObject):
 
     # ---- what the labels teach
 
+    def sample(self, labelled: Labelled) -> tuple[int, ...]:
+        """Return the labelled rows that are a random sample: known at once, before anything is measured."""
+        return self.texts.sample([*labelled.given], self._closed(labelled)) if self.texts is not None else ()
+
     def given(self, labelled: Labelled) -> GivenLabels:
         """Return labels as a model takes them, numbered in the order of the codebook."""
         assert self.texts is not None
-        closed = [*labelled.skipped, *labelled.taken_over, *self._dropped(labelled)]
-        skipped = self.texts.places(closed)
+        skipped = self.texts.places(self._closed(labelled))
         return given_labels(
             labelled.kind,
             [*labelled.given.values()],
@@ -193,11 +196,17 @@ class Learner(QObject):
             sum(entry.why in TURNS for entry in labelled.given.values()),
         )
 
-    def _dropped(self, labelled: Labelled) -> list[int]:
-        """Return the rows without a label that are excluded from the table."""
+    def _closed(self, labelled: Labelled) -> list[int]:
+        """Return the rows that are not asked for and in no sample: those that were skipped or taken over, and
+        those without a label that are excluded from the table.
+        """
         recipe = self._session.data.mends.recipe
-        rows = recipe.left_out() if recipe is not None else {}
-        return [row for row in rows if row not in labelled.given]
+        dropped = recipe.left_out() if recipe is not None else {}
+        return [
+            *labelled.skipped,
+            *labelled.taken_over,
+            *(row for row in dropped if row not in labelled.given),
+        ]
 
     def learn(self, labelled: Labelled, shown: tuple[Choice, ...]) -> None:
         """Learn from the labels, and choose what comes after the texts that are shown."""
@@ -208,11 +217,12 @@ class Learner(QObject):
             self._ask()
 
     def _ask(self) -> None:
-        if self._wanted is None or self.known is None:
+        labelled = self._session.labels.labelled
+        if self._wanted is None or self.known is None or labelled is None:
             return
         (given, shown), self._wanted = self._wanted, None
         self._number += 1
-        work = partial(learn_kind, self.known, given, shown, self.random_share)
+        work = partial(learn_kind, self.known, given, shown, labelled.random_share)
         self._learning.ask(self._number, work, heard=self._take_learned)
 
     def look_like(self, place: int, labelled: Labelled, shown: tuple[Choice, ...]) -> None:
@@ -222,7 +232,8 @@ class Learner(QObject):
             self.refused.emit(UserError(template))
             return
         given = self.given(labelled)
-        closed = [*given.places, *given.skipped, *(choice.place for choice in shown)]
+        same = self.known.order.has_label([place, *given.places, *(choice.place for choice in shown)])
+        closed = [*np.flatnonzero(same).tolist(), *given.skipped]
         self._number += 1
         work = partial(self.known.order.like, place, closed)
         self._liking.ask(self._number, work, heard=self.found_like.emit)
@@ -237,9 +248,15 @@ class Learner(QObject):
         if self.texts is None:
             return []
         given = self.given(labelled)
-        closed = {*given.places, *given.skipped, *(choice.place for choice in shown)}
-        chosen = self.learned.ahead if self.learned is not None else ()
-        left = [choice for choice in chosen if choice.place not in closed]
+        done = [*given.places, *(choice.place for choice in shown)]
+        closed, left = {*done, *given.skipped}, list[Choice]()
+        if self.learned is not None and self.known is not None:
+            same = self.known.order.has_label(done)
+            left = [
+                choice
+                for choice in self.learned.ahead
+                if choice.place not in closed and (choice.why == RANDOM or not same[choice.place])
+            ]
         return left or list(random_ahead(self.texts, [*closed]))
 
     def _take_learned(self, learned: Learned) -> None:

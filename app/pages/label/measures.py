@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
@@ -15,8 +16,9 @@ from app.look.widgets import Card, ScrollView, button, holder, named
 from app.pages.label.requests import Measures
 from app.plots.sample_curve import SampleCurvePlot, SamplePoint
 from app.plots.share_rows import ShareRow, ShareRowsPlot
+from engine.labelling.labelled import RANDOM_SHARE
 from engine.labelling.measure import LEAST_SAMPLE, LEAST_SHARES, Sampled
-from engine.labelling.order import NUM_SPREAD, RANDOM_SHARE
+from engine.labelling.order import NUM_SPREAD
 from engine.labelling.outlook import Outlook
 
 WIDTH = 266  # px
@@ -61,6 +63,18 @@ class ModelCard(Card):
 
     def _press(self) -> None:
         self.paused.emit(not self._is_paused)
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What was labelled so far. given: texts. labels: that they have. sampled: texts in the random sample.
+    total: texts of the table.
+    """
+
+    given: int
+    labels: int
+    sampled: int
+    total: int
 
 
 SHARES = 0.1, RANDOM_SHARE, 0.5, 1.0  # at random, that can be chosen
@@ -132,19 +146,28 @@ class AccuracyCard(Card):
         self.share_buttons = SegmentedButtons("label_random_share", entries, is_wide=True)
         self.share_buttons.chosen.connect(lambda key: self.share_chosen.emit(float(key)))
         self.set_random_share(RANDOM_SHARE)
+        self.needs = label("", "muted", wrap=True, name="label_sample_needs")
         self.add(label(self.tr("Random share of the next texts"), "muted"))
         self.add(self.share_buttons)
+        self.add(self.needs)
 
     def set_random_share(self, share: float) -> None:
         """Show which share is drawn at random: of those that can be chosen, the nearest."""
         self.share_buttons.set_current(f"{min(SHARES, key=lambda one: abs(one - share)):g}")
 
-    def show_measures(self, found: Measures | None, num_given: int, num_labels: int, total: int) -> None:
-        """Show what was measured, or what there is still to do until something is. Args: total: texts."""
+    def show_measures(self, found: Measures | None, so_far: SoFar, *, is_preparing: bool) -> None:
+        """Show what was measured, or what there is still to do until something is.
+
+        Args: is_preparing: whether the model still reads the texts.
+        """
         newest = found.points[-1] if found is not None and found.points else None
         is_told = newest is not None and newest.count >= LEAST_SAMPLE
         self.numbers.setVisible(is_told)
-        set_or_hide(self.waiting, "" if is_told else self._waiting(newest, num_given, num_labels, total))
+        set_or_hide(self.waiting, "" if is_told else self._waiting(so_far, is_preparing=is_preparing))
+        needs = self.tr("{count} are labelled. Accuracy needs {least}, the share of each label {shares}.")
+        counts = {"count": so_far.sampled, "least": LEAST_SAMPLE, "shares": LEAST_SHARES}
+        said = needs.format(**{name: words.number(count) for name, count in counts.items()})
+        set_or_hide(self.needs, said if so_far.sampled < LEAST_SHARES <= so_far.total else "")
         self.set_hint(
             self.tr("{count} at random").format(count=words.number(newest.count))
             if is_told and newest
@@ -174,23 +197,26 @@ class AccuracyCard(Card):
         said = self.tr("{more} more labels: {low} to {high} percentage points (95 % interval)")
         return said.format(more=more, low=_signed(found.low), high=_signed(found.high))
 
-    def _waiting(self, newest: Sampled | None, num_given: int, num_labels: int, total: int) -> str:
-        if total < NUM_SPREAD:
+    def _waiting(self, so_far: SoFar, *, is_preparing: bool) -> str:
+        if so_far.total < NUM_SPREAD:
             return self.tr("The table is too small for an estimate.")
-        if num_given < NUM_SPREAD:
-            more = NUM_SPREAD - num_given
+        if so_far.given < NUM_SPREAD:
+            more = NUM_SPREAD - so_far.given
             return words.counted(
                 more,
                 self.tr("{count} more label, then the model learns along."),
                 self.tr("{count} more labels, then the model learns along."),
             )
-        if num_labels < 2:
+        if so_far.labels < 2:
             return self.tr("The model learns along once texts have two different labels.")
-        sampled = newest.count if newest is not None else 0
+        if so_far.sampled >= LEAST_SAMPLE and is_preparing:
+            return self.tr("The accuracy comes as soon as the model has read all texts.")
+        if so_far.sampled >= LEAST_SAMPLE:
+            return self.tr("The accuracy is being measured.")
         said = self.tr(
             "{count} of {least} texts drawn at random are labelled. Then comes the first estimate."
         )
-        return said.format(count=words.number(sampled), least=words.number(LEAST_SAMPLE))
+        return said.format(count=words.number(so_far.sampled), least=words.number(LEAST_SAMPLE))
 
 
 def _point(one: Sampled) -> SamplePoint:
@@ -218,17 +244,18 @@ class SharesCard(Card):
             "the same answer of the model. A small sample widens the interval."
         )
 
-    def show_measures(self, found: Measures | None, names: Sequence[str], total: int) -> None:
-        """Show the shares. Args: names: of the labels that were measured. total: texts of the table."""
-        self.set_title(self.tr("Share in all {total}").format(total=words.number(total)))
+    def show_measures(self, found: Measures | None, names: Sequence[str], so_far: SoFar) -> None:
+        """Show the shares. Args: names: of the labels that were measured."""
+        self.set_title(self.tr("Share in all {total}").format(total=words.number(so_far.total)))
         newest = found.points[-1] if found is not None and found.points else None
         shares = found.shares if found is not None else None
         self.setVisible(newest is not None and newest.count >= LEAST_SAMPLE)
         self.plot.setVisible(shares is not None)
         self.set_hint(self.tr("95 % interval") if shares is not None else "", self.more)
-        sampled = newest.count if newest is not None else 0
         said = self.tr("{count} of {least} texts drawn at random are labelled.")
-        waiting = said.format(count=words.number(sampled), least=words.number(LEAST_SHARES))
+        if so_far.sampled >= LEAST_SHARES:
+            said = self.tr("The shares are being measured.")
+        waiting = said.format(count=words.number(so_far.sampled), least=words.number(LEAST_SHARES))
         set_or_hide(self.waiting, "" if shares is not None else waiting)
         if shares is None:
             self.plot.clear()

@@ -147,8 +147,8 @@ class LabelPage(StatedPage[LabelState]):
         table, texts = self.session.data.table, self.learner.texts
         if table is None or texts is None:
             raise UserError(marked("engine", "There is nothing to keep here yet. Open a table first."))
-        is_keyed, share = not self.keys.isHidden(), self.learner.random_share
-        return LabelState(table.path, self.walk.row, self.work.shows_suggestions, is_keyed, share)
+        is_keyed = not self.keys.isHidden()
+        return LabelState(table.path, self.walk.row, self.work.shows_suggestions, is_keyed)
 
     def goes_on_with(self, state: LabelState) -> bool:
         return state.table in (None, self.session.data.path)
@@ -163,8 +163,8 @@ class LabelPage(StatedPage[LabelState]):
 
     def take_state(self, state: LabelState) -> None:
         self.work.shows_suggestions = state.suggestions
+        self.walk.show_twins(state.suggestions)
         self.keys.setVisible(state.keys)
-        self.draw_at_random(state.random_share)
         assert self.learner.texts is not None
         place = self.learner.texts.place(state.row) if state.row >= 0 else None
         if place is not None:
@@ -255,6 +255,8 @@ class LabelPage(StatedPage[LabelState]):
         if texts is None:
             return
         self.codebook.show_labels(labelled, len(texts.rows))
+        if labelled is not None:
+            self.work.accuracy.set_random_share(labelled.random_share)
         self._fold()
         self.save_button.setEnabled(self.labels.num_given > 0)
         is_enough = labelled is not None and labelled.kind.can_teach(labelled.given.values())
@@ -337,10 +339,9 @@ class LabelPage(StatedPage[LabelState]):
 
     def draw_at_random(self, share: float) -> None:
         """Draw another share of the texts that come next at random."""
-        self.work.accuracy.set_random_share(share)
-        if share != self.learner.random_share:
-            self.learner.random_share = share
-            self._learn()
+        labelled = self.labels.labelled
+        if labelled is not None and share != labelled.random_share:
+            self.labels.draw_at_random(share)
 
     def search(self) -> None:
         """Look for texts by their words."""
@@ -350,6 +351,7 @@ class LabelPage(StatedPage[LabelState]):
     def toggle_suggestions(self) -> None:
         """Hide what the model suggests, or show it."""
         self.work.shows_suggestions = not self.work.shows_suggestions
+        self.walk.show_twins(self.work.shows_suggestions)
         self.work.show_text()
         self.work.show_around()
 

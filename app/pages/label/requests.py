@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -17,15 +17,17 @@ import numpy.typing as npt
 
 from app.work.models import OpenModels
 from engine.errors import UserError, marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, result_of
 from engine.inspect.embeddings.kept_vectors import KeptVectors, default_vectors_root, vectors_key
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, usual_kind
 from engine.labelling.features import features
+from engine.labelling.labelled import RANDOM_SHARE
 from engine.labelling.measure import Sampled, on_sample, sample_of, shares_of
-from engine.labelling.order import NUM_SPREAD, RANDOM, RANDOM_SHARE, TURNS, Choice, LabelOrder
+from engine.labelling.order import NUM_SPREAD, RANDOM, TURNS, Choice, LabelOrder
 from engine.labelling.outlook import Outlook, foretold
 from engine.labelling.prevalence import Prevalence
 from engine.text.table import Table
+from engine.train.learned import blocks_of, hashes_of
 from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, chosen_strength, fit
 
 SEED = 42
@@ -44,13 +46,15 @@ NUM_NEAREST = 3
 class LabelTexts:
     """The texts that can be labelled. columns: read one after the other. rows: (E,) of the table.
 
-    shuffled: (E,) places in the order in which texts are drawn at random.
+    shuffled: (E,) places in the order in which texts are drawn at random. same: (E,) one number for texts
+    that are the same.
     """
 
     table: Table
     columns: tuple[str, ...]
     rows: npt.NDArray[np.int64]
     shuffled: npt.NDArray[np.int64]
+    same: npt.NDArray[np.int64]
 
     def text(self, place: int) -> str:
         """Return a text as a person reads it."""
@@ -113,7 +117,7 @@ class KnownTexts:
     def of(cls, texts: LabelTexts, folder: Path, vectors: Floats) -> KnownTexts:
         """Return texts with (E, D) vectors as the model in a folder gave them."""
         known = features(vectors, [texts.text(place) for place in range(len(texts.rows))])
-        return cls(texts, folder, known, LabelOrder(known, SEED))
+        return cls(texts, folder, known, LabelOrder(known, SEED, texts.same))
 
     def strength(self, given: GivenLabels) -> float:
         """Return the strength of a regression on some labels: chosen by the first of them, in steps of
@@ -199,7 +203,10 @@ def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
         is_there |= np.fromiter((bool(cell.strip()) for cell in table.frame[name]), bool, table.num_rows)
     is_there[list(table.left_out)] = False
     rows = np.flatnonzero(is_there)
-    return LabelTexts(table, columns, rows, np.random.default_rng(SEED).permutation(len(rows)))
+    shuffled = np.random.default_rng(SEED).permutation(len(rows))
+    texts = LabelTexts(table, columns, rows, shuffled, rows)
+    same = result_of(hashes_of(blocks_of([texts.text(place) for place in range(len(rows))])))
+    return replace(texts, same=same)
 
 
 def find_vectors(

@@ -22,6 +22,7 @@ class TextWalk:
     def __init__(self, labels: Labels, learner: Learner) -> None:
         self._labels, self._learner = labels, learner
         self.current: Choice | None = None
+        self._shows_twins = True
         self._waiting: list[Choice] = []  # texts that a person went away from, the newest last
         self._answers: dict[int, Answer] = {}  # by place, of texts that have been in view and are not done
 
@@ -70,9 +71,27 @@ class TextWalk:
             before = labelled.given.get(self.row)
             if before is None and self.row in labelled.asked:
                 before = labelled.asked[self.row].before
+            before = before or self.twin
             found = ANSWERS[labelled.kind](before, text)
             self._answers[current.place] = found
         return found
+
+    def show_twins(self, is_shown: bool) -> None:
+        """Have answers begin with the label of the same text from now on, or with nothing."""
+        self._shows_twins = is_shown
+        self._see(self.current)
+
+    @property
+    def twin(self) -> JournalEntry | None:
+        """The newest label of a text that is the same as the one in view, which has none; None: none has."""
+        labelled, texts, known = self._labels.labelled, self._learner.texts, self._learner.known
+        if labelled is None or texts is None or known is None or self.current is None:
+            return None
+        if self.row in labelled.given or not labelled.kind.is_of_rows or not self._shows_twins:
+            return None
+        places = texts.places([*labelled.given])
+        place = known.order.same_as(self.current.place, places[places >= 0])
+        return None if place is None else labelled.given[int(texts.rows[place])]
 
     def begin_with(self, place: int, entry: JournalEntry) -> None:
         """Have the answer to a text begin with what was given to it, and is given no more."""

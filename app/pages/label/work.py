@@ -17,7 +17,7 @@ from app.pages.label.codebook import WIDTH, CodebookCard, key_of
 from app.pages.label.keys import KeysLine
 from app.pages.label.learn_kinds import LearnedNumbers
 from app.pages.label.learner import Learner
-from app.pages.label.measures import AccuracyCard, ModelCard, SharesCard, right_side
+from app.pages.label.measures import AccuracyCard, ModelCard, SharesCard, SoFar, right_side
 from app.pages.label.queue import QueueCard, QueuedText
 from app.pages.label.requests import LabelTexts, search_texts
 from app.pages.label.text import NearText, TextCard
@@ -102,7 +102,7 @@ class LabelWork(QWidget):
             self._only = ()
             self._mark(())
         else:
-            row = self._walk.row
+            row, twin = self._walk.row, self._walk.twin
             self._only = labelled.asked[row].among if row in labelled.asked else ()
             line = self.tr("Line {line}").format(line=words.number(texts.line(current.place)))
             reason, why = self._why_words(current)
@@ -110,6 +110,8 @@ class LabelWork(QWidget):
                 reason, why = self._labelled_words(labelled.given[row]), self.tr("again")
             elif self._only:
                 reason = self._split_words(self._only)
+            elif twin is not None:
+                reason = self._twin_words(twin)
             note = labelled.notes.get(row, "")
             if isinstance(self._walk.answer, TagsAnswer):
                 self.card.show_tags(line, reason, why, note)
@@ -187,6 +189,10 @@ class LabelWork(QWidget):
             template = self.tr("{said}, by column “{column}”")
             said = template.format(said=said, column=words.shorten(entry.who, 30))
         return said
+
+    def _twin_words(self, entry: JournalEntry) -> str:
+        said = self.tr("The same text was labelled {label}. Enter gives it again.")
+        return said.format(label=self._given_words(entry))
 
     def _given_words(self, entry: JournalEntry) -> str:
         """Return what was given, in a few words."""
@@ -284,7 +290,8 @@ class LabelWork(QWidget):
         current = self._walk.current
         if current is None or not self.shows_suggestions:
             return False
-        return bool(self.suggested(current)) or self._suggested_number(current) is not None
+        is_said = self._suggested_number(current) is not None or self._walk.twin is not None
+        return bool(self.suggested(current)) or is_said
 
     def _show_nearest(self, texts: LabelTexts, labelled: Labelled) -> None:
         known, current, found = self._learner.known, self._walk.current, list[NearText]()
@@ -360,8 +367,9 @@ class LabelWork(QWidget):
             self.shares.hide()
             return
         used = sum(1 for count in labelled.count().values() if count)
-        self.accuracy.show_measures(found, self._labels.num_given, used, len(texts.rows))
+        so_far = SoFar(self._labels.num_given, used, len(self._learner.sample(labelled)), len(texts.rows))
+        self.accuracy.show_measures(found, so_far, is_preparing=self._learner.is_preparing)
         learned = self._learner.learned
         numbers = learned.given.labels if learned is not None else ()
         names = [labelled.names.get(number, "") for number in numbers]
-        self.shares.show_measures(found, names, len(texts.rows))
+        self.shares.show_measures(found, names, so_far)

@@ -24,7 +24,9 @@ from tests.app.hand import Hand, ShowPage, come_to_rest
 from tests.fakes import model_folder
 
 NUM_TEXTS = 60
-TEXTS = [f"{'good' if row % 2 else 'bad'} film play {row % 7}" for row in range(NUM_TEXTS)]
+TEXTS = [
+    f"{'good' if row % 2 else 'bad'} film play {row % 7}{' .' * (row // 14)}" for row in range(NUM_TEXTS)
+]
 
 
 @pytest.fixture
@@ -159,14 +161,61 @@ def test_more_like_this_brings_the_nearest_texts_next_and_says_so(ready: LabelPa
     assert ready.learner.given(labelled).turns == 1  # the others are not counted as drawn by turns
 
 
-def test_the_random_share_is_chosen_and_kept_with_the_page(ready: LabelPage, qtbot: QtBot) -> None:
+def test_the_random_share_is_chosen_and_is_the_tables_own_after_a_restart_and_in_its_copy(
+    ready: LabelPage, table: Path, qtbot: QtBot
+) -> None:
     assert ready.work.accuracy.share_buttons.current == "0.25"
     qtbot.mouseClick(ready.work.accuracy.share_buttons.buttons["1"], Qt.MouseButton.LeftButton)
     come_to_rest(ready.session, qtbot)
-    assert ready.state.random_share == 1 and ready.learner.learned is not None
+    assert ready.learner.learned is not None
     assert {choice.why for choice in ready.learner.learned.ahead} == {RANDOM}
-    ready.show_state(LabelState(ready.state.table, random_share=0.1))
-    assert ready.learner.random_share == 0.1 and ready.work.accuracy.share_buttons.current == "0.1"
+    other = table.with_name("other.csv")
+    other.write_text("text\none\ntwo\n")
+    label_truly(ready, qtbot, 1)
+    copy = ready.labels.saving("label", table.with_name("films-labelled.csv"))()
+    for path, share in ((other, "0.25"), (table, "1"), (copy, "1")):
+        ready.session.data.open(path)
+        come_to_rest(ready.session, qtbot)
+        assert ready.work.accuracy.share_buttons.current == share
+
+
+def test_how_large_the_random_sample_is_is_true_before_anything_is_measured(
+    ready: LabelPage, qtbot: QtBot
+) -> None:
+    assert ready.learner.texts is not None
+    drawn = ready.learner.texts.rows[ready.learner.texts.shuffled].tolist()
+    said = list[tuple[str, str]]()
+    for row in drawn[:30]:
+        ready.labels.give(row, suggested=False, why=RANDOM, label=row % 2)
+        ready._catch_up()
+        assert ready.learner.measures is None or not ready.learner.measures.points
+        said.append((ready.work.accuracy.waiting.text(), ready.work.accuracy.needs.text()))
+    assert [needs.split()[0] for _, needs in said] == [str(count) for count in range(1, 31)]
+    assert {waiting for waiting, _ in said[NUM_SPREAD:]} == {"The accuracy is being measured."}
+
+
+def test_a_text_that_was_labelled_comes_again_only_where_it_is_drawn_at_random(
+    ready: LabelPage, qtbot: QtBot
+) -> None:
+    ready.session.data.table.path.write_text("text\n" + "".join(f"{text}\n" for text in TEXTS[:14] * 4))
+    ready.session.data.open(ready.session.data.table.path)
+    come_to_rest(ready.session, qtbot)
+    for name in ("bad", "good"):
+        ready.labels.define(name)
+    label_truly(ready, qtbot, 30)
+    asked = [(TEXTS[row % 14], entry.why) for row, entry in kept(ready).labelled.given.items()]
+    again = [why for place, (text, why) in enumerate(asked) if text in {one for one, _ in asked[:place]}]
+    assert again and {*again} == {RANDOM}
+    assert {text for text, _ in asked} == {*TEXTS[:14]}
+    said = f"The same text was labelled {'good' if row_in_view(ready) % 2 else 'bad'}. Enter gives it again."
+    assert ready.card.reason.text() == said
+    shown = row_in_view(ready)
+    ready.toggle_suggestions()  # who labels blindly is not told either
+    press(ready, qtbot, Qt.Key.Key_Return)
+    assert said != ready.card.reason.text() and row_in_view(ready) == shown
+    ready.toggle_suggestions()
+    press(ready, qtbot, Qt.Key.Key_Return)
+    assert kept(ready).labelled.given[shown].label == shown % 2
 
 
 def test_a_search_finds_texts_and_a_click_brings_one_into_view(ready: LabelPage, qtbot: QtBot) -> None:
@@ -274,7 +323,7 @@ def test_the_same_labels_are_measured_alike_whether_they_came_one_by_one_or_at_o
     targets = rng.integers(0, 2, 200)
     vectors = (rng.normal(0, 1, (200, 12)) + targets[:, None]).astype(np.float32)
     rows = np.arange(200)
-    texts = requests.LabelTexts(None, ("text",), rows, rows)  # type: ignore[arg-type]
+    texts = requests.LabelTexts(None, ("text",), rows, rows, rows)  # type: ignore[arg-type]
 
     def measured(*counts: int) -> list[tuple[int, int, int]]:
         order = LabelOrder(standardized(vectors), 0)
