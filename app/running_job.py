@@ -41,8 +41,10 @@ def running_job(session: Session) -> RunningJob | None:
         known = state.started is not None  # the share of a stage is none of the run
         page = training_page(session.training.config)
         name = words.shorten(state.name, 30)
-        done = round(SCALE * state.share) if known else 0
-        return RunningJob(name, job_words(state), page, done, SCALE if known else 0)
+        share = state.share if known else 0.0
+        if not known and state.stage and state.stage_remaining_s is not None:
+            known, share = True, state.stage_done / state.stage_total
+        return RunningJob(name, job_words(state), page, round(SCALE * share), SCALE if known else 0)
     if session.busy.words:
         return RunningJob(session.busy.words, session.busy.words)
     if hub.transfer is not None and hub.is_fetching:
@@ -69,6 +71,8 @@ def job_words(state: TrainingState) -> str:
         stage = words.tr_engine(state.stage)
         share = f" {words.share(state.stage_done / state.stage_total, 0)}" if state.stage_total else ""
         parts.append(f"{stage}{share}")
+        if state.stage_remaining_s is not None and state.state != "paused":
+            parts.append(words.time_left(state.stage_remaining_s))
     elif state.step is not None:
         parts.append(words.event_words(state.step, num_steps=state.num_steps))
-    return " · ".join(parts)
+    return " · ".join(filter(None, parts))

@@ -355,6 +355,9 @@ def _progress_words(event: events.Progress) -> str:
     stage = tr_engine(event.stage)
     if event.total <= 0:
         return translate("words", "{stage}: {done}").format(stage=stage, done=number(event.done))
+    if event.remaining_s is not None:
+        parts = (f"{stage}: {share(event.done / event.total, 0)}", time_left(event.remaining_s))
+        return " · ".join(filter(None, parts))
     return translate("words", "{stage}: {done} of {total}").format(
         stage=stage, done=number(event.done), total=number(event.total)
     )

@@ -35,6 +35,7 @@ class Progress(Event):
     stage: str  # a marked word, e.g. "Reading", "Tokenizing", "Evaluating", "Predicting"
     done: int
     total: int  # 0 while unknown
+    remaining_s: float | None = None  # of a whole, of which this counts shares; nan while that is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

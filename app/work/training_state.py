@@ -23,6 +23,7 @@ class TrainingState:
     stage: str = ""  # a marked word of the engine while it is not stepping
     stage_done: int = 0
     stage_total: int = 0
+    stage_remaining_s: float | None = None  # where that is known, the stage is one bar from begin to end
     started: Started | None = None
     step: Step | None = None
     evaluated: Evaluated | None = None  # the last on validation data
@@ -51,6 +52,7 @@ class TrainingState:
             self.step, self.stage = self._paced(event), ""
         elif isinstance(event, Progress):
             self.stage, self.stage_done, self.stage_total = event.stage, event.done, event.total
+            self.stage_remaining_s = event.remaining_s
         elif isinstance(event, Started):
             self.started, self.step, self.stage = event, None, ""  # of several runs, each has its own steps
             self._paces.clear()

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,6 +73,9 @@ class Screen:
                 self._line(f"{rows}, {event.num_test} test rows; {labels}{model}; {steps}")
             case Step():
                 self._step(event)
+            case Progress() if event.remaining_s is not None:
+                left = f" {event.remaining_s:.0f} s left" if isfinite(event.remaining_s) else ""
+                self._over(f"{event.stage} {percent(event.done / event.total)}{left}")
             case Progress():
                 total = f" of {event.total}" if event.total else ""
                 self._over(f"{event.stage} {event.done}{total}")

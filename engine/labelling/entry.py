@@ -33,8 +33,9 @@ class JournalEntry:
     label, into: numbers of labels. row: 0-based, of the file. text: the name of a kind, a label or a column;
     a note; a number that was given, or a share; the text whose words have tags. rule: when a label is to be
     given. labels: several that are given. spans: tags that are given. suggested: whether a suggestion was in
-    view. why: the text was shown, one of WHY of engine/labelling/order.py, or COLUMN. who, when: its author, and
-    the moment in ISO 8601. rows, sets: of what is taken over, for each row the places in `names` that it has.
+    view. why: the text was shown, one of WHY of engine/labelling/order.py, or COLUMN. who, when: its author,
+    and the moment in ISO 8601. rows, sets: of what is taken over, for each row the places in `names` that it
+    has.
     """
 
     do: str

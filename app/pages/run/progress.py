@@ -43,7 +43,11 @@ class RunProgress(QWidget):
         if step is None or state.stage:
             done, total = state.stage_done, state.stage_total
             words = f"{tr_engine(state.stage)} {share(done / total, 0)}" if total else tr_engine(state.stage)
-            self._show(words, None, paused=paused)  # how much of the run this is, nobody knows
+            left = state.stage_remaining_s
+            # else nobody knows how much of the run this is
+            self._show(words, done / total if total and left is not None else None, paused=paused)
+            self.left.setText(time_left(left) if left is not None and not paused else "")
+            self.left.setToolTip("")
         if step is not None:
             self._show(step_words(step, state.num_steps), state.share, paused=paused)
             if stopping:
@@ -58,7 +62,6 @@ class RunProgress(QWidget):
                 )
             )
         else:
-            self.left.setText("")
             self.pace.setText("")
         self.pace.show()
 

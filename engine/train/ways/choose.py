@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,16 @@ from engine.train.optimizer import default_learning_rate
 from engine.train.plan import epochs_of
 from engine.train.prepare import Setup
 from engine.train.ways.frozen import LinearHead, answers_by_vectors, head_of, vectors_of
-from engine.train.ways.judged import Answers, Hits, Shares, chosen, firsts_of, hits_of, honest_accuracy
+from engine.train.ways.judged import (
+    COMPARING,
+    Answers,
+    Hits,
+    Shares,
+    chosen,
+    firsts_of,
+    hits_of,
+    honest_accuracy,
+)
 from engine.train.ways.names import (
     AUTO,
     CONTRASTIVE,
@@ -30,11 +39,13 @@ from engine.train.ways.names import (
     FINE_TUNED,
     LEAST_A_LABEL,
     LEAST_STEPS,
+    PAIRS,
     REGRESSION,
     SAID,
     TFIDF,
     tried,
 )
+from engine.train.ways.progress import TAUGHT, as_part, bounds_of, timed
 from engine.train.ways.regression import FOLDS, Labels, can_choose
 from engine.train.ways.taught import answered, teach_classifier, teach_pairs
 from engine.train.ways.words import answers_by_words
@@ -48,6 +59,7 @@ TAKEN = marked(
 TOO_FEW = marked("engine", "not tried: too few examples of each label")
 ASKED_FOR = marked("engine", "It was asked for, whatever cross-validation finds.")
 SETTLED = ("encoder", "frozen_layers", "layer_mix", "new_layers", "pooling", "rare_labels")  # by the way
+A_FIT, WORDS_FIT = 0.1, 0.01  # what a regression costs for each row that it is fitted to, in texts read
 PAIRS_RATE = 0.5  # times the usual learning rate, for an encoder that learns from pairs
 
 
@@ -136,7 +148,8 @@ def choosing(start: Start) -> Steps[Judged]:
         yield Noted(sentence=why, level="look")
         return Judged(ways=ways, rows=len(start.rows), taken=taken, why=why)
     yield Judged(ways=ways, rows=len(start.rows))
-    hits, paired = yield from _judged(start, {one.way: one for one in ways})
+    judging = _judged(start, {one.way: one for one in ways})
+    hits, paired = yield from timed(judging, COMPARING)
     taken = take or chosen(paired)
     accuracy = hits[taken].accuracy if taken in hits else None
     if accuracy is not None and not take:
@@ -206,30 +219,49 @@ def _judged(start: Start, known: dict[str, JudgedWay]) -> Steps[tuple[dict[str, 
         known[name] = _about(known[name], hits[name])
         return Judged(ways=tuple(known.values()), rows=len(targets))
 
-    vectors = yield from vectors_of(start.model(of_means=True), start.rows, start.device)
-    by_vectors = answers_by_vectors(vectors, targets, start.num_labels, seed)
+    costly = [name for name in ways if name in COSTLY_FROM]
     often = int(np.clip(ROWS_ANSWERED // len(targets), 1, MOST_REPETITIONS))
+    parts = iter(bounds_of(_costs(start, costly, often)))
+    reading = vectors_of(start.model(of_means=True), start.rows, start.device)
+    vectors = yield from as_part(reading, next(parts))
+    by_vectors = answers_by_vectors(vectors, targets, start.num_labels, seed)
     for name, answers in ((REGRESSION, by_vectors), (TFIDF, answers_by_words(start.rows, targets))):
-        hits[name] = yield from hits_of(answers, targets, FOLDS, often, seed, firsts)
+        judging = hits_of(answers, targets, FOLDS, often, seed, firsts)
+        hits[name] = yield from as_part(judging, next(parts))
         yield tell(name)
     paired = {REGRESSION: hits[REGRESSION].each}
-    costly = [name for name in ways if name in COSTLY_FROM]
     if costly:
-        paired[REGRESSION] = (yield from hits_of(by_vectors, targets, COSTLY_FOLDS, 1, seed, firsts)).each
+        judging = hits_of(by_vectors, targets, COSTLY_FOLDS, 1, seed, firsts)
+        paired[REGRESSION] = (yield from as_part(judging, next(parts))).each
     for name in costly:
         answers = _by_pairs(start) if name == CONTRASTIVE else _by_all_weights(start)
-        hits[name] = yield from hits_of(answers, targets, COSTLY_FOLDS, 1, seed, firsts)
+        judging = hits_of(answers, targets, COSTLY_FOLDS, 1, seed, firsts)
+        hits[name] = yield from as_part(judging, next(parts))
         paired[name] = hits[name].each
         yield tell(name)
     return hits, paired
+
+
+def _costs(start: Start, costly: Sequence[str], often: int) -> list[float]:
+    """Return what each part of `_judged` costs, about, in texts that the model reads.
+
+    Args: costly: the ways that move the encoder. often: how often the others are repeated.
+    """
+    rows, batch_size = float(len(start.rows)), start.config.training.batch_size
+    costs = [rows, FOLDS * often * A_FIT * rows, FOLDS * often * WORDS_FIT * rows]
+    costs += [COSTLY_FOLDS * A_FIT * rows] if costly else []
+    taught = {CONTRASTIVE: LEAST_STEPS * 2 * PAIRS, FINE_TUNED: start.num_steps * batch_size}
+    return costs + [COSTLY_FOLDS * (TAUGHT * taught[name] + rows) for name in costly]
 
 
 def _by_pairs(start: Start) -> Answers:
     def answers(learn: npt.NDArray[np.bool_]) -> Steps[Labels]:
         model, own = start.model(of_means=True), start.rows.subset(np.flatnonzero(learn))
         targets, seed = start.targets[learn], start.config.training.seed
-        yield from teach_pairs(model, own, targets, start.device, PAIRS_RATE * start.rate, seed)
-        vectors = yield from vectors_of(model, start.rows, start.device)
+        teaching = teach_pairs(model, own, targets, start.device, PAIRS_RATE * start.rate, seed)
+        first, then = bounds_of([TAUGHT * LEAST_STEPS * 2 * PAIRS, len(start.rows)])
+        yield from as_part(teaching, first)
+        vectors = yield from as_part(vectors_of(model, start.rows, start.device), then)
         return head_of(vectors[learn], targets, start.num_labels, seed).answers(vectors[~learn])
 
     return answers
@@ -240,7 +272,8 @@ def _by_all_weights(start: Start) -> Answers:
 
     def answers(learn: npt.NDArray[np.bool_]) -> Steps[Labels]:
         model, own = start.model(of_means=False), start.rows.subset(np.flatnonzero(learn))
-        yield from teach_classifier(
+        others = np.flatnonzero(~learn)
+        teaching = teach_classifier(
             model,
             own,
             start.targets[learn],
@@ -250,7 +283,9 @@ def _by_all_weights(start: Start) -> Answers:
             batch_size=training.batch_size,
             num_steps=start.num_steps,
         )
-        return (yield from answered(model, start.rows, np.flatnonzero(~learn), start.device))
+        first, then = bounds_of([TAUGHT * start.num_steps * training.batch_size, len(others)])
+        yield from as_part(teaching, first)
+        return (yield from as_part(answered(model, start.rows, others, start.device), then))
 
     return answers
 

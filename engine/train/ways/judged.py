@@ -16,6 +16,7 @@ from engine.events import Progress, Steps
 from engine.text.batch import EncodedRows
 from engine.train.metrics import wilson_interval
 from engine.train.ways.names import ORDER
+from engine.train.ways.progress import as_part
 from engine.train.ways.regression import Labels, folds_of
 
 # n labelled rows
@@ -24,6 +25,7 @@ Shares = npt.NDArray[np.float64]
 Answers = Callable[[npt.NDArray[np.bool_]], Steps[Labels]]  # (n,) which are learned -> labels of the others
 
 BOOTSTRAPS = 400
+COMPARING = marked("engine", "Comparing methods")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +70,11 @@ def hits_of(
         fold = fold if firsts is None else fold[firsts]
         for number in range(folds):
             held = fold == number
-            yield Progress(
-                stage=marked("engine", "Comparing methods"),
-                done=repetition * folds + number,
-                total=repetitions * folds,
-            )
+            place, count = repetition * folds + number, repetitions * folds
+            yield Progress(stage=COMPARING, done=place, total=count)
             if held.any() and not held.all():
-                right[held] += (yield from answers(~held)) == targets[held]
+                answered = yield from as_part(answers(~held), (place / count, (place + 1) / count))
+                right[held] += answered == targets[held]
     return Hits(right / repetitions, folds, repetitions)
 
 

@@ -5,7 +5,7 @@ Steps are counted, not epochs: of few rows an epoch is next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from engine.device import Device
 from engine.errors import marked
-from engine.events import Event, Progress, Steps
+from engine.events import Progress, Steps
 from engine.model.heads import SequenceClassifier, on_batch
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
@@ -31,7 +31,7 @@ WEIGHT_DECAY, MOST_NORM = 0.01, 1.0
 
 def teach_pairs(
     model: SequenceClassifier, rows: EncodedRows, targets: Labels, device: Device, rate: float, seed: int
-) -> Iterator[Event]:
+) -> Steps[None]:
     """Move an encoder so that texts of one label have nearly equal mean vectors, others unlike ones.
 
     Half of the pairs share their label. Source: Tunstall et al. 2022 (SetFit); the loss is theirs, the
@@ -80,7 +80,7 @@ def teach_classifier(
     seed: int,
     batch_size: int,
     num_steps: int,
-) -> Iterator[Event]:
+) -> Steps[None]:
     """Fine-tune all weights of a classifier on (E,) labels for so many steps."""
     rng, order = np.random.default_rng(seed), list[int]()
     model.train()
@@ -105,18 +105,19 @@ def answered(
 ) -> Steps[Labels]:
     """Return the most probable label of the rows at some places."""
     model.eval()
-    found = np.zeros(len(places), np.int64)
+    found, done = np.zeros(len(places), np.int64), 0
     for some in by_length(rows.lengths[places], device.micro_batch_tokens):
         batch = collate(rows, places[some], device.device, ROW_MULTIPLE)
         with torch.no_grad(), device.autocast():
             found[some] = on_batch(model, batch, batch.bounds.firsts).argmax(1).cpu().numpy()
-        yield Progress(stage=marked("engine", "Evaluating"), done=len(some), total=len(places))
+        done += len(some)
+        yield Progress(stage=marked("engine", "Evaluating"), done=done, total=len(places))
     return found
 
 
 def _steps(
     model: nn.Module, loss: Callable[[int], Tensor], num_steps: int, rate: float, stage: str
-) -> Iterator[Event]:
+) -> Steps[None]:
     optimizer = Optimizer(model, weight_decay=WEIGHT_DECAY, max_gradient_norm=MOST_NORM)
     for step in range(1, num_steps + 1):
         loss(step).backward()  # type: ignore[no-untyped-call]

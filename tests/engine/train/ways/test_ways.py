@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine.errors import ConfigError
-from engine.events import Judged, Started, result_of
+from engine.events import Judged, Progress, Started, Steps, result_of
 from engine.model.config import BertConfig
 from engine.model.heads import SequenceClassifier
 from engine.runs.card import card
@@ -25,6 +25,7 @@ from engine.train.run.runs import read_events
 from engine.train.ways.frozen import answers_by_vectors, head_of, put_head
 from engine.train.ways.judged import Hits, chosen, hits_of, honest_accuracy
 from engine.train.ways.names import AUTO, CONTRASTIVE, FINE_TUNED, PAIRS, REGRESSION, SAID, TFIDF, tried
+from engine.train.ways.progress import as_part, bounds_of, timed
 from engine.train.ways.regression import Scaling, fit
 from engine.train.ways.taught import drawn_pairs
 from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
@@ -92,6 +93,26 @@ def test_no_row_is_answered_by_who_has_learned_its_repeat() -> None:
     naive = result_of(hits_of(answers, targets, 5, 2, 0))
     honest = result_of(hits_of(answers, targets, 5, 2, 0, np.repeat(np.arange(60) * 2, 2)))
     assert naive.accuracy > 0.8 and abs(honest.accuracy - 0.5) < 0.2
+
+
+def test_work_of_several_parts_is_told_as_one_bar_that_only_grows_with_the_time_left() -> None:
+    def part(count: int, stage: str) -> Steps[str]:
+        for done in range(1, count + 1):
+            yield Progress(stage=stage, done=done, total=count)
+        return stage
+
+    def whole() -> Steps[str]:
+        dear, cheap = bounds_of([30.0, 10.0])
+        found = yield from as_part(part(3, "a"), dear)
+        return found + (yield from as_part(part(2, "b"), cheap))
+
+    told, now = list[Progress](), iter(range(0, 100, 2))  # each step takes two seconds
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.train.ways.progress.time.perf_counter", lambda: next(now))
+        assert result_of(timed(whole(), "Comparing"), told.append) == "ab"
+    assert [one.done / one.total for one in told] == [0.25, 0.5, 0.75, 0.875, 1]
+    assert {one.stage for one in told} == {"Comparing"}
+    assert [one.remaining_s for one in told] == pytest.approx([np.nan, 4, 2, 8 / 7, 0], nan_ok=True)
 
 
 def test_half_of_the_pairs_share_their_label_and_no_row_is_its_own_partner() -> None:
