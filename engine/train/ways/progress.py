@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +14,7 @@ from engine.events import Progress, Steps
 
 SCALE = 10_000  # of the whole, in which shares of it are told
 LEAST_S = 3.0  # of work, before which its pace says nothing
+LAST = 0.15  # of the whole, at whose pace the rest is taken to go on: parts differ from what they should cost
 TAUGHT = 3.0  # what a text costs that a model learns from, next to one that it reads
 T = TypeVar("T")
 
@@ -40,11 +42,11 @@ def as_part(steps: Steps[T], bounds: tuple[float, float]) -> Steps[T]:
 
 
 def timed(steps: Steps[T], stage: str) -> Steps[T]:
-    """Have work tell under one word how far it is, and how long the rest takes at its pace so far.
+    """Have work tell under one word how far it is, and how long the rest takes at the pace of the last LAST.
 
     Args: stage: the word, a marked one. Time that it waits to be asked on does not count: it may be paused.
     """
-    worked = 0.0
+    worked, marks = 0.0, deque([(0.0, 0.0)])  # how far it was after how many seconds
     try:
         while True:
             began = time.perf_counter()
@@ -52,7 +54,11 @@ def timed(steps: Steps[T], stage: str) -> Steps[T]:
             worked += time.perf_counter() - began
             if isinstance(event, Progress) and event.total:
                 share = event.done / event.total
-                left = worked * (1 - share) / share if share and worked >= LEAST_S else math.nan
+                marks.append((share, worked))
+                while marks[1][0] <= share - LAST:
+                    marks.popleft()
+                done, took = share - marks[0][0], worked - marks[0][1]
+                left = took * (1 - share) / done if done and worked >= LEAST_S else math.nan
                 event = replace(event, stage=stage, remaining_s=left)
             yield event
     except StopIteration as ended:

@@ -112,7 +112,7 @@ def test_work_of_several_parts_is_told_as_one_bar_that_only_grows_with_the_time_
         assert result_of(timed(whole(), "Comparing"), told.append) == "ab"
     assert [one.done / one.total for one in told] == [0.25, 0.5, 0.75, 0.875, 1]
     assert {one.stage for one in told} == {"Comparing"}
-    assert [one.remaining_s for one in told] == pytest.approx([np.nan, 4, 2, 8 / 7, 0], nan_ok=True)
+    assert [one.remaining_s for one in told] == pytest.approx([np.nan, 4, 2, 4 / 3, 0], nan_ok=True)
 
 
 def test_half_of_the_pairs_share_their_label_and_no_row_is_its_own_partner() -> None:
