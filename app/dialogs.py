@@ -273,7 +273,7 @@ class HelpDialog(QDialog):
             (self.tr("Ctrl+T"), self.tr("Edit the text that is looked at, on every page")),
             (
                 self.tr("Ctrl+Shift+S"),
-                self.tr("Share what the page shows as one file for any browser"),
+                self.tr("Save what the page shows as one file for any browser, to send"),
             ),
             (self.tr("Ctrl+P"), self.tr("Search for a page, run, model or table, or an action")),
             (self.tr("Alt+←, Alt+→"), self.tr("Back to the previous place, and forward again")),

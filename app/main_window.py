@@ -138,7 +138,7 @@ class MainWindow(QMainWindow):
             (self.tr("Open a table…"), QKeySequence(standard.Open), self._choose_file),
             (self.tr("Back"), QKeySequence(standard.Back), self._places.go_back),
             (self.tr("Forward"), QKeySequence(standard.Forward), self._places.go_forward),
-            (self.tr("Share this page…"), QKeySequence(SHARE_KEYS), self.share_page),
+            (self.tr("Send this page…"), QKeySequence(SHARE_KEYS), self.share_page),
             (self.tr("Take the tour"), QKeySequence(), self.start_tour),
             (self.tr("Settings"), QKeySequence("Ctrl+,"), self.show_settings),
             (self.tr("Keys and help"), QKeySequence(standard.HelpContents), self._show_help),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PageHeader(QWidget):
-    """Title, one sentence of purpose, at most three actions at the right; then Share, and what is rarer."""
+    """Title, a sentence of purpose, at most three actions at the right; Save or send, and what is rarer."""
 
     def __init__(self, page: Page, title: str, sentence: str) -> None:
         super().__init__(page)

@@ -1,4 +1,4 @@
-"""The last two buttons of every page's header, in the same place: Share, and the menu of what is rarer.
+"""The last two buttons of every page's header, in the same place: Save or send, and what is rarer.
 
 What takes something along stands here and nowhere else in a header: the page, a figure, its numbers, the
 command. Both menus are filled as they open, so that they say what can be done now.
@@ -54,12 +54,14 @@ class ShareButton(PushButton):
     ) -> None:
         super().__init__(parent, autoDefault=False)
         self.setObjectName("share")
-        self.setText(self.tr("Share"))
-        self.setToolTip(tip(self.tr("Take along what this page shows ({keys})").format(keys=SHARE_KEYS)))
+        self.setText(self.tr("Save or send"))
+        self.setToolTip(
+            tip(self.tr("Save what this page shows, or send it ({keys})").format(keys=SHARE_KEYS))
+        )
         show_icon(self, "share")
         self._figures, self._copying = figures, copying
         self._said = QTimer(self, singleShot=True, interval=SAID_MS)
-        self._said.timeout.connect(lambda: self.setText(self.tr("Share")))
+        self._said.timeout.connect(lambda: self.setText(self.tr("Save or send")))
         self.share_menu = named(QMenu(self), "share_menu")
         self.share_menu.setToolTipsVisible(True)
         self.share_menu.aboutToShow.connect(self._fill)

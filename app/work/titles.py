@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
+from app.look.labels import PART
 from engine.errors import UserError
 from engine.model.config import BertConfig
 from engine.runs.marks import read_marks
 from engine.settings.finetune import FineTuneConfig
 from engine.train.run.kept import name_of, run_of
 from engine.train.run.runs import MODEL, read_config
+from engine.train.ways.names import FINE_TUNED
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import ModelSummary
 
 _STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
 _STAMP_LENGTH = 15
-MOST_BEGAN = 24  # characters of the model that a run began with
+MOST_BEGAN = 24  # characters of the model that a run began with, and of its label
+NO_NAMES = ("label", "labels", "class")  # of a column, that say nothing of its labels
 _began: dict[str, str] = {}  # run -> that model; settings of a run never change
 
 
@@ -38,8 +41,9 @@ def parted(name: str) -> tuple[str, datetime | None]:
 
 
 def run_title(run: Path) -> str:
-    """Return what a run is called, such as "films · Starter model · 22 Nov 03:29:51", the model being what it
-    began with: two of them never share it.
+    """Return what a run is called, such as "films · sentiment · Starter model · 22 Nov 03:29:51": its table,
+    the column of labels where that tells more than that it is one, the method where it is not the usual one,
+    and the model that it began with. Two of them never share it.
     """
     if run == shipped.history_run():
         return words.translate("titles", "Small model with its history")
@@ -48,16 +52,26 @@ def run_title(run: Path) -> str:
 
 
 def _began_with(run: Path) -> str:
-    """Return in a word or two which model a run fine-tunes; "" for other runs."""
+    """Return in a few words what a run fine-tunes, and how; "" for other runs."""
     key = str(run)
     if key not in _began:
         try:
             config = read_config(run)
         except UserError:
             return ""  # its settings may be written soon
-        model = config.model.model if isinstance(config, FineTuneConfig) else ""
-        _began[key] = _short_title(model) if model else ""
+        parts = _parts_of(config) if isinstance(config, FineTuneConfig) and config.model.model else ()
+        _began[key] = PART.join(parts)
     return _began[key]
+
+
+def _parts_of(config: FineTuneConfig) -> Iterator[str]:
+    """Yield what tells the runs on one table apart: the label, the method, the model."""
+    label, adapt = config.data.label, config.adapt
+    if label and label.casefold() not in NO_NAMES:
+        yield words.shorten(label, MOST_BEGAN)
+    if adapt.way != FINE_TUNED:
+        yield words.choice_word("way", adapt.take or adapt.way)
+    yield _short_title(config.model.model)
 
 
 def _short_title(model: str) -> str:

@@ -99,7 +99,7 @@ class LabelsCard(CountedCard):
         bars = views.bars(summary)
         self.set_title(views.bars_title())
         self.plot.set_title(views.bars_title())
-        lacking = self.tr("No label column is chosen. Choose one above the table.")
+        lacking = self.tr("No label column is chosen. Choose one above the table, or label the texts.")
         if of_table is None:
             lacking = self.tr("This file has no labels to count.")
         elif not of_table.roles.label and (table := self._session.data.table) and len(table.columns) < 2:

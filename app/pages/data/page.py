@@ -113,7 +113,10 @@ class DataPage(StatedPage[DataState]):
         self.open_button.clicked.connect(self.choose_file)
         self.next_button = button(self.tr("Fine-tune with this"), "primary", name="finetune_with_this")
         self.next_button.clicked.connect(self._go_on)
-        for action in (self.recent_button, self.open_button, self.next_button):
+        to_label = partial(self.session.show_page, "label")
+        self.label_button = button(self.tr("Label the texts"), "primary", name="label_this", call=to_label)
+        self.label_button.setToolTip(self.tr("Give the texts labels by keys, or choose a label column below"))
+        for action in (self.recent_button, self.open_button, self.label_button, self.next_button):
             self.header.add_action(action)
 
     def _build_work(self) -> QWidget:
@@ -289,8 +292,9 @@ class DataPage(StatedPage[DataState]):
         self.below.setCurrentIndex(0)
         is_open = self.session.data.path is not None
         self.stack.setCurrentIndex(int(is_open))
-        for action in (self.recent_button, self.open_button, self.next_button):
+        for action in (self.recent_button, self.open_button):
             action.setVisible(is_open)
+        self._show_next(lacks_labels=False)
         if self.session.data.task_file is not None:
             self._show_task_file(self.session.data.task_file)
         else:
@@ -318,15 +322,20 @@ class DataPage(StatedPage[DataState]):
             return
         if table is None or roles is None:
             return
+        self._show_next(lacks_labels=bool(roles.text) and not self.session.data.has_label)
         reason = "" if roles.text else self.tr("Choose the text column first.")
         summary = self.session.data.summary
-        if roles.text and not self.session.data.has_label:
-            reason = self.tr("Choose the label column first.")
-        elif summary is not None and summary.refusal is not None:
+        if summary is not None and summary.refusal is not None:
             reason = words.say(summary.refusal)
         self.next_button.setEnabled(not reason)
         self.next_button.setToolTip(reason or self.tr("Continue to training with this table"))
         self._show_advice()
+
+    def _show_next(self, *, lacks_labels: bool) -> None:
+        """Offer what comes next: labels, where the table has texts and no labels, else fine-tuning."""
+        is_open = self.session.data.path is not None
+        self.label_button.setVisible(is_open and lacks_labels)
+        self.next_button.setVisible(is_open and not lacks_labels)
 
     def _add_to_label_menu(self, menu: QMenu, label: str) -> None:
         self.table_card.hand.add_label(menu, label)

@@ -61,6 +61,7 @@ class FineTuneAdvice(RunAdvice):
 
     def __init__(self) -> None:
         self.before: Sequence[AdviceLine] = ()  # what is known before a run
+        self.is_tested_at_random = False  # whether the test rows are a random sample of the labelled table
         super().__init__()
 
     def clear(self) -> None:
@@ -140,19 +141,31 @@ class FineTuneAdvice(RunAdvice):
         if self.started is None and not self._notes:
             yield from self.before
 
+    def part_words(self, split: str) -> str:
+        """Return what the rows are called that an evaluation is of."""
+        if split == "test" and self.is_tested_at_random:
+            return translate("FineTuneAdvice", "random sample")
+        said = {
+            "test": translate("FineTuneAdvice", "test"),
+            "validation": translate("FineTuneAdvice", "validation"),
+        }
+        return said[split]
+
     def result_words(self) -> str:
         """Return the line about the best checkpoint so far, or about the result."""
-        if self.best is None:
-            return self._judged_words()
         views = self.views
         metric = views.metric(views.main_metric if self.started is None else self.started.metric)
-        line = translate("FineTuneAdvice", "Best checkpoint: step {step}, validation {metric} {value}")
-        value = views.score_words(self.best) or "–"
-        line = line.format(step=number(self.best.step), metric=metric, value=value)
+        line = self._judged_words()
+        if self.best is not None:
+            line = translate("FineTuneAdvice", "Best checkpoint: step {step}, validation {metric} {value}")
+            value = views.score_words(self.best) or "–"
+            line = line.format(step=number(self.best.step), metric=metric, value=value)
         if self.test is not None:
             tested = translate("FineTuneAdvice", "test {metric} {value}")
-            value = views.score_words(self.test)
-            line = f"{line}, {tested.format(metric=metric, value=value)}"
+            if self.is_tested_at_random:
+                tested = translate("FineTuneAdvice", "{metric} on the random sample {value}")
+            told = tested.format(metric=metric, value=views.score_words(self.test))
+            line = f"{line}, {told}" if line else told[:1].upper() + told[1:]
         return line
 
     def _judged_words(self) -> str:

@@ -185,12 +185,15 @@ class FineTuneCharts(RunCharts):
         self.scores_card.set_evaluations(found, moments)
 
     def _moment(self, event: Evaluated) -> str:
-        """Return which weights were measured."""
-        best = self.advice.best
+        """Return on which rows which weights were measured."""
+        best, part = self.advice.best, self.advice.part_words(event.split)
         is_kept = self._is_over or event.split == "test"
+        if not event.step:  # no step has changed them
+            return part
+        said = self.tr("{rows}, after step {step}")
         if is_kept and best is not None and best.step == event.step:
-            return self.tr("best step {step}").format(step=number(event.step))
-        return self.tr("after step {step}").format(step=number(event.step))
+            said = self.tr("{rows}, best step {step}")
+        return said.format(rows=part, step=number(event.step))
 
     def _show_hints(self) -> None:
         train, validation = self.loss.last_train, self.loss.last_validation
@@ -207,13 +210,9 @@ class FineTuneCharts(RunCharts):
                 parts.append(self.tr("validation {loss}").format(loss=decimal(validation)))
         self.loss_card.set_hint("   ".join(parts))
         if shown is not None and self._metric in shown.metrics:
-            hint = (
-                self.tr("validation {accuracy} {moment}")
-                if not self._is_over
-                else self.tr("{moment}: {accuracy}")
-            )
+            said = self.tr("{moment}: {accuracy}")
             accuracy = score(shown.metrics[self._metric])
-            self.accuracy_card.set_hint(hint.format(accuracy=accuracy, moment=self._moment(shown)))
+            self.accuracy_card.set_hint(said.format(accuracy=accuracy, moment=self._moment(shown)))
 
     def _plot_card(self, title: str, plot: CurvePlot, name: str) -> Card:
         card = Card(title)

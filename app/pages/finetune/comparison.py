@@ -245,17 +245,19 @@ class ComparisonCard(Card):
         grid = QGridLayout(self.table)
         grid.setContentsMargins(0, 4, 0, 4)
         grid.setHorizontalSpacing(18)
-        heads = (self.tr("Method"), self.tr("Against fine-tuned (95 %)"), self.tr("Time per run"))
+        in_points, against = words.is_share(self._metric), self.tr("Against fine-tuned (95 %)")
+        against = self.tr("Against fine-tuned, in points (95 %)") if in_points else against
+        heads = (self.tr("Method"), against, self.tr("Time per run"))
         base = next(iter(self._reached.values()), None)
         lines: list[Sequence[str]] = [heads] if self._reached else []
         for name, one in self._reached.items():
             difference = ""
             if base is not None and one is not base and len(one.values) == len(base.values):
                 found, around = beside(one.values, base.values, self._rows, self._shared)
-                difference = signed(found)
+                difference = signed(found, in_points=in_points)
                 if around is not None:
                     template = self.tr("{difference} ({low} to {high})")
-                    low, high = map(signed, around)
+                    low, high = (signed(end, in_points=in_points) for end in around)
                     difference = template.format(difference=difference, low=low, high=high)
             time = "" if one.seconds is None else words.duration(one.seconds)
             lines.append((known.get(name, name), difference, time))
@@ -268,9 +270,10 @@ class ComparisonCard(Card):
         self.table.setVisible(bool(lines))
 
 
-def signed(value: float) -> str:
-    """Return a difference with its sign and three digits."""
-    return f"{value:+.3f}".replace("-", "\u2212")
+def signed(value: float, *, in_points: bool) -> str:
+    """Return a difference with its sign. Args: in_points: of a share, 0.012 being 1.2 points."""
+    said = f"{100 * value:+.1f}" if in_points else f"{value:+.3f}"
+    return said.replace("-", "\u2212")
 
 
 def ended_report(folder: Path) -> Mapping[str, Any] | None:

@@ -40,6 +40,7 @@ from engine.commands.command_line import finetune_command
 from engine.commands.language import pipeline_command
 from engine.errors import UserError
 from engine.events import Started
+from engine.labelling.random_sample import is_random_sample
 from engine.questions.labelled import LabelledTexts
 from engine.settings.config import values_of, with_values
 from engine.settings.finetune import ComparisonConfig, FineTuneConfig
@@ -246,6 +247,7 @@ class FineTunePage(TrainingPage):
 
     def show_config(self, config: FineTuneConfig) -> None:
         self.charts.set_way(config.adapt.way)
+        self.charts.advice.is_tested_at_random = is_random_sample(config.data.test_data)
 
     def _take_way(self, way: str) -> None:
         """Train as the run in view, but take another way than it has taken."""

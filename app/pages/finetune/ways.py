@@ -122,7 +122,9 @@ def taken_words(judged: Judged) -> str:
         return ""
     said = words.translate("WaysCard", "Taken: {method}.").format(method=way_words(judged.taken))
     if judged.accuracy is not None and judged.interval is not None:
-        text = words.translate("WaysCard", "Taken: {method}. Accuracy {accuracy} (95 %: {low} to {high}).")
+        text = words.translate(
+            "WaysCard", "Taken: {method}. Cross-validated accuracy {accuracy} (95 %: {low} to {high})."
+        )
         accuracy, low, high = map(words.score, (judged.accuracy, *judged.interval))
         said = text.format(method=way_words(judged.taken), accuracy=accuracy, low=low, high=high)
     return said if judged.why is None else f"{said} {words.say(judged.why)}"

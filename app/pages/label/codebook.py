@@ -79,7 +79,8 @@ class CodebookCard(Card):
         self.numbers = label("", "muted", wrap=True, name="label_numbers")
         self.numbers.hide()
         self.finder.hide()
-        for part in (self.kind_box, self.numbers, self.line, self._make_offer(), self.finder):
+        lines = (self.kind_box, self.numbers, self.line, self.begin_button, self._make_offer(), self.finder)
+        for part in lines:
             self.add(part)
         self.add(self.rows, 1)
         self.add(self.editor)
@@ -91,6 +92,8 @@ class CodebookCard(Card):
         self.line.setToolTip(self.tr("A new name adds a label. The name of a label gives it to the text."))
         self.line.setMaxLength(LONGEST_NAME)
         self.line.returnPressed.connect(self._take_line)
+        self.begin_button = button(self.tr("Start labelling (Enter)"), name="label_begin", call=self._begin)
+        self.begin_button.hide()
         self.finder = named(LineEdit(), "label_find", self.tr("Find a label (F)"))
         self.finder.setPlaceholderText(self.tr("Find a label (F)"))
         self.finder.setToolTip(self.tr("Part of its name or rule. Enter gives the first one to the text."))
@@ -125,12 +128,13 @@ class CodebookCard(Card):
         self.kind_box.setVisible(can_choose)
         self.kind_box.choose(labelled.kind if labelled is not None else next(iter(KINDS.values())))
         self.line.setEnabled(labelled is not None)
-        has_names = labelled is not None and bool(labelled.names)
+        begins = labelled is not None and len(labelled.names) > 1 and not given
         self.line.setPlaceholderText(
-            self.tr("Next label, or Enter to begin")
-            if has_names and not given
+            self.tr("Next label")
+            if labelled is not None and labelled.names and not given
             else self.tr("Add a label (A)")
         )
+        self.begin_button.setVisible(begins)
         self.rows.setVisible(has_codebook)
         self.numbers.setVisible(not has_codebook)
         self.numbers.setText("" if labelled is None or has_codebook else self._numbers_said(labelled))
@@ -258,6 +262,12 @@ class CodebookCard(Card):
             self.given.emit(number)
         else:
             self._labels.define(name)
+
+    def _begin(self) -> None:
+        """Make a label of what is typed, if anything is; from now on keys give labels."""
+        if self.line.text().strip():
+            self._take_line()
+        self._leave()
 
     def _take_found(self) -> None:
         found, sought = self._shown, self.finder.text().strip()

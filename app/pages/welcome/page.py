@@ -88,6 +88,8 @@ class WelcomePage(Page):
         self.choose_button = self.look_card.choose_button
         self.reviews_button = button(self.tr("Film reviews"), name="welcome_reviews")
         self.open_button = button(self.tr("Open a table…"), name="welcome_open")
+        to_label = partial(self.session.show_page, "label")
+        self.label_button = button(self.tr("Label texts"), name="welcome_label", call=to_label)
         self.teach_card = Card(self.tr("Make a classifier from your table"))
         said = self.tr("From texts with labels, a model learns to label new ones.")
         self.teach_card.add(WholeLabel(said, "muted"))
@@ -95,6 +97,7 @@ class WelcomePage(Page):
         size = "" if polarity is None else words.tr_engine(polarity.size).replace(", ", PART)
         for title, detail, door in (
             (self.tr("Your own table"), self.tr("CSV, Excel, SQLite and more"), self.open_button),
+            (self.tr("No labels yet?"), self.tr("A key for each text"), self.label_button),
             (self.tr("No table at hand?"), size, self.reviews_button),
         ):
             line = QFrame()

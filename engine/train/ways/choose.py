@@ -53,7 +53,7 @@ from engine.train.ways.words import answers_by_words
 MOST_REPETITIONS, ROWS_ANSWERED = 5, 1000  # of the cheap ways
 TAKEN = marked(
     "engine",
-    "Taken: {way}. Accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}), cross-validated on {rows:,} "
+    "Taken: {way}. Cross-validated accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}) on {rows:,} "
     "labelled rows.",
 )
 TOO_FEW = marked("engine", "not tried: too few examples of each label")
@@ -346,9 +346,10 @@ def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
     gain = float((paired[taken] - paired[REGRESSION]).mean())
     template = marked(
         "engine",
-        "In the same folds it was better than the regression by {gain:.3f}, more than one standard error.",
+        "On the same rows it was {points:.1f} points of accuracy better than the regression, more than one "
+        "standard error.",
     )
-    return Sentence(template, {"gain": gain})
+    return Sentence(template, {"points": 100 * gain})
 
 
 def _is_as_good(words: float | None, accuracy: float | None) -> bool:

@@ -44,7 +44,7 @@ def test_one_click_compares_all_ways_and_says_after_reopening_what_it_said(
     assert [tuple(row[4:]) for row in shown[1:]] == [tuple(way["values"]) for way in report["ways"]]
     said = [cell.text() for cell in page.comparison.table.findChildren(QLabel)]
     for way in report["ways"][1:]:
-        assert any(text.startswith(f"{signed(way['difference'])} (") for text in said)
+        assert any(text.startswith(f"{signed(way['difference'], in_points=True)} (") for text in said)
     assert len(page.comparison.mix.bars) == 3 and page.comparison.mix.isVisible()
     hand.click("close_comparison")
     assert not page.comparison.isVisible() and not page.setup.isHidden()

@@ -162,7 +162,10 @@ def test_the_label_can_be_chosen_and_training_asks_for_it(
     box.activated.emit(0)
     assert session.wait_idle()
     assert session.data.roles == Roles("story", "", "")
-    assert not page.next_button.isEnabled() and "label" in page.next_button.toolTip()
+    assert not page.next_button.isVisible()
+    with qtbot.waitSignal(session.page_requested) as asked:
+        qtbot.mouseClick(page.label_button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["label", None]
     box.setCurrentIndex(box.findData("topic"))
     box.activated.emit(box.currentIndex())
     assert session.wait_idle()

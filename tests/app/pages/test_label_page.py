@@ -100,6 +100,29 @@ def test_without_a_model_texts_come_at_random_and_labels_are_kept(
     assert "No model" in page.work.model_card.said.text()
 
 
+@pytest.mark.parametrize("begins_by", ["Enter", "click"])
+@pytest.mark.usefixtures("no_models_ship")
+def test_after_the_labels_are_named_one_step_gives_the_keys_to_the_text(
+    page: LabelPage, table: Path, qtbot: QtBot, hand: Hand, begins_by: str
+) -> None:
+    page.session.data.open(table)
+    come_to_rest(page.session, qtbot)
+    line, begin = page.codebook.line, page.codebook.begin_button
+    for name, is_offered in (("bad", False), ("good", True)):
+        qtbot.keyClicks(line, name)
+        qtbot.keyClick(line, Qt.Key.Key_Return)
+        come_to_rest(page.session, qtbot)
+        assert begin.isVisible() is is_offered
+    if begins_by == "Enter":
+        qtbot.keyClick(line, Qt.Key.Key_Return)
+    else:
+        hand.click("label_begin")
+    assert page.focusWidget() is page.card.read
+    qtbot.keyClick(page.focusWidget(), Qt.Key.Key_1)
+    come_to_rest(page.session, qtbot)
+    assert page.labels.num_given == 1 and not begin.isVisible()
+
+
 def test_a_key_labels_shows_the_next_text_and_is_written_before_that(ready: LabelPage, qtbot: QtBot) -> None:
     first = row_in_view(ready)
     press(ready, qtbot, Qt.Key.Key_2)

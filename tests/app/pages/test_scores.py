@@ -130,8 +130,13 @@ def test_the_matrix_is_the_newest_while_it_trains_and_the_kept_models_when_it_is
     charts.hear([done])
     charts.end("finished", None, 1.0, has_model=True)
     assert charts.scores_card.confusion.numbers()[1] == ["a", 9, 1]
-    assert "best step 10" in charts.scores_card.accuracy.caption.text()
-    assert charts.accuracy_card.hint_label.text() == "best step 10: 85.0 %"
+    assert charts.scores_card.accuracy.caption.text() == "Accuracy, validation, best step 10"
+    assert charts.accuracy_card.hint_label.text() == "validation, best step 10: 85.0 %"
+    charts.advice.is_tested_at_random = True
+    charts.hear([replace(evaluation([[3, 1], [0, 4]], step=0), split="test")])
+    charts.scores_card.split_choice.buttons["test"].click()
+    assert charts.scores_card.accuracy.caption.text() == "Accuracy, random sample"
+    assert "accuracy on the random sample 87.5 %" in charts.advice.result_words()
     charts.clear()
     assert charts.scores_card.confusion.is_empty and charts.scores_card.current is None
 

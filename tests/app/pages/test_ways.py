@@ -71,7 +71,7 @@ def test_a_run_shows_each_method_as_it_is_judged_and_the_same_after_reopening(
         "Regression on vectors",
         "TF-IDF, without BERT",
     ]
-    assert taken.startswith("Taken: Regression on vectors. Accuracy")
+    assert taken.startswith("Taken: Regression on vectors. Cross-validated accuracy")
     assert not page.charts.loss_card.isVisible() and not page.charts.scores_card.isVisible()
     assert "Cross-validated accuracy" in hand.said("result")
     judged = parts_of_model(run / "model").judged  # as Evaluate asks
@@ -96,7 +96,10 @@ def test_what_is_told_of_the_method_taken_is_what_the_run_says(qtbot: QtBot) -> 
     card.show_judged(
         Judged(ways=(*ways[:2], known), rows=64, taken=CONTRASTIVE, accuracy=0.68, interval=(0.48, 0.83))
     )
-    assert card.taken.text() == "Taken: Contrastive pairs. Accuracy 68.0 % (95 %: 48.0 % to 83.0 %)."
+    assert (
+        card.taken.text()
+        == "Taken: Contrastive pairs. Cross-validated accuracy 68.0 % (95 %: 48.0 % to 83.0 %)."
+    )
     assert "excludes what choosing the best" in card.about.text()
     card.offer_others(True)
     offered = [one.objectName() for one in card.findChildren(QPushButton) if one.text().startswith("Take “")]

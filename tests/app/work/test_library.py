@@ -236,6 +236,11 @@ def test_the_name_of_a_run_tells_which_model_it_began_with(tmp_path: Path) -> No
         (run / "config.toml").write_text(document_of(config), encoding="utf-8")
         told.append(run_title(run).split(" · ")[1])
     assert told == ["bert-base", "new tiny", "news"]
+    run = tmp_path / "20250102-030405-films"
+    run.mkdir()
+    config = with_values(config, {"label": "sentiment", "way": "auto", "take": "contrastive"})
+    (run / "config.toml").write_text(document_of(config), encoding="utf-8")
+    assert run_title(run).startswith("films · sentiment · Contrastive pairs · news · ")
 
 
 def test_a_run_that_was_given_a_name_has_it_on_every_page(tmp_path: Path) -> None:
