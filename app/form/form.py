@@ -102,9 +102,10 @@ class SettingsForm(QWidget):
         """Say what an empty input means now, such as "auto: 2e-4"."""
         self._rows[name].field.set_auto(text)
 
-    def set_hint(self, name: str, sentence: str) -> None:
-        """Say something of a setting under its input; "" for nothing."""
+    def set_hint(self, name: str, sentence: str, more: str = "") -> None:
+        """Say something of a setting under its input; "" for nothing. Args: more: said under the pointer."""
         set_or_hide(self._rows[name].hint, sentence)
+        self._rows[name].hint.setToolTip(tip(more))
 
     def set_shown(self, name: str, shown: bool) -> None:
         """Show or hide a setting that means something to some data only."""

@@ -116,11 +116,14 @@ class BarsPlot(ColumnsFigure):
         return QSize(180, 3 * self.row_height)
 
     def columns(self) -> tuple[Column, ...]:
-        width = self.canvas().width()
+        width, said = self.canvas().width(), self.value_words
         names, values = (
             self._roomy(_one_line(bar.name) for bar in self.rows),
-            self._roomy(map(self.value_words, self.rows)),
+            self._roomy(map(said, self.rows)),
         )
+        if not self.as_share and width - values - min(names, 0.4 * width) < 2 * LEAST_BAR:
+            said = _count_words  # the share is told under the pointer; a bar has to be seen
+            values = self._roomy(map(said, self.rows))
         names = max(
             names,
             self._roomy((_one_line(bar.name) for bar in self.rows if bar.name in self._matter), bold=True),
@@ -135,7 +138,7 @@ class BarsPlot(ColumnsFigure):
                 side=RIGHT,
             ),
             Column("", row_itself, self._bar, least=8.0),
-            Column("", row_itself, self.value_words, values, ink="muted", side=RIGHT, cut=WHOLE, gap=12.0),
+            Column("", row_itself, said, values, ink="muted", side=RIGHT, cut=WHOLE, gap=12.0),
         )
 
     def _roomy(self, texts: Iterable[str], *, bold: bool = False) -> float:
@@ -149,6 +152,10 @@ class BarsPlot(ColumnsFigure):
             height=18.0,
             radius=4.0,
         )
+
+
+def _count_words(bar: LabelBar) -> str:
+    return words.number(bar.value)
 
 
 def _one_line(name: str) -> str:

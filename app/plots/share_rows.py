@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.columns import Cell, Column, color_of, figures, of, row_itself
+from app.look.columns import RIGHT, Cell, Column, WordsCell, color_of, figures, of, row_itself
 from app.plots.columns import ColumnsFigure
 from app.plots.interval import IntervalScale, paint_interval
 
 MOST_NAME, LEAST_SCALE = 0.36, 40.0  # of the width, px
+NARROW_ROW, GAP = 40, 8.0  # px
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +45,50 @@ class _Interval(Cell):
         paint_interval(painter, room, self.scale, self.row.share, ends, (), color_of("accent"))
 
 
+@dataclass(frozen=True, slots=True)
+class _OverScale(Cell):
+    """Name and figures over the interval. taken: px of the share."""
+
+    row: ShareRow
+    scale: IntervalScale
+    taken: float
+
+    def paint(self, painter: QPainter, room: QRectF) -> None:
+        half = room.height() / 2
+        upper, ends = room.adjusted(0, 0, 0, -half), WordsCell(self.row.ends, "muted", side=RIGHT)
+        width = QFontMetricsF(ends.font).horizontalAdvance(self.row.ends) + GAP
+        ends.paint(painter, upper)
+        share = WordsCell(words.share(self.row.share, 0), side=RIGHT)
+        share.paint(painter, upper.adjusted(0, 0, -width, 0))
+        WordsCell(self.row.name).paint(painter, upper.adjusted(0, 0, -width - self.taken - GAP, 0))
+        _Interval(self.row, self.scale).paint(painter, room.adjusted(0, half, 0, 0))
+
+
 class ShareRowsPlot(ColumnsFigure):
-    """Labels from top to bottom. A target is a row's place."""
+    """Labels from top to bottom. A target is a row's place.
+
+    Args: is_narrow: the scale stands below names and figures, as wide as all of it.
+    """
 
     row_height = 26
     has_line = False
     edges = (0.0, 0.0)
     most_summed_up = 40
 
+    def __init__(self, title: str = "", parent: QWidget | None = None, *, is_narrow: bool = False) -> None:
+        super().__init__(title, parent)
+        self._is_narrow = is_narrow
+        if is_narrow:
+            self.row_height = NARROW_ROW
+
     def columns(self) -> Sequence[Column]:
         scale = IntervalScale(0.0, max((row.high for row in self.rows), default=1.0))
         name = min(self.widest(row.name for row in self.rows), self.canvas().width() * MOST_NAME)
         share = self.widest((words.share(row.share, 0) for row in self.rows), bold=True)
         ends = {"low": of("low"), "high": of("high"), "counted": of("counted")}
+        if self._is_narrow:
+            kept = {"label": of("name"), "share": of("share"), **ends}
+            return (Column("", row_itself, lambda row: _OverScale(row, scale, share), also=kept),)
         return (
             Column("", of("name"), width=name, saved="label"),
             Column("", row_itself, lambda row: _Interval(row, scale), also=ends, least=LEAST_SCALE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +12,20 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from app import shipped, words
 from app.look.labels import PART
+from app.work.later import later
 from engine.errors import UserError
 from engine.model.config import BertConfig
 from engine.runs.marks import read_marks
 from engine.settings.finetune import FineTuneConfig
 from engine.train.run.kept import name_of, run_of
 from engine.train.run.runs import MODEL, read_config
-from engine.train.ways.names import FINE_TUNED
+from engine.train.ways.names import AUTO, FINE_TUNED, SAID
 
 if TYPE_CHECKING:
     from engine.inspect.loaded_model import ModelSummary
+    from engine.model.info import read_info
+else:
+    read_info = later("engine.model.info", "read_info")
 
 _STAMP = "%Y%m%d-%H%M%S"  # with which the names of run folders begin
 _STAMP_LENGTH = 15
@@ -59,18 +63,37 @@ def _began_with(run: Path) -> str:
             config = read_config(run)
         except UserError:
             return ""  # its settings may be written soon
-        parts = _parts_of(config) if isinstance(config, FineTuneConfig) and config.model.model else ()
-        _began[key] = PART.join(parts)
+        if not isinstance(config, FineTuneConfig) or not config.model.model:
+            _began[key] = ""
+            return ""
+        way = _way_of(run, config)
+        said = PART.join(_parts_of(config, way))
+        if way == AUTO:
+            return said  # it is not taken yet
+        _began[key] = said
     return _began[key]
 
 
-def _parts_of(config: FineTuneConfig) -> Iterator[str]:
+def _way_of(run: Path, config: FineTuneConfig) -> str:
+    """Return how a run learns; where that is chosen by cross-validation, what was taken once it is over."""
+    way = config.adapt.take or config.adapt.way
+    if way != AUTO:
+        return way
+    try:
+        told = read_info(run / MODEL).get("way")
+    except UserError:
+        return AUTO
+    found = str(told.get("way")) if isinstance(told, Mapping) else ""
+    return found if found in SAID else AUTO
+
+
+def _parts_of(config: FineTuneConfig, way: str) -> Iterator[str]:
     """Yield what tells the runs on one table apart: the label, the method, the model."""
-    label, adapt = config.data.label, config.adapt
+    label = config.data.label
     if label and label.casefold() not in NO_NAMES:
         yield words.shorten(label, MOST_BEGAN)
-    if adapt.way != FINE_TUNED:
-        yield words.choice_word("way", adapt.take or adapt.way)
+    if way != FINE_TUNED:
+        yield words.choice_word("way", way)
     yield _short_title(config.model.model)
 
 

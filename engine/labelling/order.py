@@ -29,11 +29,11 @@ from engine.train.ways.regression import Floats
 
 SPREAD, UNCERTAIN, DIFFERENT, RANDOM, LIKE = "spread", "uncertain", "different", "random", "like"
 WHY = {
-    SPREAD: marked("engine", "One of the first texts, which are spread over the whole table."),
+    SPREAD: marked("engine", "One of the first texts, from all over the table."),
     UNCERTAIN: marked("engine", "The model is uncertain about this text."),
     DIFFERENT: marked("engine", "This text differs from those that have a label."),
-    RANDOM: marked("engine", "Drawn at random, to measure how good the labels make the model."),
-    LIKE: marked("engine", "One of the texts most similar to the one that you asked for more of."),
+    RANDOM: marked("engine", "Drawn at random, to measure the model."),
+    LIKE: marked("engine", "One of the most similar to the text you chose."),
 }
 TURNS = SPREAD, UNCERTAIN, DIFFERENT, RANDOM  # that take turns; the others come between
 NUM_LIKE = 5  # texts that are like another

@@ -70,7 +70,9 @@ class WayChoice:
         if way != self._shown:
             self._shown = way
             self._form.set_values({WAY: way})
-        self._form.set_hint(WAY, self._hint(way))
+        said = self._hint(way)
+        few = translate("WayChoice", "Few examples: methods are compared.") if said else ""
+        self._form.set_hint(WAY, few, said)
 
     def _is_free(self) -> bool:
         """Whether no setting is changed that the other ways settle."""

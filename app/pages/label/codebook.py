@@ -261,6 +261,7 @@ class CodebookCard(Card):
         if number is not None:
             self.given.emit(number)
         else:
+            self.is_wanted = True  # for the next one
             self._labels.define(name)
 
     def _begin(self) -> None:

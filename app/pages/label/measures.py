@@ -12,7 +12,7 @@ from app import words
 from app.look.labels import label, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import Card, ScrollView, button, holder, named
+from app.look.widgets import Card, ScrollView, button, holder
 from app.pages.label.requests import Measures
 from app.plots.sample_curve import SampleCurvePlot, SamplePoint
 from app.plots.share_rows import ShareRow, ShareRowsPlot
@@ -234,7 +234,7 @@ class SharesCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("label_shares_card")
-        self.plot = ShareRowsPlot(self.tr("Shares of the labels"))
+        self.plot = ShareRowsPlot(self.tr("Shares of the labels"), is_narrow=True)
         self.plot.setObjectName("label_shares")
         self.waiting = label("", "muted", wrap=True, name="label_shares_waiting")
         self.add(self.waiting)
@@ -266,8 +266,9 @@ class SharesCard(Card):
         self.plot.setFixedHeight(self.plot.row_height * min(6, len(rows)) + 8)
 
 
-def right_side(*cards: QWidget) -> QWidget:
+def right_side(*cards: QWidget) -> ScrollView:
     """Return the cards under each other, at their own width; they scroll where the window is low."""
-    made = named(ScrollView(holder(column(*cards, STRETCH, gap=14))), "label_right")
+    made = ScrollView(holder(column(*cards, STRETCH, gap=14)))
+    made.setObjectName("label_right")
     made.setFixedWidth(WIDTH)
     return made

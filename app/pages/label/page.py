@@ -130,6 +130,8 @@ class LabelPage(StatedPage[LabelState]):
         self.offer.changed.connect(self.codebook.offer_column)
         self.card.given.connect(answering.give_shown)
         self.card.toggled.connect(self.toggle_suggestions)
+        self.card.add_wanted.connect(self.codebook.begin_new)
+        self.card.edit_wanted.connect(self.codebook.toggle_edit)
         self.card.noted.connect(self._keep_note)
         self.card.typed.connect(answering.type_number)
         self.card.accepted.connect(answering.accept)
@@ -345,8 +347,7 @@ class LabelPage(StatedPage[LabelState]):
 
     def search(self) -> None:
         """Look for texts by their words."""
-        self.queue.show()
-        self.queue.begin_search()
+        self.work.begin_search()
 
     def toggle_suggestions(self) -> None:
         """Hide what the model suggests, or show it."""
@@ -381,6 +382,7 @@ class LabelPage(StatedPage[LabelState]):
         labelled = self.labels.labelled
         if self.isVisible() and labelled is not None:
             has_any = bool(labelled.names) or not labelled.kind.has_codebook
+            self.codebook.is_wanted = self.codebook.is_wanted and not has_any
             (self.card.text_view if has_any else self.codebook.line).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

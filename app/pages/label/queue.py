@@ -18,6 +18,7 @@ from app.look.widgets import Card, named
 
 LONGEST = 300  # characters of a text
 WHY_WIDTH, LINE_WIDTH, SEARCH_WIDTH, ROW = 92, 82, 180, 28  # px
+NARROW_WHY, NARROW_SEARCH = 76, 96  # px, in a column of its own
 HEIGHT, LEAST_HEIGHT = 186, 96  # px
 
 
@@ -44,8 +45,6 @@ class QueueCard(Card):
         self.setMaximumHeight(HEIGHT)
         self.setMinimumHeight(LEAST_HEIGHT)
         self.line = named(LineEdit(), "label_search", self.tr("Search texts (/)"))
-        self.line.setPlaceholderText(self.tr("Search texts (/)"))
-        self.line.setFixedWidth(SEARCH_WIDTH)
         self.line.setMaxLength(200)
         self.line.textChanged.connect(lambda text: self.sought.emit(text.strip()))
         self.line.returnPressed.connect(self._take_first)
@@ -60,6 +59,14 @@ class QueueCard(Card):
         self.nothing = label("", "muted", wrap=True, name="label_nothing_next")
         self.add(self.nothing)
         self.add(self.view, 1)
+        self.set_narrow(False)
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Stand in a narrow column, without the lines of the file, or below a text."""
+        self._is_narrow = is_narrow
+        self.line.setFixedWidth(NARROW_SEARCH if is_narrow else SEARCH_WIDTH)
+        self.line.setPlaceholderText(self.tr("Search (/)") if is_narrow else self.tr("Search texts (/)"))
+        self._fit_columns()
 
     @property
     def is_searching(self) -> bool:
@@ -86,12 +93,7 @@ class QueueCard(Card):
             TableColumn("", of("line"), ink="muted"),
         )
         self.rows.put(columns, texts)
-        header = self.view.horizontalHeader()
-        for place, width in ((0, WHY_WIDTH), (2, LINE_WIDTH)):
-            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(place, width)
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self._fit_columns()
         self.view.setVisible(bool(texts))
         self.nothing.setVisible(not texts)
         self.nothing.setText(
@@ -99,6 +101,17 @@ class QueueCard(Card):
             if left is not None
             else self.tr("No text has these words.")
         )
+
+    def _fit_columns(self) -> None:
+        header = self.view.horizontalHeader()
+        if header.count() < 3:
+            return  # nothing has come yet
+        for place, width in ((0, NARROW_WHY if self._is_narrow else WHY_WIDTH), (2, LINE_WIDTH)):
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(place, width)
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionHidden(2, self._is_narrow)
 
     def _take_first(self) -> None:
         if self.is_searching and self.rows.rows:

@@ -81,6 +81,8 @@ class TextCard(Card):
     noted = Signal(str)
     typed = Signal(str)
     accepted = Signal()
+    add_wanted = Signal()  # of the codebook that stands under the text, a label
+    edit_wanted = Signal()
     toggled = Signal()  # suggestions are to be hidden, or shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -147,7 +149,9 @@ class TextCard(Card):
         self.plot.setObjectName("label_suggestions")
         self.plot.chosen.connect(self.given)
         self.hide_button = button("", "link", name="label_hide_suggestions", call=self.toggled)
-        head = row(self.said, STRETCH, self.hide_button)
+        self.add_button = button(self.tr("Add (A)"), "link", name="label_add_here", call=self.add_wanted)
+        self.edit_button = button(self.tr("Edit (E)"), "link", name="label_edit_here", call=self.edit_wanted)
+        head = row(self.said, STRETCH, self.add_button, self.edit_button, self.hide_button)
         self.suggestions = holder(column(hairline(), head, self.plot, gap=6))
 
     def _make_nearest(self) -> None:
@@ -224,6 +228,8 @@ class TextCard(Card):
         self.said.setText(said)
         self.hide_button.setText(toggle)
         self.hide_button.setVisible(bool(toggle))
+        for one in (self.add_button, self.edit_button):
+            one.setVisible(has_counts)
         shown = rows if has_counts else rows[:MOST_SUGGESTED]
         self.plot.show_rows(shown)
         self.plot.set_counts(has_counts)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import words
 from app.look.layout import column, row
@@ -35,7 +35,7 @@ from engine.labelling.order import DIFFERENT, LIKE, RANDOM, SPREAD, UNCERTAIN, W
 from engine.text.numbers import figure
 from engine.text.tagged.spans import words_in
 
-NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
+NARROW, LOW = 900, 640  # px of the page below which a column gives way, and the queue moves
 FOLDED = QSize(752, 470)  # of what is left then, at most
 MOST_NEXT = 4
 
@@ -57,15 +57,15 @@ class LabelWork(QWidget):
         self.card, self.queue, self.keys = TextCard(), QueueCard(), KeysLine()
         self.model_card, self.accuracy, self.shares = ModelCard(), AccuracyCard(), SharesCard()
         self.right = right_side(self.model_card, self.accuracy, self.shares)
-        middle = column((self.card, 1), self.keys, self.queue, gap=10)
-        row(self.codebook, (middle, 1), self.right, gap=GAP, parent=self)
+        self._middle = column((self.card, 1), self.keys, self.queue, gap=10)
+        row(self.codebook, (self._middle, 1), self.right, gap=GAP, parent=self)
 
     def minimumSizeHint(self) -> QSize:
         """Return what is needed once all has given way that can: else no window could become so small."""
         return super().minimumSizeHint().boundedTo(FOLDED)
 
     def fold(self, width: int, height: int) -> None:
-        """Let the codebook and the queue give way where a page has no room for them."""
+        """Let the codebook give way where a page is narrow, and the queue where it is low."""
         was_folded = self.codebook.isHidden()
         labelled = self._labels.labelled
         has_labels = labelled is not None and (bool(labelled.names) or not labelled.kind.has_codebook)
@@ -73,9 +73,32 @@ class LabelWork(QWidget):
         is_narrow = width < NARROW
         self.codebook.setVisible(not is_narrow or needs_codebook)
         self.right.setVisible(not is_narrow or not needs_codebook)
-        self.queue.setVisible(height >= LOW or self.queue.is_searching)
+        self._place_queue(is_beside=height < LOW)
         if self.codebook.isHidden() != was_folded:
             self.show_suggestions()
+
+    def _place_queue(self, *, is_beside: bool) -> None:
+        """Put what comes next below the text, or at the right, where all scrolls."""
+        cards = self.right.widget()
+        if is_beside == (self.queue.parentWidget() is cards):
+            return
+        had_keys = self.queue.line.hasFocus()
+        beside = cards.layout() if cards is not None else None
+        assert isinstance(beside, QVBoxLayout)
+        if is_beside:
+            beside.insertWidget(beside.count() - 1, self.queue)
+        else:
+            self._middle.addWidget(self.queue)
+        self.queue.set_narrow(is_beside)
+        if had_keys:
+            self.queue.line.setFocus()
+
+    def begin_search(self) -> None:
+        """Give the keyboard to the line to search, in view."""
+        self.right.setVisible(True)
+        self.queue.begin_search()
+        if self.queue.parentWidget() is self.right.widget():
+            self.right.ensureWidgetVisible(self.queue.line)
 
     def numbers(self) -> list[int]:
         """Return the labels by their numbers, in the order of the codebook."""
@@ -191,7 +214,7 @@ class LabelWork(QWidget):
         return said
 
     def _twin_words(self, entry: JournalEntry) -> str:
-        said = self.tr("The same text was labelled {label}. Enter gives it again.")
+        said = self.tr("Same text as before: {label}. Enter repeats it.")
         return said.format(label=self._given_words(entry))
 
     def _given_words(self, entry: JournalEntry) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 
 from app import words
-from app.look.labels import PART, ElidedLabel, label
+from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import STRETCH, column
 from app.look.widgets import GAP, Card, LevelMark, holder, set_role
 from app.pages.models.requests import ModelDetail
@@ -22,6 +22,7 @@ from engine.model.inventory import ENCODER, PARTS
 
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 CAPTION_WIDTH = 112
+LONGEST_TITLE = 44  # characters
 Row = tuple[str, str, str, int]  # level, part, what becomes of it, weights
 
 
@@ -83,7 +84,9 @@ class FolderView(QScrollArea):
 
     def show_entry(self, entry: ModelEntry) -> None:
         """Show what the list knows of a model; the rest follows."""
-        self.facts_card.set_title(model_title(entry.path))
+        title = model_title(entry.path)
+        self.facts_card.set_title(words.shorten(title, LONGEST_TITLE))
+        self.facts_card.title_label.setToolTip(tip(title))
         self._show("path", QDir.toNativeSeparators(str(entry.path)))
         problem = words.say_error(entry.problem) if entry.problem is not None else ""
         self._show("problem", problem)

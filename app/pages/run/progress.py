@@ -70,7 +70,7 @@ class RunProgress(QWidget):
         self.left.setText("")
         self.pace.hide()
         if step is None and outcome == "finished":
-            self._show(self.tr("Finished. This method needs no training steps."), 1.0)
+            self._show(self.tr("Finished without training steps."), 1.0)
             return
         if step is None:
             self._show(self.tr("No step was made."), 0.0)

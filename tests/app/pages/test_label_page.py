@@ -230,7 +230,7 @@ def test_a_text_that_was_labelled_comes_again_only_where_it_is_drawn_at_random(
     again = [why for place, (text, why) in enumerate(asked) if text in {one for one, _ in asked[:place]}]
     assert again and {*again} == {RANDOM}
     assert {text for text, _ in asked} == {*TEXTS[:14]}
-    said = f"The same text was labelled {'good' if row_in_view(ready) % 2 else 'bad'}. Enter gives it again."
+    said = f"Same text as before: {'good' if row_in_view(ready) % 2 else 'bad'}. Enter repeats it."
     assert ready.card.reason.text() == said
     shown = row_in_view(ready)
     ready.toggle_suggestions()  # who labels blindly is not told either
@@ -404,11 +404,32 @@ def test_the_random_sample_stays_out_of_training_and_is_its_test(ready: LabelPag
 
 
 @pytest.mark.usefixtures("styled")
-def test_in_a_narrow_page_the_suggestions_are_the_codebook(ready: LabelPage, qtbot: QtBot) -> None:
+def test_in_a_narrow_page_the_suggestions_are_the_codebook_and_all_else_can_be_reached(
+    ready: LabelPage, qtbot: QtBot
+) -> None:
     assert ready.codebook.isVisible()
+    qtbot.keyClick(ready.codebook.line, Qt.Key.Key_Return)  # all labels are named
     ready.resize(820, 560)
-    qtbot.waitUntil(lambda: not ready.codebook.isVisible())
-    assert [row.name for row in ready.card.plot.rows] == ["bad", "good"] and not ready.queue.isVisible()
+    come_to_rest(ready.session, qtbot)
+    assert not ready.codebook.isVisible()
+    assert [row.name for row in ready.card.plot.rows] == ["bad", "good"]
+    press(ready, qtbot, Qt.Key.Key_Slash)
+    line = ready.queue.line  # at the right, which scrolls
+    assert ready.focusWidget() is line and line.visibleRegion().contains(line.rect().center())
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    qtbot.mouseClick(ready.card.add_button, Qt.MouseButton.LeftButton)
+    for name in ("odd", "even"):
+        qtbot.keyClicks(ready.focusWidget(), name)
+        qtbot.keyClick(ready.focusWidget(), Qt.Key.Key_Return)
+        come_to_rest(ready.session, qtbot)
+    assert ready.codebook.isVisible()
+    assert [*kept(ready).labelled.names.values()] == ["bad", "good", "odd", "even"]
+    qtbot.keyClick(ready.focusWidget(), Qt.Key.Key_Return)
+    assert not ready.codebook.isVisible()
+    qtbot.mouseClick(ready.card.edit_button, Qt.MouseButton.LeftButton)
+    assert ready.codebook.is_editing and ready.codebook.isVisible()
+    ready.codebook.toggle_edit()
+    assert not ready.codebook.isVisible()
     shown = row_in_view(ready)
     ready.card.plot.chosen.emit(1)
     assert kept(ready).labelled.given[shown].label == 1

@@ -41,7 +41,8 @@ def link(page: FineTunePage, said: str) -> QPushButton:
 def test_few_labels_have_their_method_chosen_unless_a_person_has(
     page: FineTunePage, hand: Hand, tmp_path: Path
 ) -> None:
-    assert page.setup.form.values()["way"] == AUTO and "8 examples on average" in hand.said("hint_way")
+    assert page.setup.form.values()["way"] == AUTO and hand.said("hint_way")
+    assert "8 examples on average" in hand.find("hint_way").toolTip()
     assert page.setup.plan is not None and page.setup.plan.ways == (REGRESSION, TFIDF)
     assert page.setup.plan.num_steps == 0 == page.setup.plan.num_validation
     hand.choose("setting_way", "Fine-tune all weights")
