@@ -41,12 +41,17 @@ class Simulation:
 
 
 def simulate(
-    known: Floats, targets: Labels, budget: int, order: str = ACTIVE, seed: int = 0
+    known: Floats,
+    targets: Labels,
+    budget: int,
+    order: str = ACTIVE,
+    seed: int = 0,
+    same: Labels | None = None,
 ) -> Steps[Simulation]:
     """Label `budget` of E texts in an order, and measure after each ten.
 
-    Args: known: (E, F) `features` of the texts. targets: (E,) the right labels, from 0. Raises: DataError:
-    there are too few texts for such a budget.
+    Args: known: (E, F) `features` of the texts. targets: (E,) the right labels, from 0. same: as of
+    `LabelOrder`. Raises: DataError: there are too few texts for such a budget.
     """
     if budget >= len(targets):
         template = marked(
@@ -56,7 +61,7 @@ def simulate(
         )
         raise DataError(template, rows=len(targets), most=max(0, len(targets) - 1))
     num_labels = int(targets.max()) + 1
-    texts, share = LabelOrder(known, seed), RANDOM_SHARE if order == ACTIVE else 1.0
+    texts, share = LabelOrder(known, seed, same), RANDOM_SHARE if order == ACTIVE else 1.0
     labelled, curve, likely, strength = list[int](), list[tuple[int, float]](), None, USUAL_STRENGTH
     while len(labelled) < budget:
         choice = texts.next(labelled, likely, random_share=share)

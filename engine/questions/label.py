@@ -64,6 +64,7 @@ class LabellingQuestion(
         from engine.labelling.features import features
         from engine.labelling.simulate import simulate
         from engine.text.table import reading_table
+        from engine.train.learned import blocks_of, hashes_of
 
         table = yield from reading_table(self.data, **self.how.named())
         texts = table.frame[table.column(self.text)].tolist()
@@ -84,8 +85,9 @@ class LabellingQuestion(
             note = marked("engine", "Rows excluded because they have no label: {count:,}.")
             yield Noted(sentence=Sentence(note, {"count": len(cells) - len(rows)}))
         targets = np.unique(np.array(found, object), return_inverse=True)[1].astype(np.int64)
-        known = features(vectors.vectors[0], [texts[rows[place]] for place in vectors.places])
-        made = yield from simulate(known, targets, self.budget, self.order, self.seed)
+        used = [texts[rows[place]] for place in vectors.places]
+        known, same = features(vectors.vectors[0], used), (yield from hashes_of(blocks_of(used)))
+        made = yield from simulate(known, targets, self.budget, self.order, self.seed, same)
         return LabelSimulation(made, len(found), tuple(counts))
 
     def document(self, found: LabelSimulation) -> Any:

@@ -164,7 +164,7 @@ class AccuracyCard(Card):
         is_told = newest is not None and newest.count >= LEAST_SAMPLE
         self.numbers.setVisible(is_told)
         set_or_hide(self.waiting, "" if is_told else self._waiting(so_far, is_preparing=is_preparing))
-        needs = self.tr("{count} are labelled. Accuracy needs {least}, the share of each label {shares}.")
+        needs = self.tr("{count} random texts are labelled. Accuracy needs {least}, shares need {shares}.")
         counts = {"count": so_far.sampled, "least": LEAST_SAMPLE, "shares": LEAST_SHARES}
         said = needs.format(**{name: words.number(count) for name, count in counts.items()})
         set_or_hide(self.needs, said if so_far.sampled < LEAST_SHARES <= so_far.total else "")

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QStandardItem
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.look import theme
-from app.look.labels import fitting, tip
+from app.look.labels import tip
 
 Index = QModelIndex | QPersistentModelIndex
 THING = Qt.ItemDataRole.UserRole + 1
@@ -96,8 +96,5 @@ def _paint_right(painter: QPainter, room: QRect, text: str, color: QColor) -> in
 def _paint_line(painter: QPainter, room: QRect, text: str, color: QColor, *, bold: bool = False) -> None:
     painter.setFont(theme.ui_font(theme.UI_SIZE if bold else 12, bold=bold))
     painter.setPen(color)
-    metrics = QFontMetrics(painter.font())
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-    if bold:  # a name begins with what tells most
-        shown = fitting(text, metrics, room.width())
+    shown = QFontMetrics(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
     painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -97,7 +97,7 @@ class WelcomePage(Page):
         size = "" if polarity is None else words.tr_engine(polarity.size).replace(", ", PART)
         for title, detail, door in (
             (self.tr("Your own table"), self.tr("CSV, Excel, SQLite and more"), self.open_button),
-            (self.tr("No labels yet?"), self.tr("A key for each text"), self.label_button),
+            (self.tr("No labels yet?"), self.tr("Give them by pressing keys"), self.label_button),
             (self.tr("No table at hand?"), size, self.reviews_button),
         ):
             line = QFrame()

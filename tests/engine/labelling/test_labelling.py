@@ -108,6 +108,21 @@ def test_the_next_text_depends_on_the_labels_alone_so_that_taking_one_back_leads
     assert order.next([], None) == first[0]
 
 
+def test_the_same_text_is_chosen_once_and_drawn_at_random_as_often_as_it_is_there() -> None:
+    vectors = standardized(clouds(40, 3, seed=2)[0])
+    order = LabelOrder(np.repeat(vectors, 3, axis=0), seed=4, same=np.repeat(np.arange(40), 3))
+    labelled, why = list[int](), list[str]()
+    while (choice := order.next(labelled, None)) is not None:
+        labelled.append(choice.place)
+        why.append(choice.why)
+    assert sorted(labelled) == list(range(120))  # in the end all rows are asked
+    first_seen = {place // 3: place for place in reversed(labelled)}
+    again = [one for place, one in zip(labelled, why, strict=True) if first_seen[place // 3] != place]
+    assert {*again} == {RANDOM} and {*why} > {RANDOM}
+    drawn = [place for place, one in zip(labelled, why, strict=True) if one == RANDOM]
+    assert drawn == [place for place in order.shuffled.tolist() if place in drawn]  # no row is passed over
+
+
 def test_another_random_share_in_the_middle_follows_the_same_list_further() -> None:
     order = LabelOrder(standardized(clouds(300, 3, seed=2)[0]), seed=4)
     labelled, why = list[int](), list[str]()
