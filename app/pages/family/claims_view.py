@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from app.look.labels import WholeLabel
 from app.look.layout import STRETCH, column
 from app.look.widgets import ScrollView, named
-from app.pages.family.fairness import minutes_of, of_held_out
+from app.pages.family.fairness import given_to_each, of_held_out
 from app.pages.family.kinds.claims import ClaimsKind, NewClaims
 from app.pages.family.kinds.kind import FamilyAnswer
 from app.plots.claim_rows import ClaimRowsPlot
@@ -27,7 +27,7 @@ class ClaimsView(QWidget):
 
     def show_answer(self, kind: ClaimsKind, answer: FamilyAnswer[NewClaims]) -> None:
         """Show the claims of a family."""
-        self.headline.setText(kind.headline(answer, minutes_of(answer.report)))
+        self.headline.setText(kind.headline(answer, given_to_each(answer.report)))
         self.plot.show_rows(kind.claim_rows(answer))
         self.plot.setFixedHeight(self.plot.content_height + 4)
         self.notes.setText(f"{of_held_out(answer.report)} {kind.notes(answer)}")
