@@ -286,7 +286,8 @@ def _crossings(report: Mapping[str, Any]) -> Iterator[str]:
     found = crossings(report)
     if not found:
         return
-    yield from ("## Blanks filled, by words read", "")
+    several = ", in the first training" if report.get("trainings", 1) > 1 else ""
+    yield from (f"## Blanks filled, by words read{several}", "")
     for one in found:
         above, below = ABOUT[one.above].said, ABOUT[one.below].said
         yield f"- {above} fills more blanks than {below} from about {one.words:,.0f} words on."

@@ -10,6 +10,7 @@ probabilities, each from what it may see.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -24,7 +25,6 @@ from engine.family.blanks import BLANKS, LONGEST, SHORTEST, Blank, draw_blanks
 from engine.family.members import ABOUT, NUM_SPECIALS, PROBABILITY, SEP, UNK, Continues
 from engine.family.reached import ReachedScore, beats, over_trainings, perplexities, shares
 from engine.family.trainings import Trainings
-from engine.family.verdicts import LEAST, LOGS
 
 # S sentences, N words, H hidden words, P pairs
 
@@ -34,14 +34,15 @@ UNKNOWN, ENDS = "perplexity_unknown", "perplexity_ends"
 FORESEEN = 20_000  # words scored from the left
 HIDDEN = 1_500  # words hidden one by one
 PAIRS = 400  # of sentences, half of which follow one another
+LEARNED = math.log(2)  # above the logs of word frequencies: nearer to them, a member shows its start
 _SCORING = marked("engine", "Asking the family")
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
     """What members reached. by_name: name of the score -> member -> score; who cannot is not in it. at_start:
-    members that guess the words of the blanks no better than the frequencies of words do. chance: the share
-    of blanks that are the commonest word, and of pairs that follow.
+    members that guess the words of the blanks hardly better than the frequencies of words do, as
+    `is_learned` says. chance: the share of blanks that are the commonest word, and of pairs that follow.
     """
 
     by_name: Mapping[str, Mapping[str, ReachedScore]]
@@ -170,8 +171,8 @@ def _some(logs: Mapping[str, np.ndarray], of: np.ndarray) -> dict[str, np.ndarra
 
 
 def is_learned(logs: np.ndarray, frequencies: np.ndarray, groups: np.ndarray) -> bool:
-    """Whether words are guessed better than by their frequencies: surely, and by enough to speak of."""
-    is_enough = float((logs - frequencies).mean()) >= LEAST[LOGS]
+    """Whether words are guessed better than by their frequencies: surely, and at half their perplexity."""
+    is_enough = float((logs - frequencies).mean()) >= LEARNED
     return is_enough and beats(logs, frequencies, groups)
 
 

@@ -92,10 +92,12 @@ def before_training(folder: Path, members: dict[str, Member]) -> dict[str, Membe
 def _begun(name: str, trained: Member, config: FamilyConfig, counts: np.ndarray) -> Member:
     family, seed = config.family, config.budget.seed
     if isinstance(trained, BertMember):
-        model = copy.deepcopy(trained.subject.masked_head())
+        device = trained.subject.bert.embeddings.word.weight.device
+        model = copy.deepcopy(trained.subject.masked_head()).cpu()  # where its numbers are drawn
         initialize(model, model.config.initializer_range, seed)
         nn.init.zeros_(model.bias)
         begin(model, counts, family.starts)
+        model.to(device)
         return BertMember(replace(trained.subject, bert=model.bert, language=model))
     if name in NEURAL:
         network = NEURAL[name].new(len(counts), family.width, family.layers, family.length, seed)

@@ -170,8 +170,8 @@ class JudgedClaim:
 def judged(claims: Sequence[Claim], *, informed: bool, at_start: Collection[str] = ()) -> list[JudgedClaim]:
     """Return claims with their verdicts, in the same order.
 
-    Args: informed: whether BERT began with what counting tells. at_start: members that guess no better than
-    the frequencies of words do.
+    Args: informed: whether BERT began with what counting tells. at_start: members that guess hardly better
+    than the frequencies of words do.
     """
     withheld = [_withheld(one, informed, at_start) for one in claims]
     asked = [one for one, reason in zip(claims, withheld, strict=True) if reason is None]
@@ -245,7 +245,9 @@ def _withheld(one: Claim, informed: bool, at_start: Collection[str]) -> Sentence
     slow = next((name for name in sides if name in at_start), None)
     if slow is not None:
         template = marked(
-            "engine", "{member} guesses no better than word frequencies: it has not learned yet."
+            "engine",
+            "By perplexity, {member} is less than twice as good as word frequencies: it has not learned "
+            "enough.",
         )
         return Sentence(template, {"member": ABOUT[slow].said})
     if start is None:

@@ -110,8 +110,9 @@ class Learning(QWidget):
             [_line(name, points, "seconds", "blanks") for name, points in found.items()], metric
         )
         self.blanks_by_seconds.set_percent()
+        told = [self.tr("First training.")] if self._report.get("trainings", 1) > 1 else []
         if passed:
-            self.said.setText(" ".join(map(self._said, passed[:MOST_TOLD])))
+            self.said.setText(" ".join([*told, *map(self._said, passed[:MOST_TOLD])]))
 
     def _said(self, one: Crossing) -> str:
         said = self.tr("{above} fills more blanks than {below} from about {count} M words on.")

@@ -37,7 +37,7 @@ class TrainDialog(QDialog):
         self.setMinimumWidth(520)
         self.resize(*SIZE)
         self.text = TextChooser(session, self, "family_text", opens_tables=False)
-        self.budget = BudgetField(("minutes", "tokens"), "family_budget", USUAL)
+        self.budget = BudgetField(("minutes", "tokens", "steps"), "family_budget", USUAL)
         rest = (name for name in values_of(FamilyConfig()) if name not in (*OWN, *SETTINGS, "informed_start"))
         self.form = SettingsForm(FamilyConfig(), (*SETTINGS, *rest))
         self.members = {name: named(QCheckBox(ABOUT[name].said), f"family_member_{name}") for name in MEMBERS}
@@ -76,12 +76,15 @@ class TrainDialog(QDialog):
         count, given = len(self.chosen), self.budget.values()
         trainings = max(1, int(self.form.values()["trainings"] or 1))
         share = given["minutes"] / max(1, count * trainings)
-        said = (
-            self.tr("Equal minutes: each training takes {minutes}, on the same text, one after the other.")
-            if share
-            else self.tr("Equal words: each member reads {tokens} words, however long that takes.")
-        )
-        self.said.setText(said.format(minutes=f"{share:.1f}", tokens=words.number(int(given["tokens"]))))
+        said = {
+            "minutes": self.tr(
+                "Equal minutes: each training takes {given}, on the same text, one after the other."
+            ),
+            "tokens": self.tr("Equal words: each member reads {given} words, however long that takes."),
+            "steps": self.tr("Equal steps: each member takes {given} steps, however long that takes."),
+        }[self.budget.name]
+        count_given = words.number(int(given[self.budget.name]))
+        self.said.setText(said.format(given=f"{share:.1f}" if share else count_given))
         self.start.setEnabled(bool(count and self.text.has_text))
 
     def _accept(self) -> None:
@@ -95,7 +98,8 @@ class TrainDialog(QDialog):
         try:
             config = with_values(FamilyConfig(), values)
         except ConfigError as error:
-            self.form.show_error(error)
+            if not self.form.show_error(error):
+                self.said.setText(words.say_error(error))
             return
         self.wanted.emit(config)
         self.accept()

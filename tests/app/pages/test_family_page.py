@@ -24,6 +24,7 @@ from app.shipped import shipped_family, starter_model
 from engine.family.card import lines
 from engine.family.questions.claims import Claims
 from engine.family.train import read_report, train_family
+from engine.settings.config import values_of
 from engine.settings.family import FamilyConfig
 from engine.train.pretraining import setup as pretraining_setup
 from tests.app.hand import ShowPage
@@ -283,6 +284,8 @@ def test_without_a_family_the_page_leads_to_training(
     qtbot.addWidget(dialog)
     box = dialog.findChild(QCheckBox, "family_member_gpt")
     assert not dialog.start.isEnabled()
+    elsewhere = {"text", "column", "members", "minutes", "tokens", "steps", "pins", "informed_start"}
+    assert {*dialog.form.names, *elsewhere} == {*values_of(FamilyConfig())}  # as the command
     dialog.text.choose([tmp_path / "text.txt"])
     box.setChecked(False)
     dialog.form.set_values({"starts": "none", "words": 300, "trainings": 3})
