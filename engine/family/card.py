@@ -137,7 +137,7 @@ class CardLine:
         unit = " %" if self.unit == PERCENT else ""
         value, low, high = (self._digits(one[key]) for key in ("value", "low", "high"))
         if self.is_start:
-            same = ", training added nothing sure" if name in self.unlearned else ""
+            same = ", no clear gain by training" if name in self.unlearned else ""
             return f"{value}{unit}{same}"
         several = ", ".join(map(self._digits, one["trainings"])) if one.get("trainings") else ""
         return f"{value}{unit} ({low} to {high}{'; trainings: ' if several else ''}{several})"

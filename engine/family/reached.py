@@ -28,13 +28,15 @@ from engine.train.metrics import NORMAL_95, wilson_interval
 
 # E questions
 
+LEAST_SHARE, LEAST_LOG, LEAST_RANK = 0.01, 0.05, 0.02  # a smaller difference is none to speak of
+
 
 @dataclass(frozen=True, slots=True)
 class ReachedScore:
     """What a member reached, its 95 % interval and over how many questions. is_best: it is above chance and
     above its start, and no other member is surely better on the same questions. start: what it reached before
-    it was trained, None where that is not known. is_learned: surely more than that, or that is not known.
-    trainings: what each training of it reached, () of one.
+    it was trained, None where that is not known. is_learned: surely more than that and enough to speak of,
+    or that is not known. trainings: what each training of it reached, () of one.
     """
 
     value: float
@@ -108,7 +110,7 @@ def perplexities(
     """
     found = {name: perplexity(one, groups) for name, one in logs.items() if len(one)}
     begun = {
-        name: (float(np.exp(min(700.0, -one.mean()))), beats(logs[name], one, groups))
+        name: (float(np.exp(min(700.0, -one.mean()))), beats(logs[name], one, groups, LEAST_LOG))
         for name, one in starts.items()
         if len(one)
     }
@@ -127,7 +129,7 @@ def correlations(x: Arrays, y: np.ndarray, starts: Arrays = UNKNOWN) -> dict[str
     scores = {name: rank_score(one, y) for name, one in x.items()}
     found = {name: one for name, one in scores.items() if one is not None}
     begun = {
-        name: (before.value, _is_gain(correlated(one, x[name], y)))
+        name: (before.value, _is_gain(correlated(one, x[name], y), LEAST_RANK))
         for name, one in starts.items()
         if (before := rank_score(one, y)) is not None
     }
@@ -143,18 +145,18 @@ def correlated(first: np.ndarray, second: np.ndarray, y: np.ndarray) -> Differen
     return compared(ranked(first, y), ranked(second, y), pearson_of)
 
 
-def beats(logs: np.ndarray, others: np.ndarray, groups: np.ndarray) -> bool:
-    """Whether the logs of one are surely the higher on the same words."""
-    return _is_gain(compared(_columns(others), _columns(logs), share_of, groups))
+def beats(logs: np.ndarray, others: np.ndarray, groups: np.ndarray, least: float = 0.0) -> bool:
+    """Whether the logs of one are surely the higher on the same words, and by so much on average."""
+    return _is_gain(compared(_columns(others), _columns(logs), share_of, groups), least)
 
 
 def learned_hits(before: np.ndarray, now: np.ndarray) -> bool:
     """Whether surely more questions are answered rightly than before. Args: (E,) bool each."""
-    return _is_gain(compared_hits(before, now))
+    return _is_gain(compared_hits(before, now), LEAST_SHARE)
 
 
-def _is_gain(found: Difference) -> bool:
-    return found.value > 0 and found.is_sure
+def _is_gain(found: Difference, least: float) -> bool:
+    return found.value > 0 and found.value >= least and found.is_sure
 
 
 def _beside_starts(

@@ -172,8 +172,7 @@ def _some(logs: Mapping[str, np.ndarray], of: np.ndarray) -> dict[str, np.ndarra
 
 def is_learned(logs: np.ndarray, frequencies: np.ndarray, groups: np.ndarray) -> bool:
     """Whether words are guessed better than by their frequencies: surely, and at half their perplexity."""
-    is_enough = float((logs - frequencies).mean()) >= LEARNED
-    return is_enough and beats(logs, frequencies, groups)
+    return beats(logs, frequencies, groups, LEARNED)
 
 
 def known_log(given: np.ndarray, right: int) -> float:

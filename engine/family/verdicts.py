@@ -15,6 +15,7 @@ from typing import Any
 from engine.errors import Sentence, marked
 from engine.evaluation.statistics import SURE, holm
 from engine.family.members import ABOUT
+from engine.family.reached import LEAST_LOG, LEAST_RANK, LEAST_SHARE
 from engine.train.metrics import NORMAL_95
 
 HOLDS, DOES_NOT, OPEN, NO_VERDICT = "holds", "does not hold", "cannot be told", "no verdict"
@@ -24,7 +25,7 @@ FILLED = marked("engine", "share of blanks filled")
 LOGS = marked("engine", "mean log-probability")
 RANKED = marked("engine", "rank correlation")
 ANSWERED = marked("engine", "share of correct answers")
-LEAST = {FILLED: 0.01, LOGS: 0.05, RANKED: 0.02, ANSWERED: 0.01}  # a smaller difference is none to speak of
+LEAST = {FILLED: LEAST_SHARE, LOGS: LEAST_LOG, RANKED: LEAST_RANK, ANSWERED: LEAST_SHARE}
 
 
 @dataclass(frozen=True, slots=True)

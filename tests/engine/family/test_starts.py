@@ -21,7 +21,7 @@ from engine.family.curves import crossings
 from engine.family.layout import read_family
 from engine.family.members import NUM_SPECIALS
 from engine.family.neural import BertTraining, MemberTraining
-from engine.family.reached import shares
+from engine.family.reached import perplexities, shares
 from engine.family.reading import VOCAB, as_pretraining, prepared, streams
 from engine.family.starts import read_counts
 from engine.family.train import member_config, read_report, resume, train_family
@@ -102,6 +102,10 @@ def test_nobody_is_best_who_was_as_good_before_training() -> None:
     found = shares(hits, 0.1, {"a": hits["a"], "b": np.zeros(300, bool)})
     assert (found["a"].is_best, found["a"].is_learned, found["a"].start) == (False, False, found["a"].value)
     assert found["b"].is_best and found["b"].start == 0.0
+    logs = rng.normal(-3, 1, 300)
+    for gain, is_learned in ((0.04, False), (0.06, True)):  # sure, both of them
+        now = perplexities({"a": logs + gain}, np.arange(300), None, {"a": logs})
+        assert now["a"].is_learned == is_learned
 
 
 def test_several_trainings_make_one_verdict_over_texts_and_seeds(family: Path) -> None:

@@ -104,18 +104,22 @@ class ClaimsKind(FamilyKind[NewClaims]):
             parts=", ".join(parts),
         )
 
-    def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
-        """Return what has to be known of all verdicts, in sentences."""
+    def reasons(self, answer: FamilyAnswer[NewClaims]) -> str:
+        """Return why claims have no verdict, each reason once; "" where all have one."""
         found = judged_of(answer.report)
         bare = {words.say(one.reason): None for one in found if one.verdict == NO_VERDICT and one.reason}
         template = translate("family", "No verdict: {reason}")
+        return " ".join(template.format(reason=one) for one in bare)
+
+    def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
+        """Return what has to be known of all verdicts, in sentences."""
+        found = judged_of(answer.report)
         last = translate(
             "family",
             "Verdicts are computed from this family alone. A larger family may show what this one does not.",
         )
-        first = [template.format(reason=one) for one in bare]
         how_often = trained_how_often(least_trainings(found))
-        return " ".join([*first, *map(words.say, (how_often, *starts(answer.report))), last])
+        return " ".join([*map(words.say, (how_often, *starts(answer.report))), last])
 
 
 def _row(told: JudgedClaim) -> ClaimRow:
