@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
-from app.look.inputs import LineEdit
+from app.look.inputs import EnteredLine
 from app.look.labels import ElidedLabel, WholeLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, EmptyState, ScrollView, button, holder, keep_private, named, set_role
@@ -126,7 +126,7 @@ class TextCard(Card):
         self.tags.setObjectName("label_tags")
         keep_private(self.tags)
         self.tags.hide()
-        self.number = named(LineEdit(), "label_number", self.tr("Number"))
+        self.number = named(EnteredLine(), "label_number", self.tr("Number"))
         self.number.setPlaceholderText(self.tr("Number, Enter gives it"))
         self.number.setMaxLength(LONGEST_NUMBER)
         self.number.setMaximumWidth(NUMBER_WIDTH)
@@ -135,7 +135,7 @@ class TextCard(Card):
         self.number.hide()
         self.chosen = label("", "strong", wrap=True, name="label_chosen")
         self.chosen.hide()
-        self.note = named(LineEdit(), "label_note", self.tr("Note"))
+        self.note = named(EnteredLine(), "label_note", self.tr("Note"))
         self.note.setPlaceholderText(self.tr("Note on this text, Enter keeps it"))
         self.note.setMaxLength(LONGEST_NOTE)
         self.note.returnPressed.connect(lambda: self.noted.emit(self.note.text()))

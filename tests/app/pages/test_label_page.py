@@ -214,6 +214,11 @@ def test_no_number_before_twenty_labels_then_suggestions_that_enter_accepts(
     entry = kept(ready).labelled.given[shown]
     assert entry.label == suggested[0][0] and entry.suggested
     come_to_rest(ready.session, qtbot)
+    noted = row_in_view(ready)
+    press(ready, qtbot, Qt.Key.Key_N)
+    qtbot.keyClick(ready.card.note, Qt.Key.Key_Return)  # which keeps the note, and accepts nothing
+    assert row_in_view(ready) == noted and noted not in kept(ready).labelled.given
+    come_to_rest(ready.session, qtbot)
     qtbot.keyClick(ready.card.read, Qt.Key.Key_Space, Qt.KeyboardModifier.ShiftModifier)
     hidden = row_in_view(ready)
     press(ready, qtbot, Qt.Key.Key_Return)  # there is nothing to accept
