@@ -212,7 +212,8 @@ def _save(
         return tagged
     written: Path = write_labelled(table, labelled, column, path)
     if held_out:
-        hold_out(written, column, held_out)
+        hold_out(written, column, held_out, recipe)
+        recipe = recipe.sparing(held_out, column) if recipe is not None else None
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     write_journal(journal_path(folder, sha256), written.name, sha256, entries)
