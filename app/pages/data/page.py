@@ -78,7 +78,7 @@ class DataPage(StatedPage[DataState]):
             shortcut = QShortcut(QKeySequence(keys), self, call)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         session.doctor.changed.connect(self._show_findings)
-        session.data.mends.changed.connect(self._show_advice)
+        session.data.mends.changed.connect(self._hear_mends)
         session.doctor.refused.connect(self._show_problem)
         session.data.mends.refused.connect(self._show_problem)
         session.data.opened.connect(self._show_table)
@@ -282,6 +282,11 @@ class DataPage(StatedPage[DataState]):
             self.advice.set_items([(remark.level, remark.text) for remark in found], actions, more)
             self.advice_card.count(found)
             self.advice_card.refresh()
+
+    def _hear_mends(self) -> None:
+        """Say what is mended; made on another page, it is said when this one is shown."""
+        if self.isVisible():
+            self._show_advice()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -182,7 +182,7 @@ class LabelPage(StatedPage[LabelState]):
         self._show_keys(are_shown=state.keys)
         self.draw_at_random(state.random_share)
         assert self.learner.texts is not None
-        place = self.learner.texts.place(state.row) if state.row >= 0 else None
+        place = self.learner.texts.place(state.row) if state.row >= 0 and not state.review else None
         if place is not None:
             self._go_to(place)
         self.work.show_text()

@@ -12,12 +12,13 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import words
+from app.look.inputs import EnteredLine
 from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row
 from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
-from app.look.widgets import GAP, Card, button, keep_private
-from app.pages.label.codebook import key_of
+from app.look.widgets import GAP, Card, button, keep_private, named
+from app.pages.label.codebook import NUM_KEYS, key_of
 from app.pages.label.keys import ENTER, KeysLine, PageKey, press
 from app.pages.label.learner import Learner
 from app.pages.label.requests import NUM_NEAREST
@@ -31,8 +32,12 @@ from engine.text.recipe import DROP, KEEP
 if TYPE_CHECKING:
     from engine.doctor.suspected import DoubtfulLabels
 
-LIST_WIDTH, CHANGE_WIDTH, ROW = 330, 112, 28  # px
-LONGEST, LONGEST_NAME = 300, 40  # characters of a text in the list, and of a label
+LIST_WIDTH, CHANGE_WIDTH, ROW = 330, 136, 28  # px
+LONGEST, LONGEST_NAME, LONGEST_LISTED = (
+    300,
+    40,
+    9,
+)  # characters of a text in the list, of a label, of one there
 LEAST = QSize(752, 470)  # px that it needs at most
 
 
@@ -55,14 +60,14 @@ class Review(QWidget):
         self.card, self.keys = TextCard("review"), KeysLine("review")
         self.card.given.connect(lambda place: self.give(self._shown[place]))
         self.card.noted.connect(self._keep_note)
+        self.finder = self._make_finder()
         self._keys = self._declared_keys()
-        self.keys.show_keys(self._keys)
         self.list = self._make_list()
         for each in (self.card, self.list):
             keep_private(each)
         column(
             row(self.chip, self.end_button, (self.about, 1), gap=12),
-            (row((column((self.card, 1), self.keys, gap=10), 1), self.list, gap=GAP), 1),
+            (row((column((self.card, 1), self.finder, self.keys, gap=10), 1), self.list, gap=GAP), 1),
             gap=10,
             parent=self,
         )
@@ -72,6 +77,15 @@ class Review(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return super().minimumSizeHint().boundedTo(LEAST)
+
+    def _make_finder(self) -> EnteredLine:
+        made = named(EnteredLine(), "review_find", self.tr("Find a label (F)"))
+        made.setPlaceholderText(self.tr("Find a label (F)"))
+        made.setToolTip(self.tr("Part of its name. Enter gives the first one to the text."))
+        made.setMaxLength(LONGEST_NAME)
+        made.textChanged.connect(self.show_row)
+        made.returnPressed.connect(self._take_found)
+        return made
 
     def _make_list(self) -> Card:
         made = Card(self.tr("Suspected labels"))
@@ -88,9 +102,13 @@ class Review(QWidget):
         made.add(self.view, 1)
         return made
 
-    def _declared_keys(self) -> tuple[PageKey, ...]:
+    def _declared_keys(self, count: int = NUM_KEYS) -> tuple[PageKey, ...]:
+        """Return the keys. Args: count: labels."""
+        digits = self.tr("1–{last}").format(last=max(NUM_KEYS, count))
+        finds = self.tr("find label") if count > NUM_KEYS else ""
         return (
-            PageKey("label", self.tr("1–9"), self.tr("label"), self.take_keys),
+            PageKey("label", digits, self.tr("label"), self.take_keys),
+            PageKey("find", "F", finds, self.finder.setFocus, ("F",)),
             PageKey("accept", self.tr("Enter"), self.tr("take the answer"), self.accept, (*ENTER, "R")),
             PageKey("keep", "K", self.tr("keep"), self.keep, ("K",)),
             PageKey("exclude", "D", self.tr("exclude"), self.exclude, ("D",)),
@@ -98,6 +116,7 @@ class Review(QWidget):
             PageKey("undo", "U", self.tr("undo"), self.undo, ("U", "Ctrl+Z"), is_repeated=True),
             PageKey("back", "B", self.tr("back"), self.go_back, ("B",)),
             PageKey("note", "N", self.tr("note"), self.card.begin_note, ("N",)),
+            PageKey("let_go", "Esc", "", self._go_on, ("Esc",)),
         )
 
     # ---- which rows
@@ -116,6 +135,9 @@ class Review(QWidget):
             return False
         if data.roles.label in data.table.columns:
             self.walk = SuspectedRows(found, data.table, data.roles.label, data.mends)
+            self._keys = self._declared_keys(len(found.names))
+            self.keys.show_keys(self._keys)
+            self.finder.setVisible(len(found.names) > NUM_KEYS)
             self._show_about(found)
             self._show_list(len(self.walk.rows))
             self.show_row()
@@ -148,6 +170,13 @@ class Review(QWidget):
         """Give the row in view a label, by its number."""
         if self.walk is not None and self.walk.rank is not None:
             self.walk.give(self.walk.names()[place])
+            self._go_on()
+
+    def _take_found(self) -> None:
+        """Give the row in view the first label that was found by its name."""
+        if self.finder.text().strip() and self._shown:
+            self.give(self._shown[0])
+        else:
             self._go_on()
 
     def accept(self) -> None:
@@ -193,6 +222,7 @@ class Review(QWidget):
 
     def _go_on(self) -> None:
         self._typed.end()
+        self.finder.clear()
         self.show_row()
         self.take_keys()
 
@@ -245,7 +275,7 @@ class Review(QWidget):
     def _wrong_words(self, walk: SuspectedRows) -> str:
         assert walk.rank is not None and walk.found.expected is not None
         share = words.share(float(walk.found.expected.wrong[walk.rank]), 0)
-        return self.tr("Probability of a label error: {share}").format(share=share)
+        return self.tr("Error probability: {share}").format(share=share)
 
     def _label_words(self, walk: SuspectedRows, rank: int) -> str:
         now, before = walk.label_of(rank), walk.names()[int(walk.found.labels[rank])]
@@ -271,7 +301,9 @@ class Review(QWidget):
             said = self.tr("Word counts and {model}, both trained without this row")
         by = words.shorten(self._session.doctor.suspected_by, LONGEST_NAME)
         shares = found.probabilities[rank].tolist()
-        self._shown = sorted(range(len(names)), key=lambda one: -shares[one])
+        sought = self.finder.text().strip().casefold()
+        named_so = (one for one in range(len(names)) if sought in names[one].casefold())
+        self._shown = sorted(named_so, key=lambda one: -shares[one])
         counts = np.bincount(found.labels, minlength=len(names)).tolist()
         rows = [
             LabelRow(key_of(one), names[one], count=counts[one], share=shares[one]) for one in self._shown
@@ -316,11 +348,11 @@ class Review(QWidget):
         return " ".join(texts.text(place)[:2000].split()) if texts is not None and place is not None else ""
 
     def _decision_or_change(self, rank: int) -> str:
-        return self._decision(rank) or self._change(rank)
+        return self._decision(rank) or self._change(rank, LONGEST_LISTED)
 
-    def _change(self, rank: int) -> str:
+    def _change(self, rank: int, longest: int = LONGEST_NAME) -> str:
         """Return the label that the table had, and the one that the other rows say."""
         assert self.walk is not None
         found, names = self.walk.found, self.walk.names()
         own, said = names[int(found.labels[rank])], names[int(found.suggested[rank])]
-        return f"{words.shorten(own, LONGEST_NAME)} → {words.shorten(said, LONGEST_NAME)}"
+        return f"{words.shorten(own, longest)} → {words.shorten(said, longest)}"

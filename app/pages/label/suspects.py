@@ -51,7 +51,8 @@ class SuspectedRows:
 
     def names(self) -> list[str]:
         """Return the labels, numbered as those of `found`, as they are called now."""
-        return [self._called(name) for name in self.found.names]
+        merged = self._merged()
+        return [merged.get(name, name) for name in self.found.names]
 
     def label_of(self, rank: int) -> str:
         """Return the label that the table has at a rank now."""
@@ -60,11 +61,13 @@ class SuspectedRows:
         return changed[row] if row in changed else self._in_file(row)
 
     def _in_file(self, row: int) -> str:
-        return self._called(str(self._cells[row]).strip())
+        name = str(self._cells[row]).strip()
+        return self._merged().get(name, name)
 
-    def _called(self, name: str) -> str:
+    def _merged(self) -> Mapping[str, str]:
+        """Return what labels of the file are called now, of those that were merged into others."""
         recipe = self._mends.recipe
-        return recipe.cells(self.column)[1].get(name, name) if recipe is not None else name
+        return recipe.cells(self.column)[1] if recipe is not None else {}
 
     # ---- the way
 

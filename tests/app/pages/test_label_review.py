@@ -67,7 +67,8 @@ def test_each_suspected_label_is_shown_with_its_reason_and_decided_by_a_key(
     assert review.chip.text() == f"Reviewing {len(rows)} suspected labels: {len(rows)} left"
     wrong, true = (("good", "bad"), ("bad", "good"))[ROWS[first][1] == "good"]
     assert (
-        review.card.chosen.text() == f"In the table: {wrong}" and "Probability" in review.card.reason.text()
+        review.card.chosen.text() == f"In the table: {wrong}"
+        and "Error probability" in review.card.reason.text()
     )
     assert review.card.plot.rows[0].name == true and review.card.plot.rows[0].share > 0.5  # type: ignore[operator]
     press(page, qtbot, *[Qt.Key.Key_Return] * 3)
@@ -112,6 +113,22 @@ def test_a_label_that_was_changed_before_is_kept_as_it_is_now(page: LabelPage, q
     press(page, qtbot, "b")
     press(page, qtbot, page.review.card.plot.rows[1].key)  # the label that the file has
     assert steps(page) == [(KEEP, "", (walk.rows[0],))]
+
+
+def test_a_label_among_many_is_found_by_part_of_its_name(
+    page: LabelPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert page.review.finder.isHidden()
+    monkeypatch.setattr("app.pages.label.review.NUM_KEYS", 1)
+    page.show_state(LabelState(review=True))
+    press(page, qtbot, "f")
+    first = page.review.walk.row  # type: ignore[union-attr]
+    qtbot.keyClicks(page.review.finder, "AD")
+    assert [row.name for row in page.review.card.plot.rows] == ["bad"]
+    qtbot.keyClick(page.review.finder, Qt.Key.Key_Return)
+    decided = page.session.data.mends.recipe.decided()  # type: ignore[union-attr]
+    assert [*decided] == [first] and decided[first].label in ("", "bad")  # kept, where it was that
+    assert not page.review.finder.text() and len(page.review.card.plot.rows) == 2
 
 
 def test_decisions_survive_reopening_and_are_no_labels_of_the_journal(
