@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.labels import ElidedLabel, label
+from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row, stacked
 from app.look.widgets import holder
 from app.pages.choose.encoding_box import EncodingBox
@@ -259,13 +259,14 @@ class FileCard(AnsweredFileCard):
     def _show_whose(self, name: str) -> None:
         """Say whose labels a column has, where it was saved with them; of others nobody knows."""
         whose = self.preview.labelled_by.get(name) if self.preview is not None else None
-        said = self.tr("Labels to compare with")
+        said = self.tr("Given labels")
         if whose is not None:
             said = self.tr("Labels by hand")
         if whose:
             names = ", ".join(f"“{words.shorten(one, 40)}”" for one in whose)
             said = self.tr("Labels by column {columns}").format(columns=names)
         self.label_caption.setText(said)
+        self.label_caption.setToolTip(tip(said))
 
     def _preview_words(self, shown: FilePreview) -> str:
         bad = len(shown.reported)

@@ -430,7 +430,7 @@ def test_it_is_said_whose_labels_the_answers_are_compared_with(
         qtbot.waitUntil(lambda by=by: asking.file_card.path == tmp_path / f"{by}.csv")  # type: ignore[misc]
         assert hand.said("label_column") == "label" and hand.said("label_column_caption") == said
     hand.choose("label_column", "llm")
-    qtbot.waitUntil(lambda: hand.said("label_column_caption") == "Labels to compare with")
+    qtbot.waitUntil(lambda: hand.said("label_column_caption") == "Given labels")
 
 
 def test_the_column_of_right_labels_is_found_by_what_stands_in_it(tmp_path: Path) -> None:
