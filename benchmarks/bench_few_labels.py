@@ -96,6 +96,21 @@ def answers(start: Start, every: EncodedRows) -> Iterator[tuple[str, Labels]]:
     yield FINE_TUNED, result_of(answered(model, every, np.flatnonzero(~learn), device))
 
 
+def of_layers(start: Start) -> dict[str, float]:
+    """Return the accuracy of a regression on the means of the embeddings, the last layer, both; of TF-IDF."""
+    every, count = joined(start.rows, start.setup.sets["test"]), len(start.rows)
+    learn, width = np.arange(len(every)) < count, start.setup.config.hidden_size
+    vectors = result_of(vectors_of(start.model(of_means=True), every, start.device))
+    read = {"embeddings": vectors[:, :width], "last layer": vectors[:, width:], "both": vectors}
+    seed, right = start.config.training.seed, every.targets[~learn]
+    found = {
+        name: head_of(one[learn], start.targets, start.num_labels, seed).answers(one[~learn])
+        for name, one in read.items()
+    }
+    found[TFIDF] = result_of(answers_by_words(every, every.targets)(learn))
+    return {name: round(float((answer == right).mean()), 4) for name, answer in found.items()}
+
+
 def measured(start: Start) -> dict[str, Any]:
     """Return the accuracy of each way on the rows that are held out, and what auto says and reaches."""
     every = joined(start.rows, start.setup.sets["test"])
@@ -149,6 +164,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10, help="of each set and number")
     parser.add_argument("--json", type=Path, default=Path("few_labels.jsonl"), help="a line a draw")
     parser.add_argument("--summary", action="store_true")
+    parser.add_argument(
+        "--layers", action="store_true", help="only what a regression reaches on the means of which layers"
+    )
     options = parser.parse_args()
     lines = []
     if options.json.exists():
@@ -164,7 +182,8 @@ def main() -> None:
                 continue
             began = time.process_time()
             few, held_out = drawn(SETS[name](), each, seed)
-            found = measured(started(options.model.absolute(), few, held_out, seed))
+            start = started(options.model.absolute(), few, held_out, seed)
+            found = {"accuracy": of_layers(start)} if options.layers else measured(start)
             line = {"set": name, "each": each, "seed": seed, **found}
             line["seconds"] = round(time.process_time() - began, 1)
             print(json.dumps(line), file=file, flush=True)
