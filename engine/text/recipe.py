@@ -38,7 +38,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
     ),
     "leaks": marked("engine", "Line {line} was excluded: its text is also in another part."),
     "near_leaks": marked("engine", "Line {line} was excluded: another part says nearly the same."),
-    SUSPECTED: marked("engine", "Line {line} was excluded: its label is doubtful."),
+    SUSPECTED: marked("engine", "Line {line} was excluded: its label is suspected to be wrong."),
     DISAGREEMENT: marked("engine", "Line {line} was excluded: two annotators disagree on its label."),
     "": marked("engine", "Line {line} was excluded."),
 }
