@@ -67,6 +67,9 @@ def check() -> None:
     )
     ranks = {name: one.rank for name, one in family.fill(SEA, answer="river").items()}
     told([ranks[name] for name in ("bert", "elmo", "gpt")] == [11, 43, 328], "11th, 43rd, 328th")
+    filled = read_report(folder)["scores"]["blanks"]
+    told(filled["elmo"]["low"] > filled["bert"]["high"], "ELMo is ahead over 500 sentences")
+    told(filled["elmo"]["count"] == 500, "500 sentences")
     told(limits(family, SEA)["gpt"].values["rest"] == "flows into the sea", "GPT reads “The” alone")
     told("bert" in limits(family, KING), "BERT guesses two words apart")
     lines = [line for group in SENTENCES["bank"] for line in group]
@@ -178,7 +181,7 @@ def make(stage: Stage) -> Lecture:
         marked(
             "engine",
             "GPT reads only “The” here, and “river” comes 328th. ELMo, one half from each "
-            "side: 43rd. BERT, which reads everything at once: 11th.",
+            "side: 43rd. BERT, which reads everything at once: 11th. Over 500 sentences, ELMo is ahead.",
         ),
         "fill",
         SEA,

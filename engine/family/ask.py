@@ -79,7 +79,8 @@ class Family:
         """The same members as they were before they were trained, without those of whom there was nothing;
         nobody where the folder does not tell with what they began. Raises: UserError, as `read_family`.
         """
-        return Family(self.folder, self.wordpiece, before_training(self.folder, dict(self.members)))
+        found = before_training(self.folder, self.members, self.wordpiece.vocab_size)
+        return Family(self.folder, self.wordpiece, found)
 
     def words(self, text: str) -> list[int]:
         """Return the ids of a text's words, [MASK] among them. Raises: UserError: none, or too many."""

@@ -8,6 +8,7 @@ is asked: what it answers already, no training has taught.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from engine.family.bert import BertMember
 from engine.family.elmo import ELMo
 from engine.family.glove import GloVe
 from engine.family.gpt import GPT
-from engine.family.layout import NEURAL, read_family
+from engine.family.layout import NEURAL, is_family, read_family
 from engine.family.members import NUM_SPECIALS, Member
 from engine.family.nnlm import NNLM
 from engine.family.word2vec import Word2Vec
@@ -42,13 +43,14 @@ def write_counts(folder: Path, counts: np.ndarray) -> None:
         save_tensors(beside, {_COUNTS: torch.from_numpy(counts.astype(np.int64))})
 
 
-def read_counts(folder: Path) -> np.ndarray | None:
+def read_counts(folder: Path, num_words: int) -> np.ndarray | None:
     """Return how often each word stands in the text of a family, (V,); None: it does not tell."""
     try:
         counts: np.ndarray = load_tensors(folder / WORD_COUNTS)[_COUNTS].numpy()
     except (UserError, OSError, KeyError, ValueError):
         return None
-    return counts
+    is_fit = counts.shape == (num_words,) and counts.dtype == np.int64 and counts.min() >= 0
+    return counts if is_fit else None
 
 
 def begin(model: nn.Module, counts: np.ndarray, starts: str) -> None:
@@ -77,13 +79,13 @@ def output_bias(model: nn.Module) -> Tensor:
     return model.bias
 
 
-def before_training(folder: Path, members: dict[str, Member]) -> dict[str, Member]:
+def before_training(folder: Path, members: Mapping[str, Member], num_words: int) -> dict[str, Member]:
     """Return the members of a family as they were before they were trained; of the n-gram there is nothing.
 
-    () where the folder does not tell with what they began. Raises: UserError, as `read_family`.
+    Nobody where the folder does not tell with what they began. Raises: UserError, as `read_family`.
     """
-    counts = read_counts(folder)
-    if counts is None:
+    counts = read_counts(folder, num_words)
+    if counts is None or not is_family(folder):
         return {}
     config = read_family(folder)
     return {name: _begun(name, one, config, counts) for name, one in members.items() if name != "ngram"}

@@ -34,6 +34,12 @@ def training_folder(folder: Path, number: int) -> Path:
     return folder / AGAIN.format(number=number + 1) if number else folder
 
 
+def training_number(folder: Path) -> int:
+    """Return which training of all members a member's run in a folder is of, 1 for the first."""
+    number = folder.parent.name.removeprefix(AGAIN.format(number=""))
+    return int(number) if number.isdigit() and is_family(folder.parent) else 1
+
+
 @dataclass(frozen=True)
 class Trainings:
     """All trainings of a family, the first first; at least one."""

@@ -56,6 +56,7 @@ from engine.events import Event, Progress
 from engine.family.members import ABOUT
 from engine.family.questions.go_on import MOST_TEMPERATURE
 from engine.family.questions.question import FamilyQuestion
+from engine.family.trainings import training_number
 from engine.settings.family import FamilyConfig
 
 PAUSE_MS = 350  # of typing, after which a question is asked
@@ -536,6 +537,7 @@ class FamilyPage(KeptPage[FamilyState]):
             (self.tr("Family"), question.folder.name),
             (self.tr("Trained on"), ", ".join(map(str, report.get("text", ())))),
             (self.tr("Given to each"), fairness.given_to_each(report)),
+            (self.tr("Trainings of each"), words.number(report.get("trainings", 1))),
         ]
         if answered.bert is not None:
             lines.append((self.tr("BERT"), self.tr("the starter model")))
@@ -595,14 +597,18 @@ class FamilyPage(KeptPage[FamilyState]):
         self.progress.show()
 
     def _show_progress(self) -> None:
-        is_ours = self.session.training.is_running and isinstance(self.session.training.config, FamilyConfig)
+        config = self.session.training.config
         self.train_button.setEnabled(not self.session.training.is_running)
-        if not is_ours:
+        if not self.session.training.is_running or not isinstance(config, FamilyConfig):
             return
         state = self.session.training.state
         started = state.started
         name = started.run_dir.name if started is not None else ""
         said = ABOUT[name].said if name in ABOUT else self.tr("Preparing the text")
+        if started is not None and name in ABOUT and config.family.trainings > 1:
+            said = self.tr("{member}, training {number} of {count}").format(
+                member=said, number=training_number(started.run_dir), count=config.family.trainings
+            )
         template = self.tr(
             "Training {member}: {share}. You can stop in the status bar; what it has learned is kept."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -24,6 +24,7 @@ from app.shipped import shipped_family, starter_model
 from engine.family.card import lines
 from engine.family.questions.claims import Claims
 from engine.family.train import read_report, train_family
+from engine.family.verdicts import BOTH_SIDES, Claim, ClaimStart
 from engine.settings.config import values_of
 from engine.settings.family import FamilyConfig
 from engine.train.pretraining import setup as pretraining_setup
@@ -382,6 +383,41 @@ def test_the_first_sentence_is_one_on_which_reading_both_sides_can_be_seen(
     assert "2.5 minutes" in shown.training.buttons["given"].text() and "0.4 M words" in shown.note.text.text()
     state = shown.as_scene()
     assert state.values["members"] == "first" and "practice" not in state.values
+
+
+def test_a_verdict_of_one_training_says_so_and_one_of_several_does_not() -> None:
+    start, kind = ClaimStart(0.0, -0.01, 0.01, ()), ClaimsKind()
+    for trainings, head in (
+        (1, "2.5 minutes and one training each"), (3, "2.5 minutes and 3 trainings each"),
+    ):  # fmt: skip
+        said = BOTH_SIDES[0]
+        claim = Claim(said.text, said.measure, 0.5, 0.3, 0.2, 0.1, 0.3, 500, 0.001, start, trainings)
+        report = {"members": ["elmo", "bert"], "starts": "frequencies", "claims": [asdict(claim)]}
+        answer = FamilyAnswer(Claims(Path()), ("elmo", "bert"), report, [])
+        (row,) = kind.claim_rows(answer)
+        assert row.verdict == "Confirmed" and ("about one training each" in row.whole) == (trainings == 1)
+        assert head in kind.headline(answer, "2.5 minutes") and not kind.reasons(answer)
+        assert ("trained once" in kind.notes(answer)) == (trainings == 1)
+
+
+def test_a_text_is_continued_by_words_that_are_drawn_and_drawn_again(page: FamilyPage, qtbot: QtBot) -> None:
+    def written() -> list[str]:
+        return [column.text for column in page.columns.columns]
+
+    page.choose_kind("write")
+    page.question.setText("the cat")
+    page.temperature.setValue(1.5)
+    page.seed.setValue(1)
+    ask_of(page, qtbot, "write")
+    first = written()
+    page.action.button.click()
+    qtbot.waitUntil(lambda: page.answered is not None and page.answered.question.seed == 2, timeout=20_000)
+    assert page.seed.value() == 2 and written() != first
+    assert page.asked is not None and "--temperature 1.5 --seed 2" in page.asked.command()
+    state = page.state
+    page.seed.setValue(1)
+    page.show_state(state)
+    assert page.seed.value() == 2 and page.temperature.value() == 1.5
 
 
 @pytest.mark.skipif(shipped_family() is None, reason="this build has no family in the box")

@@ -131,11 +131,8 @@ def _row(told: JudgedClaim) -> ClaimRow:
         NO_VERDICT: translate("family", "No verdict"),
     }
     short = SAID[one.claim].short if one.claim in SAID else one.claim
-    said = verdicts[verdict]
-    if is_of_one_training(told):
-        said = translate("family", "{verdict}, one training").format(verdict=said)
     return ClaimRow(
-        tr_engine(short), _measure(one.measure), one.difference, one.low, one.high, said,
+        tr_engine(short), _measure(one.measure), one.difference, one.low, one.high, verdicts[verdict],
         INKS[verdict], _whole(told), verdict == NO_VERDICT,
     )  # fmt: skip
 
@@ -163,6 +160,7 @@ def _whole(told: JudgedClaim) -> str:
         )
     if told.p_value is not None:
         p = translate("family", "; p {p} after Holm’s correction").format(p=p_words(told.p_value))
+    once = translate("family", " This is about one training each.") if is_of_one_training(told) else ""
     return said.format(
         claim=tr_engine(one.claim),
         first=words.decimal(one.first, 3),
@@ -173,5 +171,5 @@ def _whole(told: JudgedClaim) -> str:
         count=words.number(one.count),
         p=p,
         start=start,
-        reason="" if told.reason is None else f" {words.say(told.reason)}",
+        reason=once if told.reason is None else f" {words.say(told.reason)}",
     )
