@@ -14,7 +14,7 @@ import numpy as np
 from torch import nn
 
 from engine.errors import marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, Steps
 from engine.family.ask import rank_of
 from engine.family.members import NUM_SPECIALS, SEP, Member
 from engine.train.loop import Loop
@@ -64,6 +64,15 @@ def filled(member: Member, blanks: Sequence[Blank]) -> np.ndarray:
     return np.array(found, bool)
 
 
+def share_filled(member: Member, blanks: Sequence[Blank]) -> Steps[float]:
+    """Return the share of blanks that a member fills, step by step."""
+    hits = 0
+    for begin in range(0, len(blanks), _AT_ONCE):
+        yield Progress(stage=marked("engine", "Evaluating"), done=begin, total=len(blanks))
+        hits += int(filled(member, blanks[begin : begin + _AT_ONCE]).sum())
+    return hits / max(1, len(blanks))
+
+
 def watch_blanks(loop: Loop, blanks: Sequence[Blank], member: Callable[[nn.Module], Member]) -> None:
     """Let each evaluation of a loop tell the share of blanks filled; no budget of minutes pays for that.
 
@@ -75,14 +84,18 @@ def watch_blanks(loop: Loop, blanks: Sequence[Blank], member: Callable[[nn.Modul
 
     def evaluation() -> Generator[Event, None, Measures]:
         found = yield from measure()
-        began, asked = time.perf_counter(), member(copy.deepcopy(loop.model).cpu().eval())
-        hits = 0
-        for begin in range(0, len(blanks), _AT_ONCE):
-            hits += int(filled(asked, blanks[begin : begin + _AT_ONCE]).sum())
-            now = time.perf_counter()
-            loop.at.used_s -= now - began
-            yield Progress(stage=marked("engine", "Evaluating"), done=begin, total=len(blanks))
+        began = time.perf_counter()
+        steps = share_filled(member(copy.deepcopy(loop.model).cpu().eval()), blanks)
+        while True:
+            try:
+                event = next(steps)
+            except StopIteration as end:
+                share: float = end.value
+                break
+            finally:
+                loop.at.used_s -= time.perf_counter() - began
+            yield event
             began = time.perf_counter()
-        return replace(found, metrics={**found.metrics, FILLED: hits / len(blanks)})
+        return replace(found, metrics={**found.metrics, FILLED: share})
 
     loop.evaluation = evaluation

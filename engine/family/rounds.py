@@ -17,7 +17,7 @@ import torch
 
 from engine.device import Device, open_device
 from engine.events import Evaluated, Event, Finished, Saved, Started, Step
-from engine.family.blanks import FILLED, draw_blanks, filled
+from engine.family.blanks import FILLED, draw_blanks, share_filled
 from engine.family.layout import save_member
 from engine.family.learners import Learner, learner_of
 from engine.family.neural import sizes_of
@@ -165,7 +165,7 @@ class _Rounds:
         with self._timed():
             metrics = self.learner.measure()
         if self.blanks:  # in no budget of minutes
-            metrics[FILLED] = float(filled(self.learner.model(), self.blanks).mean())
+            metrics[FILLED] = yield from share_filled(self.learner.model(), self.blanks)
         loss, value = metrics.pop("loss"), metrics[self.learner.metric]
         better = value > self.at.best_metric
         self.at.best_metric = max(value, self.at.best_metric)

@@ -110,6 +110,12 @@ def _work(
 
 def resume(folder: Path) -> Iterator[Event]:
     """Go on with a family from its folder alone. Raises: RunError if it is none, or is one of before."""
+    _check_starts(folder)
+    return train_family(read_family(folder), folder)
+
+
+def _check_starts(folder: Path) -> None:
+    """Refuse a family of before: its further members would begin otherwise than those it has."""
     if has_unequal_starts(folder):
         raise RunError(
             marked(
@@ -119,7 +125,6 @@ def resume(folder: Path) -> Iterator[Event]:
             ),
             path=folder,
         )
-    return train_family(read_family(folder), folder)
 
 
 def write_report(folder: Path, report: Mapping[str, Any]) -> None:
@@ -214,6 +219,7 @@ def _with_gensim(names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Noted]]:
 def _check_folder(config: FamilyConfig, folder: Path) -> None:
     """Refuse a folder of other work, or of a family with other settings; more members are welcome."""
     if is_family(folder):
+        _check_starts(folder)
         before, now = values_of(read_family(folder)), values_of(config)
         shares = [
             values["minutes"] / (len(values["members"].split(",")) * values["trainings"])

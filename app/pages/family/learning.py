@@ -74,7 +74,7 @@ class Learning(QWidget):
 
     def set_report(self, report: Mapping[str, Any]) -> None:
         """Show the curves that a family's report keeps; blanks first, where they were asked."""
-        if report != self._report and self.kinds.current in (BLANKS, *KINDS):
+        if report != self._report:
             self.kinds.set_current(BLANKS if blank_curves(report) else next(iter(KINDS)))
         self._report = report
         self._show()
