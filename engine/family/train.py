@@ -36,7 +36,7 @@ from engine.family.members import ABOUT
 from engine.family.reading import TEXT, VOCAB, Streams, as_pretraining, prepared, streams
 from engine.family.scores import document_of, scores
 from engine.family.starts import WORD_COUNTS, write_counts
-from engine.family.trainings import Trainings, training_config, training_folder
+from engine.family.trainings import Trainings, training_config, training_folder, training_number
 from engine.family.verdicts import document_of as claims_document
 from engine.family.verdicts import judged_of
 from engine.family.word2vec import import_gensim
@@ -252,8 +252,11 @@ def _member(
     config: FamilyConfig, place: Path, vocab: Path, setup: PretrainSetup, text: Streams
 ) -> Generator[Event, None, float]:
     """Bring one member to its end, whatever was done of it; return the seconds that it learned."""
-    values = {"member": ABOUT[config.family.members].said}
-    note = Noted(sentence=Sentence(marked("engine", "Training {member}"), values), level="fine")
+    number = training_number(place)
+    again = marked("engine", "Training {member} again, from another seed: training {number}")
+    template = marked("engine", "Training {member}") if number == 1 else again
+    values = {"member": ABOUT[config.family.members].said, "number": number}
+    note = Noted(sentence=Sentence(template, values), level="fine")
     begin = partial(_begun, config, place, vocab, setup, text)
     return (yield from finished_run(place, begin, note, go_on=lambda _: begin()))
 
