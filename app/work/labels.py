@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from app.work.later import later
-from app.work.mends import keep_recipe
+from app.work.mends import keep_recipe, newest_recipe
 from app.work.open_data import OpenData
 from app.work.worker import Channel, Workers
 from engine.durable import explained
@@ -31,16 +31,14 @@ from engine.labelling.labelled import Labelled, folded
 if TYPE_CHECKING:
     from engine.labelling.columns import ColumnLabels
     from engine.labelling.labelled_table import write_labelled, write_tagged
-    from engine.labelling.random_sample import hold_out, original_stem
+    from engine.labelling.random_sample import hold_out
     from engine.text.recipe import Recipe
     from engine.text.table import Table
 else:
     write_labelled, write_tagged = (
         later("engine.labelling.labelled_table", name) for name in ("write_labelled", "write_tagged")
     )
-    hold_out, original_stem = (
-        later("engine.labelling.random_sample", name) for name in ("hold_out", "original_stem")
-    )
+    hold_out = later("engine.labelling.random_sample", "hold_out")
 
 COPIES = ".labelled"  # the folder among the runs where labelled tables are, which runs learn from
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
@@ -170,15 +168,18 @@ class Labels(QObject):
             _save, self._table, journal.entries, of, column, path, self._folder(), recipe, held_out
         )
 
-    def journal_of(self, table: Table) -> Path | None:
-        """Return the file of the labels that were given to a table; None: there are none. Of a table whose
-        labelled copy is open, it is that of the copy: who goes on, goes on there.
+    def given_to(self, table: Table) -> dict[str, Path]:
+        """Return the files of the labels that were given to a table as `predict` names them: the journal, and
+        the recipe of what was changed since; {}: none were given. Of a table whose labelled copy is open,
+        they are those of the copy: who goes on, goes on there.
         """
-        journal, own = self._journal, self._table
-        path = journal_path(self._folder(), table.sha256, table.format.sheet)
-        if journal is not None and own is not None and own.format.sheet in ("", table.format.sheet):
-            path = journal.path if table.sha256 in (journal.sha256, journal.of) else path
-        return path if path.is_file() else None
+        journal, own, sha256 = self._journal, self._table, table.sha256
+        path, sheet = journal_path(self._folder(), sha256, table.format.sheet), table.format.sheet
+        is_open = journal is not None and sha256 in (journal.sha256, journal.of)
+        if is_open and journal is not None and own is not None and own.format.sheet in ("", sheet):
+            path, sha256 = journal.path, journal.sha256
+        found = {"journal": path, "recipe": newest_recipe(self._folder(), sha256)} if path.is_file() else {}
+        return {name: one for name, one in found.items() if one.is_file()}
 
     def _take_table(self) -> None:
         table = self._table = self._data.table
@@ -197,17 +198,32 @@ class Labels(QObject):
         self.changed.emit()
 
 
+def copy_folder(root: Path, table: Path, sheet: str = "") -> Path:
+    """Return the folder of a table's labelled copy, each table's own, whatever it is called; of such a copy,
+    that where it lies. Args: root: of the runs. sheet: of a workbook.
+    """
+    copies = root / COPIES
+    if copies in table.parents:
+        return table.parent
+    return copies / "-".join(_digest(one) for one in (str(table), sheet) if one)
+
+
 def table_behind(path: Path, known: Iterable[str]) -> Path:
     """Return the table that a labelled copy is of, where it is among the known files; else the path."""
-    stem = original_stem(path)
-    others = (Path(one) for one in known if Path(one).stem == stem and Path(one).parent.name != COPIES)
-    return next(others, path) if path.parent.name == COPIES else path
+    if path.parent.parent.name != COPIES:
+        return path
+    of = path.parent.name.partition("-")[0]
+    return next((Path(one) for one in known if _digest(one) == of), path)
 
 
 def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
     """Return where the labels of a file's state are kept, of each sheet its own: among the recipes."""
-    of_sheet = f"-{hashlib.blake2b(sheet.encode(), digest_size=6).hexdigest()}" if sheet else ""
+    of_sheet = f"-{_digest(sheet)}" if sheet else ""
     return folder / f"{sha256[:16]}{of_sheet}-labels.jsonl"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _save(
@@ -230,7 +246,8 @@ def _save(
         return tagged
     written: Path = write_labelled(table, labelled, column, path)
     if held_out:
-        hold_out(written, column, held_out)
+        hold_out(written, column, held_out, recipe)
+        recipe = recipe.sparing(held_out, column) if recipe is not None else None
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     write_journal(journal_path(folder, sha256), written.name, sha256, entries, of)

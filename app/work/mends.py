@@ -89,6 +89,11 @@ class Mends(QObject):
         """Whether there is a change to go back before."""
         return bool(self._before)
 
+    @property
+    def before(self) -> Recipe | None:
+        """What `undo` goes back to; None: there is no change."""
+        return self._before[-1] if self._before else None
+
     def undo(self) -> None:
         """Go back before the last change."""
         if self._before and self.recipe is not None:
@@ -160,10 +165,16 @@ def kept_recipe(folder: Path, recipe: Recipe) -> tuple[Recipe, DataError | None]
 
 def _recipe_file(folder: Path, recipe: Recipe, *, own: bool) -> Path:
     """Return where a recipe is kept: the newest of its data or, with `own`, one that never changes."""
-    name = recipe.sha256[:16]
+    path = newest_recipe(folder, recipe.sha256)
     if own:
-        name += f"-{hashlib.blake2b(repr(recipe.steps).encode(), digest_size=6).hexdigest()}"
-    return folder / f"{name}.json"
+        steps = hashlib.blake2b(repr(recipe.steps).encode(), digest_size=6).hexdigest()
+        path = path.with_stem(f"{path.stem}-{steps}")
+    return path
+
+
+def newest_recipe(folder: Path, sha256: str) -> Path:
+    """Return where the newest recipe of some data is kept, or would be."""
+    return folder / f"{sha256[:16]}.json"
 
 
 def keep_recipe(folder: Path, recipe: Recipe) -> bool:

@@ -32,6 +32,7 @@ class LabelJournal:
 
     def __init__(self, path: Path, name: str, sha256: str, of: str = "") -> None:
         self.path, self.name, self.sha256, self.of = path, name, sha256, of
+        self.hashes = frozenset({sha256, of}) - {""}  # of the files whose rows these are
         self.labelled = Labelled()
         self._done: list[JournalEntry] = []  # that were not taken back
         self._kept: list[tuple[int, Labelled]] = []  # what the first ones come to, where one of them is large
@@ -143,6 +144,7 @@ class LabelJournal:
         if version not in (1, 2, _FORMAT) or self.sha256 not in (found.get("sha256"), of):
             raise self._damaged(1)
         self.of = of if isinstance(of, str) else ""
+        self.hashes = frozenset({self.sha256, self.of, str(found.get("sha256"))}) - {""}
 
     def _damaged(self, line: int) -> DataError:
         return DataError(_DAMAGED, path=self.path, line=line)

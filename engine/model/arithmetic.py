@@ -142,11 +142,20 @@ def arithmetic(config: BertConfig, heads: HeadsConfig | None = None) -> Arithmet
     heads = heads or HeadsConfig()
     sizes = sizes_of(config, heads)
     parts = []
-    for kind in KINDS:
+    for kind in (_read(kind, config, heads) for kind in KINDS):
         if heads.has(kind.key):
             times = sizes["L"] if kind.group == "layers" else 1
             parts.append(ModelPart(kind, times * sum(term.value(sizes) for term in kind.terms)))
     return Arithmetic(config, heads, sizes, tuple(parts))
+
+
+def _read(kind: PartKind, config: BertConfig, heads: HeadsConfig) -> PartKind:
+    """Return a part as it is where a classifier of texts reads more than the last layer."""
+    times = config.read_width // config.hidden_size
+    if kind.key != "classifier" or not heads.pooler or times == 1:
+        return kind
+    terms = tuple(dataclasses.replace(one, factor=times) if "H" in one.letters else one for one in kind.terms)
+    return dataclasses.replace(kind, terms=terms)
 
 
 def sizes_of(config: BertConfig, heads: HeadsConfig | None = None) -> dict[str, int]:

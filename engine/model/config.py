@@ -23,7 +23,8 @@ PRESETS: dict[
     "large": (24, 1024, 16),
 }
 PROBLEMS = ("", "single_label_classification", "multi_label_classification", "regression")
-POOLINGS = ("", "mean")
+FIRST_LAST = "first_last"
+POOLINGS = ("", "mean", FIRST_LAST)
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 _LIMITS = {  # generous, and far below what would hurt: a hostile config is refused here
     "vocab_size": 10_000_000,
@@ -57,7 +58,7 @@ class BertConfig:
     layer_norm_eps: float = 1e-12
     pad_token_id: int = 0
     problem_type: str = ""  # what a classifier's scores mean; "": one label for each text
-    pooling: str = ""  # "mean": a classifier of texts reads the mean of their tokens: a key of our own
+    pooling: str = ""  # of POOLINGS, what a classifier of texts reads: a key of our own
     layer_mix: bool = False  # whether a head reads a mix of all layers: a key of our own
     id2label: tuple[str, ...] = ()  # the labels in the order of their ids; empty where there is no classifier
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -116,6 +117,11 @@ class BertConfig:
     def problem(self) -> str:
         """What a classifier's scores mean: as it is named, else as transformers takes it."""
         return self.problem_type or ("regression" if len(self.id2label) == 1 else PROBLEMS[1])
+
+    @property
+    def read_width(self) -> int:
+        """Numbers that a classifier of texts reads."""
+        return self.hidden_size * (2 if self.pooling == FIRST_LAST else 1)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object for config.json, unknown keys included."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from engine.errors import marked
 from engine.model.activations import activation
 from engine.model.bert import Bert, firsts_of
-from engine.model.config import BertConfig
+from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
 from engine.text.batch import Batch, Bounds
 
@@ -93,8 +93,10 @@ class SequenceClassifier(HeadedEncoder):
     """Scores of labels for a text or a pair of texts: dropout and one linear layer on the pooled output.
 
     What they mean, `config.problem_type` says: one label, several, or a number. What is pooled is the first
-    token's hidden state or, where config.json says pooling, the mean of all tokens'.
-    Source: Devlin et al. 2019, section 4.1; the published BertForSequenceClassification.
+    token's hidden state or, where config.json says pooling, the mean of all tokens'. "first_last": beside it
+    the linear layer reads their mean after the embeddings, which knows the words themselves best.
+    Source: Devlin et al. 2019, section 4.1; the published BertForSequenceClassification. Li et al. 2020 take
+    the first and the last layer.
     """
 
     architecture = "BertForSequenceClassification"
@@ -115,7 +117,7 @@ class SequenceClassifier(HeadedEncoder):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.dropout = _dropout(config, self.bert)
-        self.classifier = nn.Linear(config.hidden_size, self.num_scores or len(config.id2label))
+        self.classifier = nn.Linear(config.read_width, self.num_scores or len(config.id2label))
         self.unit = PLAIN  # of numbers that it learns
 
     @property
@@ -139,11 +141,13 @@ class SequenceClassifier(HeadedEncoder):
     def forward(self, *args: Any, states: Tensor | None = None, **kwargs: Any) -> Tensor:
         """Take what `Bert` takes; return logits (B, C).
 
-        Args: states: as `Bert` takes them; where all layers are frozen, (B, D), what `of_examples` gives; of
+        Args: states: as `Bert` takes them; where all layers are frozen, (B, R), what `read_states` gives; of
               a mix (B, L + 1, D), each example's first token at every layer.
         """
+        if self.config.pooling and states is not None and self.bert.num_frozen == len(self.bert.layers):
+            return self.of_firsts(states.split(self.config.hidden_size, -1))
         if self.config.pooling:
-            return self._of_means(*args, states=states, **kwargs)
+            return self.of_firsts(self.means(*args, states=states, **kwargs))
         if self.mix is None:
             pooled = self.bert(*args, states=states, **kwargs).pooled_output  # (B, D)
             return exact(self.classifier, self.dropout(pooled))
@@ -152,38 +156,63 @@ class SequenceClassifier(HeadedEncoder):
         found = self.bert(*args, output_hidden_states=True, **kwargs)
         return self.of_firsts(firsts_of(found.hidden_states, kwargs.get("bounds"), kwargs.get("rows")))
 
-    def of_examples(self, hidden: Tensor, bounds: Bounds) -> Tensor:
-        """Return what is pooled, (B, D), of the hidden states (N, D) of a packed batch."""
-        if not self.config.pooling:
-            return hidden.index_select(0, bounds.firsts)
-        lengths = bounds.offsets.diff()
-        numbers = torch.arange(len(bounds), device=hidden.device)
-        examples = numbers.repeat_interleave(lengths, output_size=bounds.num_tokens)
-        sums = hidden.new_zeros(len(bounds), hidden.shape[-1]).index_add(0, examples, hidden[: len(examples)])
-        return sums / lengths[:, None].to(sums.dtype)
+    def read_states(self, batch: Batch) -> Tensor:
+        """Return (B, R) what is read of each example of a packed batch. No gradients flow.
 
-    def _of_means(
-        self, *args: Any, states: Tensor | None, bounds: Bounds | None = None, **kwargs: Any
-    ) -> Tensor:
-        """Return logits (B, C) of the mean of the last layer's hidden states, which no row may lack."""
-        kwargs.pop("rows", None)
-        if states is not None and self.bert.num_frozen == len(self.bert.layers):
-            return self.of_firsts([states])
-        hidden = self.bert(*args, states=states, bounds=bounds, **kwargs).last_hidden_state
+        R: D, and twice that with the embeddings' mean, which comes first.
+        """
+        with torch.no_grad():
+            if not self.config.pooling:
+                return self.bert.frozen_states(batch).index_select(0, batch.bounds.firsts)
+            return torch.cat(self.means_of(batch), -1)
+
+    def means_of(self, batch: Batch) -> list[Tensor]:
+        """Return what `means` gives for a packed batch."""
+        places, bounds = batch.position_ids, batch.bounds
+        return self.means(batch.input_ids, batch.token_type_ids, position_ids=places, bounds=bounds)
+
+    def means(
+        self,
+        *args: Any,
+        states: Tensor | None = None,
+        bounds: Bounds | None = None,
+        rows: Tensor | None = None,
+        **kwargs: Any,
+    ) -> list[Tensor]:
+        """Return (B, D) the mean of each text's hidden states of the last layer, which no row may lack, and
+        before it, where that is read too, of the embeddings. Args: as `Bert` takes them.
+        """
+        has_both = self.config.pooling == FIRST_LAST
+        found = self.bert(*args, states=states, bounds=bounds, output_hidden_states=has_both, **kwargs)
+        read = [found.last_hidden_state]
+        if has_both:
+            read.insert(0, found.hidden_states[0])
         if bounds is not None:
-            return self.of_firsts([self.of_examples(hidden, bounds)])
+            return [_means(hidden, bounds) for hidden in read]
         mask = kwargs.get("attention_mask", args[2] if len(args) > 2 else None)
-        weights = torch.ones(hidden.shape[:2], device=hidden.device) if mask is None else mask
-        weights = weights.to(hidden.dtype)[..., None]
-        return self.of_firsts([(hidden * weights).sum(1) / weights.sum(1)])
+        weights = torch.ones(read[-1].shape[:2], device=read[-1].device) if mask is None else mask
+        weights = weights.to(read[-1].dtype)[..., None]
+        return [(hidden * weights).sum(1) / weights.sum(1) for hidden in read]
 
     def of_firsts(self, firsts: Sequence[Tensor]) -> Tensor:
         """Return logits (B, C).
 
-        Args: firsts: what the embeddings and each layer gave for the first token; the last one may be a mean.
+        Args: firsts: (B, D) what the embeddings and each layer gave for the first token, or the mean of all
+              tokens where that is read. The last one alone does, and the first where the pooling wants it.
         """
-        first = firsts[-1] if self.mix is None else self.mix(firsts)
-        return exact(self.classifier, self.dropout(self.bert.pool(first)))
+        read = self.bert.pool(firsts[-1] if self.mix is None else self.mix(firsts))
+        if self.config.pooling == FIRST_LAST:
+            read = torch.cat([read, firsts[0].to(read.dtype)], -1)
+        return exact(self.classifier, self.dropout(read))
+
+
+def _means(hidden: Tensor, bounds: Bounds) -> Tensor:
+    """Return (B, D) the mean of each example of the hidden states (N, D) of a packed batch."""
+    lengths = bounds.offsets.diff()
+    numbers = torch.arange(len(bounds), device=hidden.device)
+    examples = numbers.repeat_interleave(lengths, output_size=bounds.num_tokens)
+    sums = hidden.new_zeros(len(bounds), hidden.shape[-1]).index_add(0, examples, hidden[: len(examples)])
+    return sums / lengths[:, None].to(sums.dtype)
 
 
 class MultipleChoice(SequenceClassifier):

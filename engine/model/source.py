@@ -129,14 +129,14 @@ class StoredModel:
             return (), None
         weight, bias = (self._stored.infos[self._found[name]].shape for name in _HEADS["classifier"])
         count = len(config.id2label) or (bias[0] if len(bias) == 1 else 0)
-        if count and weight == (count, config.hidden_size) and bias == (count,):
+        if count and weight == (count, config.read_width) and bias == (count,):
             return config.id2label or tuple(f"LABEL_{number}" for number in range(count)), None
         template = marked(
             "engine",
             "The model’s own classifier does not fit its config.json. classifier.weight has "
             "the shape {shape}, but {count} labels and a width of {width} are named there.",
         )
-        return (), Sentence(template, {"shape": weight, "count": count, "width": config.hidden_size})
+        return (), Sentence(template, {"shape": weight, "count": count, "width": config.read_width})
 
     def fill(
         self,

@@ -53,6 +53,10 @@ NEW = {  # what the report says of a part that starts from random weights
 _OF_ANOTHER_TASK = marked(
     "engine", "The model’s own head was not used, because it is for another task ({kind} {problem})."
 )
+_READS_OTHER = marked(
+    "engine",
+    "The model’s own classifier was not used, because it reads something else of a text (pooling {own}).",
+)
 _WORDS = "embeddings.word.weight"
 _KEPT = {
     "masked_word": marked("engine", "The model’s own masked-word head was loaded."),
@@ -243,6 +247,8 @@ def _own_head(
     if not source.has(top):
         return None, None
     stored = read_config(folder)
+    if head is SequenceClassifier and stored.pooling != config.pooling:
+        return None, Sentence(_READS_OTHER, {"own": stored.pooling or "[CLS]"})
     problems = {stored.problem, config.problem}
     is_other = kind in HEADS and kind != head.architecture
     if is_other or (head is SequenceClassifier and len(problems) > 1):

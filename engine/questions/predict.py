@@ -55,12 +55,17 @@ class PredictionQuestion(
         "the labels that were given to this table by hand, as the window keeps them: rows with one keep it",
         kw_only=True,
     )
+    recipe: Path | None = asked(
+        None, "with --journal: the fixes of the labelled table, as the window keeps them", kw_only=True
+    )
     table: Table | None = given()
 
     def check(self) -> None:
         has_out = self.out not in (None, Path())
         if self.stream and (self.data or has_out):
             raise UserError(marked("engine", "Texts come on stdin with --stream: omit --data and --out."))
+        if self.recipe is not None and self.journal is None:
+            raise UserError(marked("engine", "A recipe fixes labels: name their file with --journal."))
         if not self.stream and not (self.data and has_out):
             raise UserError(
                 marked("engine", "Name the file to predict with --data, and the new one with --out.")
@@ -99,7 +104,8 @@ class PredictionQuestion(
             table = yield from reading_table(Path(self.data), **self.how.named())
         known: KnownLabels = {}
         if self.journal is not None:
-            known = yield from known_labels(self.journal, table, opened.reading.name, opened.labels)
+            given = known_labels(self.journal, table, opened.reading.name, opened.labels, self.recipe)
+            known = yield from given
         added = adding if self.shares else None
         for event in predict_rows(opened, table, out, columns, raw=self.raw, adding=added, known=known):
             if isinstance(event, Finished) and found is not None:

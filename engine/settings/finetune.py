@@ -217,6 +217,7 @@ class DataConfig:
         ),
         advanced=True,
         auto=marked("engine", "same sheet"),
+        kind="sheet",
     )
     test_sheet: str = setting(
         "",
@@ -227,6 +228,7 @@ class DataConfig:
         ),
         advanced=True,
         auto=marked("engine", "same sheet"),
+        kind="sheet",
     )
     validation_share: float = setting(
         0.2,
@@ -414,9 +416,10 @@ class AdaptConfig:
             "engine",
             "What a text classifier reads: the first token, [CLS], as in Devlin et al. 2019, "
             "or the mean of all tokens, which works better with a frozen encoder (Reimers "
-            "and Gurevych 2019). Other tools do not know the mean.",
+            "and Gurevych 2019). first_last: that mean after the embeddings, too, which helps "
+            "where single words decide. Other tools do not know the means.",
         ),
-        choices=("", "mean"),
+        choices=("", "mean", "first_last"),
         auto=marked("engine", "[CLS]"),
         advanced=True,
     )

@@ -14,7 +14,7 @@ from torch import nn
 
 from engine.errors import ConfigError, Sentence, marked
 from engine.model.bert import Attention, Bert, initialize
-from engine.model.config import BertConfig
+from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.heads import HeadedEncoder
 from engine.model.kernels import Dropout
 from engine.model.sentence_files import read_sentence_files
@@ -24,6 +24,18 @@ from engine.train.optimizer import default_learning_rate
 WEIGHTED, REPEATED = "weighted", "repeated"
 MIX_RATE = 10.0  # times the learning rate: as ELMo's, where that is 1e-4; at 100 one layer took all
 FEATURE_RATE = 5e-4  # of what stands on a frozen encoder: few weights, which begin anew
+_READS = {  # by config.pooling
+    "mean": marked(
+        "engine",
+        "The head reads the mean of all tokens. Other tools do not know that, so the "
+        "model would answer differently there.",
+    ),
+    FIRST_LAST: marked(
+        "engine",
+        "The head reads the mean of all tokens after the embeddings and after the last layer. Other tools do "
+        "not know that, so they do not open the model.",
+    ),
+}
 ON_FROZEN = marked(
     "engine",
     "The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.",
@@ -122,12 +134,7 @@ def adapted(model: HeadedEncoder, config: FineTuneConfig, *, is_begun: bool) -> 
         )
         notes.append(Sentence(template))
     if model.config.pooling:
-        template = marked(
-            "engine",
-            "The head reads the mean of all tokens. Other tools do not know that, so the "
-            "model would answer differently there.",
-        )
-        notes.append(Sentence(template))
+        notes.append(Sentence(_READS[model.config.pooling]))
     if frozen is not None:
         model.bert.num_frozen = frozen
         for part in (model.bert.embeddings, *model.bert.layers[:frozen]):

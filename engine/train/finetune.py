@@ -14,6 +14,7 @@ from engine.device import Device, open_device
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started, Steps
 from engine.model.bert import initialize, set_dropout
+from engine.model.config import FIRST_LAST
 from engine.model.fastest import fastest
 from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.model.info import read_info
@@ -201,7 +202,7 @@ class FineTuning(Training[Setup]):
             document, about = document_of(judged, start), {JUDGED: record_of(judged)}
         shape = setup.config
         if document["way"] in SOLVED:
-            shape = replace(shape, pooling="mean")
+            shape = replace(shape, pooling=FIRST_LAST)
         return replace(setup, config=shape, about={**setup.about, **about, "way": document})
 
     def _fitted(self, setup: Setup) -> Generator[Event, None, Setup]:

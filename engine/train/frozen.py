@@ -15,6 +15,7 @@ import torch
 from engine.device import Device
 from engine.errors import marked
 from engine.events import Event, Progress
+from engine.model.config import FIRST_LAST
 from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
@@ -27,24 +28,30 @@ def with_states(
 ) -> Generator[Event, None, EncodedRows]:
     """Return a set with what the frozen layers make of its texts; as it is where that would be too much.
 
-    A mix of layers reads every one of them, so it is kept only where all are frozen and a head reads first
-    tokens alone.
+    A mix of layers reads every one of them, and some heads the embeddings, too: there it is kept only where
+    all are frozen and a head reads one vector a text.
     """
     bert = model.bert
     firsts = model.reads_firsts and bert.num_frozen == len(bert.layers)  # all that the head reads
-    count, width = len(data) if firsts else len(data.input_ids), bert.config.hidden_size
-    shape = (count, len(bert.layers) + 1, width) if model.mix else (count, width)
-    if not bert.num_frozen or (model.mix and not firsts) or 4 * math.prod(shape) > MOST_BYTES:
+    is_deep = bool(model.mix) or model.config.pooling == FIRST_LAST
+    width = model.config.read_width if firsts else bert.config.hidden_size
+    shape: tuple[int, ...] = (len(data) if firsts else len(data.input_ids), width)
+    if model.mix:
+        shape = (len(data), len(bert.layers) + 1, width)
+    if not bert.num_frozen or (is_deep and not firsts) or 4 * math.prod(shape) > MOST_BYTES:
         return data
     states: torch.Tensor | None = None
     done = 0
     for indices in by_length(data.lengths, device.micro_batch_tokens):
         batch = collate(data, indices, device.device, ROW_MULTIPLE)
         with device.autocast():
-            found = bert.first_states(batch) if model.mix else bert.frozen_states(batch)
-            if firsts and not model.mix:
+            if model.mix:
+                found = bert.first_states(batch)
+            elif firsts:
                 assert isinstance(model, SequenceClassifier)
-                found = model.of_examples(found, batch.bounds)
+                found = model.read_states(batch)
+            else:
+                found = bert.frozen_states(batch)
             found = found.cpu()
         if states is None:
             states = found.new_empty(shape)

@@ -53,6 +53,8 @@ def weights_of(anatomy: Anatomy, spot: Spot) -> tuple[Product | None, int]:
     """Return the matrix whose row makes a number, and the row; None where no single matrix does."""
     if spot.name == "masked_word.logits":
         return vectors.ON_TOP[spot.name], spot.key
+    if spot.name == "C" and spot.number >= anatomy.config.hidden_size:  # which no matrix has made
+        return None, 0
     product = vectors.ON_TOP.get(spot.name) or products(anatomy.config).get(spot.name)
     return product, row_of(anatomy, spot) if product is not None else 0
 
@@ -211,6 +213,10 @@ def _sum_of_same(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     return _taken_over(words.translate("anatomy", "the last layer’s output"), done)
 
 
+def _sum_of_taken(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
+    return _taken_over(words.translate("anatomy", "the mean of all pieces after the embeddings"), done)
+
+
 def written(x: float, most: int = 4) -> str:
     """Return a number with three or four digits that count, at most so many, and no more than six behind
     the point.
@@ -234,6 +240,7 @@ _SUMS: dict[str, Callable[[Anatomy, Spot, Working], WorkedTerms]] = {
     "lookup": _sum_of_lookup,
     "joined": _sum_of_joined,
     "same": _sum_of_same,
+    "taken": _sum_of_taken,
 }
 
 

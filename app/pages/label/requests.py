@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -46,15 +46,13 @@ NUM_NEAREST = 3
 class LabelTexts:
     """The texts that can be labelled. columns: read one after the other. rows: (E,) of the table.
 
-    shuffled: (E,) places in the order in which texts are drawn at random. same: (E,) one number for texts
-    that are the same.
+    shuffled: (E,) places in the order in which texts are drawn at random.
     """
 
     table: Table
     columns: tuple[str, ...]
     rows: npt.NDArray[np.int64]
     shuffled: npt.NDArray[np.int64]
-    same: npt.NDArray[np.int64]
 
     def text(self, place: int) -> str:
         """Return a text as a person reads it."""
@@ -87,10 +85,14 @@ class LabelTexts:
 
 @dataclass(eq=False)
 class VectorsSoFar:
-    """Vectors of the first texts, chunk by chunk; what was made before a pause is not made again."""
+    """Vectors of the first texts, chunk by chunk; what was made before a pause is not made again.
+
+    texts: that they are of; None: there are no vectors yet.
+    """
 
     chunks: list[Floats] = field(default_factory=list)
     done: int = 0
+    texts: LabelTexts | None = None
 
     def add(self, chunk: Floats) -> None:
         """Take the vectors of the texts that come next."""
@@ -101,6 +103,19 @@ class VectorsSoFar:
     def vectors(self) -> Floats:
         """(n, D)."""
         return np.concatenate(self.chunks)
+
+    def changed(self, texts: LabelTexts) -> list[int]:
+        """Return the places whose texts were others when their vectors were made."""
+        before = self.texts
+        if before is None or before is texts:
+            return []
+        return [place for place in range(self.done) if before.text(place) != texts.text(place)]
+
+    def put(self, places: Sequence[int], vectors: Floats) -> None:
+        """Put other vectors in some places. Args: vectors: (n, D) of these."""
+        every = self.vectors
+        every[places] = vectors
+        self.chunks = [every]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +131,9 @@ class KnownTexts:
     @classmethod
     def of(cls, texts: LabelTexts, folder: Path, vectors: Floats) -> KnownTexts:
         """Return texts with (E, D) vectors as the model in a folder gave them."""
-        known = features(vectors, [texts.text(place) for place in range(len(texts.rows))])
-        return cls(texts, folder, known, LabelOrder(known, SEED, texts.same))
+        said = [texts.text(place) for place in range(len(texts.rows))]
+        known, same = features(vectors, said), result_of(hashes_of(blocks_of(said)))
+        return cls(texts, folder, known, LabelOrder(known, SEED, same))
 
     def strength(self, given: GivenLabels) -> float:
         """Return the strength of a regression on some labels: chosen by the first of them, in steps of
@@ -203,10 +219,7 @@ def find_texts(table: Table, columns: tuple[str, ...]) -> LabelTexts:
         is_there |= np.fromiter((bool(cell.strip()) for cell in table.frame[name]), bool, table.num_rows)
     is_there[list(table.left_out)] = False
     rows = np.flatnonzero(is_there)
-    shuffled = np.random.default_rng(SEED).permutation(len(rows))
-    texts = LabelTexts(table, columns, rows, shuffled, rows)
-    same = result_of(hashes_of(blocks_of([texts.text(place) for place in range(len(rows))])))
-    return replace(texts, same=same)
+    return LabelTexts(table, columns, rows, np.random.default_rng(SEED).permutation(len(rows)))
 
 
 def find_vectors(
@@ -221,18 +234,25 @@ def find_vectors(
     every = [texts.text(place) for place in range(total)]
     key = yield from _silent(vectors_key(subject.about, pooling, MOST_PIECES, every))
     kept = KeptVectors(default_vectors_root(), key)
+
+    def made(said: Sequence[str]) -> Generator[Event, None, Floats]:
+        chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
+        if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
+            found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
+            chunk[found.places] = found.of(pooling)
+        return chunk
+
     if not so_far.done:
         so_far.add(kept.read(total, subject.config.hidden_size))
-    num_kept = so_far.done
+    changed = so_far.changed(texts)
+    if changed:
+        so_far.put(changed, (yield from made([every[place] for place in changed])))
+    so_far.texts = texts
+    num_kept = 0 if changed else so_far.done
     try:
         while so_far.done < total:
             yield Progress(stage=stage, done=so_far.done, total=total)
-            said = every[so_far.done : so_far.done + AT_ONCE]
-            chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
-            if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
-                found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
-                chunk[found.places] = found.of(pooling)
-            so_far.add(chunk)
+            so_far.add((yield from made(every[so_far.done : so_far.done + AT_ONCE])))
     finally:  # where a person pauses or closes the window, too
         if so_far.done > num_kept:
             with suppress(UserError):  # not kept, so made again next time: slower, not wrong

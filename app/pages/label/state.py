@@ -13,9 +13,12 @@ class LabelState(PageState):
     """table: the file that is labelled; None: whichever is open. row: of the text in view; -1: the next.
 
     suggestions: whether what the model suggests is shown. keys: whether the line of keys is.
+    review: whether the suspected labels are gone through alone, `row` being one of them; all texts are where
+    none are known.
     """
 
     table: Path | None = None
     row: int = limited(-1, minimum=-1)
     suggestions: bool = True
     keys: bool = True
+    review: bool = False

@@ -23,7 +23,7 @@ from engine.inspect.anatomy.steps import before_layer
 from engine.inspect.attention.weights import Floats, explained_memory, free_bytes, read_only
 from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.activations import activation
-from engine.model.config import BertConfig
+from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.names import plain_name, published_names
 from engine.text.wordpiece import Encoding
 
@@ -322,6 +322,8 @@ def answers(
     made: dict[str, Tensor] = {}
     if subject.about.has_pooler:
         made["C"] = _Part(weights, "").linear("pooler.dense", _to_pool(weights, subject, found, given)).tanh()
+        if subject.classifier is not None and subject.config.pooling == FIRST_LAST:
+            made["C"] = torch.cat([made["C"], _mean(found["embeddings.norm"], given)])
     if subject.has_masked_words:
         made |= masked_words(weights, subject.config, found["T"], places)
     for name, has, head in (
@@ -358,13 +360,18 @@ def _to_pool(
     """Return what the pooler reads, (D,): [CLS]'s last state, or what a classifier of ours reads instead."""
     config = subject.config
     if subject.classifier is not None and config.pooling:
-        own = given.mask.to(found["T"].dtype)[:, None]
-        return (found["T"] * own).sum(0) / own.sum()
+        return _mean(found["T"], given)
     if subject.classifier is not None and config.layer_mix:
         names = ["embeddings.norm", *(f"layer.{n}.norm" for n in range(1, config.num_hidden_layers + 1))]
         firsts = torch.stack([found[name][0] for name in names])  # (L + 1, D)
         return weights["layer_mix.scale"] * (weights["layer_mix.weights"].softmax(0) @ firsts)
     return found["T"][0]
+
+
+def _mean(states: Tensor, given: ModelInput) -> Tensor:
+    """Return (D,) the mean of the states (T, D) of the pieces that may be looked at."""
+    own = given.mask.to(states.dtype)[:, None]
+    return (states * own).sum(0) / own.sum()
 
 
 def _check_end(

@@ -48,10 +48,11 @@ class Spot:
 class Working:
     """The sum behind one number.
 
-    way: "lookup", "sum", "product", "score", "share", "mixed", "joined", "norm", "activation", "pooled" or
-    "scored". terms: (N,), what is added. left, right: (N,), their factors, None for plain terms; right of a
-    product is the row of a matrix. names: of each term where it has one: the array it stands in. steps: what
-    is done with the sum, by name: bias, root, mean, deviation, gamma, beta, scale. value: the number.
+    way: "lookup", "sum", "product", "score", "share", "mixed", "joined", "norm", "activation", "pooled",
+    "same", "taken" or "scored". terms: (N,), what is added. left, right: (N,), their factors, None for plain
+    terms; right of a product is the row of a matrix. names: of each term where it has one: the array it
+    stands in. steps: what is done with the sum, by name: bias, root, mean, deviation, gamma, beta, scale.
+    value: the number.
     """
 
     way: str
@@ -206,6 +207,8 @@ def _last(anatomy: Anatomy, spot: Spot, value: float) -> Working:
 
 
 def _pooled(anatomy: Anatomy, spot: Spot, value: float) -> Working:
+    if spot.number >= anatomy.config.hidden_size:  # of the embeddings' mean
+        return Working("taken", value, np.array([value], np.float32))
     right = anatomy.weights["pooler.dense.weight"][spot.number]
     bias = float(anatomy.weights["pooler.dense.bias"][spot.number])
     left = anatomy["T"][0]

@@ -171,7 +171,7 @@ def every_head(
     changed = np.empty((num_layers, num_heads + 1), np.float32)
     with looking(subject):
         hidden = embedded(subject.bert, encoding)
-        firsts = [hidden[:, 0]]
+        firsts = [_read_of(subject, hidden)]
     total = changed.size
     for layer in range(num_layers):
         for start in range(0, num_heads + 1, at_once):
@@ -225,11 +225,16 @@ def _ask(subject: LoadedModel, text: str, text_pair: str | None, variants: Seque
     alike = int(differs.argmax()) if differs.any() else len(on)  # layers that are computed once for all
     with explained_memory(len(encoding.input_ids)), looking(subject):
         hidden = embedded(subject.bert, encoding)
-        firsts = [hidden[:, 0]]
+        firsts = [_read_of(subject, hidden)]
         hidden = _through(subject, hidden, firsts, slice(alike), on[:alike, :1])
         hidden = hidden.expand(len(variants), -1, -1)
         hidden = _through(subject, hidden, firsts, slice(alike, None), on[alike:])
         return _read(subject, hidden, firsts, places, with_pair=text_pair is not None)
+
+
+def _read_of(subject: LoadedModel, hidden: Tensor) -> Tensor:
+    """Return (B, D) what a classifier reads of hidden states (B, T, D): the first, or the mean of all."""
+    return hidden.mean(1) if subject.config.pooling else hidden[:, 0]
 
 
 def _through(
@@ -237,13 +242,13 @@ def _through(
 ) -> Tensor:
     """Run some layers.
 
-    Args: hidden: (B, T, D). firsts: takes the first token of each layer, (B, D). on: (layers, B, H).
+    Args: hidden: (B, T, D). firsts: takes what is read of each layer, (B, D). on: (layers, B, H).
     Returns: (B, T, D).
     """
     masks = None if on is None else torch.tensor(on[..., None], device=hidden.device).to(hidden.dtype)
     for number, layer in enumerate(subject.bert.layers[layers]):
         hidden, _ = layer(hidden, None, None, None if masks is None else masks[number], False)
-        firsts.append(hidden[:, 0])
+        firsts.append(_read_of(subject, hidden))
     return hidden
 
 
@@ -257,7 +262,7 @@ def _with_variants(
 ) -> Floats:
     """Return an answer's probability (B,) for variants of one layer.
 
-    Args: hidden: (1, T, D), what goes into it. firsts: the first tokens up to there. on: (B, H).
+    Args: hidden: (1, T, D), what goes into it. firsts: what is read of the layers up to there. on: (B, H).
     """
     with explained_memory(hidden.shape[1]), looking(subject):
         several, firsts = hidden.expand(len(on), -1, -1), [*firsts]
@@ -277,7 +282,7 @@ def _read(
 ) -> _Answers:
     """Return what the model's heads make of the last hidden states, (B, T, D).
 
-    Args: firsts: the first token after the embeddings and every layer, (B, D) or (1, D) each.
+    Args: firsts: what is read after the embeddings and every layer, (B, D) or (1, D) each.
     """
     pooled = None if subject.bert.pooler is None else torch.tanh(subject.bert.pooler(hidden[:, 0]))
     masked = follows = classes = None
@@ -289,7 +294,7 @@ def _read(
         follows = subject.next_sentence_head().next_sentence(pooled).softmax(-1)[:, 0]
     if subject.labels:
         head, every = subject.label_head(), [first.expand(len(hidden), -1) for first in firsts]
-        classes = head.of_firsts([hidden.mean(1)] if head.config.pooling else every).softmax(-1)
+        classes = head.of_firsts(every).softmax(-1)
     return _Answers(tuple(places), masked, follows, classes)
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from engine.device import Device
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Judged, JudgedWay, Noted, Steps
+from engine.model.config import FIRST_LAST
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_headed
 from engine.settings.finetune import AdaptConfig, FineTuneConfig
@@ -107,7 +108,7 @@ class Start:
     def model(self, *, of_means: bool) -> SequenceClassifier:
         """Return the pretrained model under a new head, on the device."""
         shape = self.setup.config
-        shape = replace(shape, pooling="mean") if of_means else shape
+        shape = replace(shape, pooling=FIRST_LAST) if of_means else shape
         folder, labels = Path(self.config.model.model), self.setup.labels
         seed = self.config.training.seed
         model, _ = load_headed(folder, SequenceClassifier, labels, config=shape, seed=seed)
@@ -195,14 +196,15 @@ def on_solved(way: str, num_rows: int) -> Sentence:
     """Say how a head came about that no step has moved."""
     template = marked(
         "engine",
-        "The encoder stays frozen. The head is a regression on the mean of all tokens, fitted to its end "
-        "on {rows:,} rows.",
+        "The encoder stays frozen. The head is a regression on the mean of all tokens after the embeddings "
+        "and after the last layer, fitted to its end on {rows:,} rows.",
     )
     if way == CONTRASTIVE:
         template = marked(
             "engine",
             "The encoder was trained on pairs of rows for {steps} steps. The head is a regression on the "
-            "mean of all tokens, fitted to its end on {rows:,} rows.",
+            "mean of all tokens after the embeddings and after the last layer, fitted to its end on "
+            "{rows:,} rows.",
         )
     return Sentence(template, {"rows": num_rows, "steps": LEAST_STEPS})
 

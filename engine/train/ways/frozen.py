@@ -1,4 +1,8 @@
-"""A regression on the mean vectors of a frozen encoder, and as the head of a classifier."""
+"""A regression on the mean vectors of a frozen encoder, and as the head of a classifier.
+
+It reads the mean of all tokens twice: of the last layer, and of the embeddings. Where words decide more than
+what is meant, TF-IDF beats the last layer alone, and seldom both: see `benchmarks/README.md`.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,11 @@ from engine.errors import marked
 from engine.events import Beat, Progress, Steps
 from engine.model.heads import SequenceClassifier
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import Batch, EncodedRows, by_length, collate
+from engine.text.batch import EncodedRows, by_length, collate
 from engine.train.ways.judged import Answers
 from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, Scaling, chosen_strength, fit
 
-# E rows, D width of the vectors, C labels
+# E rows, D width of the vectors, R of what a classifier reads, C labels
 
 NEARLY_STRAIGHT = 2.0**-10  # of what goes into the pooler's tanh, which there is x to one part in a million
 CHOOSE_FROM = 50  # rows, below which they tell too little to choose a strength by
@@ -64,37 +68,32 @@ def answers_by_vectors(vectors: Floats, targets: Labels, num_labels: int, seed: 
     return answers
 
 
-def pooled(model: SequenceClassifier, batch: Batch) -> torch.Tensor:
-    """Return (B, D): the mean of the last layer's hidden states of each text of a batch."""
-    hidden = model.bert(
-        batch.input_ids, batch.token_type_ids, position_ids=batch.position_ids, bounds=batch.bounds
-    ).last_hidden_state
-    return model.of_examples(hidden, batch.bounds)
-
-
 def vectors_of(model: SequenceClassifier, rows: EncodedRows, device: Device) -> Steps[Floats]:
-    """Return (E, D) the mean vectors of texts. Args: model: one that reads the mean of all tokens."""
+    """Return (E, R) what a classifier reads of each text. Args: model: one that reads means."""
     model.eval()
-    found = np.zeros((len(rows), model.config.hidden_size), np.float32)
+    found = np.zeros((len(rows), model.config.read_width), np.float32)
     done = 0
     for indices in by_length(rows.lengths, device.micro_batch_tokens):
         batch = collate(rows, indices, device.device, ROW_MULTIPLE)
-        with torch.no_grad(), device.autocast():
-            found[indices] = pooled(model, batch).float().cpu().numpy()
+        with device.autocast():
+            found[indices] = model.read_states(batch).float().cpu().numpy()
         done += len(indices)
         yield Progress(stage=marked("engine", "Computing vectors"), done=done, total=len(rows))
     return found
 
 
 def put_head(model: SequenceClassifier, head: LinearHead) -> None:
-    """Make of a classifier that reads the mean of all tokens one that answers as a regression does.
+    """Make of a classifier that reads means one that answers as a regression on these does.
 
-    The published class has a pooler with a tanh before its classifier: so little goes in that it is straight.
+    The published class has a pooler with a tanh before its classifier: so little of the last layer goes in
+    that it is straight. The embeddings' mean, which comes first in a regression's vectors, goes past it.
     """
     pooler = model.bert.pooler
     assert pooler is not None
     with torch.no_grad():
         pooler.weight.copy_(NEARLY_STRAIGHT * torch.eye(len(pooler.weight)))
         pooler.bias.zero_()
-        model.classifier.weight.copy_(torch.from_numpy(head.weights / NEARLY_STRAIGHT))
+        before, last = np.split(head.weights, [model.config.read_width - model.config.hidden_size], 1)
+        weights = np.hstack([last / NEARLY_STRAIGHT, before])
+        model.classifier.weight.copy_(torch.from_numpy(weights))
         model.classifier.bias.copy_(torch.from_numpy(head.biases))

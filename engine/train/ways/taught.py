@@ -19,7 +19,6 @@ from engine.model.heads import SequenceClassifier, on_batch
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
 from engine.train.optimizer import Optimizer, learning_rate_at
-from engine.train.ways.frozen import pooled
 from engine.train.ways.names import LEAST_STEPS, PAIRS
 from engine.train.ways.regression import Labels
 
@@ -32,12 +31,12 @@ WEIGHT_DECAY, MOST_NORM = 0.01, 1.0
 def teach_pairs(
     model: SequenceClassifier, rows: EncodedRows, targets: Labels, device: Device, rate: float, seed: int
 ) -> Steps[None]:
-    """Move an encoder so that texts of one label have nearly equal mean vectors, others unlike ones.
+    """Move an encoder so that texts of one label have nearly equal means of its last layer.
 
-    Half of the pairs share their label. Source: Tunstall et al. 2022 (SetFit); the loss is theirs, the
-    squared difference of the cosine from 1 and 0.
+    Texts of two labels come to have unlike ones. Half of the pairs share their label. Source: Tunstall et al.
+    2022 (SetFit); the loss is theirs, the squared difference of the cosine from 1 and 0.
 
-    Args: model: one that reads the mean of all tokens. targets: (E,) of the rows, of two labels at least.
+    Args: model: one that reads means. targets: (E,) of the rows, of two labels at least.
     """
     rng = np.random.default_rng(seed)
     model.eval()  # pairs are noise enough
@@ -49,7 +48,7 @@ def teach_pairs(
         batch = collate(rows, places[order], device.device, ROW_MULTIPLE)
         back = torch.from_numpy(np.argsort(order)[which]).to(device.device)
         with device.autocast():
-            one, other = pooled(model, batch)[back].float().chunk(2)
+            one, other = model.means_of(batch)[-1][back].float().chunk(2)
         same = torch.from_numpy((targets[left] == targets[right]).astype(np.float32)).to(device.device)
         return nn.functional.mse_loss(nn.functional.cosine_similarity(one, other), same)
 

@@ -22,6 +22,7 @@ from engine.labelling.journal import LabelJournal, write_journal
 from engine.labelling.known_labels import known_labels
 from engine.labelling.labelled import Labelled
 from engine.labelling.labelled_table import own_column, write_labelled
+from engine.text.recipe import RELABEL, Recipe, RecipeStep
 from engine.text.table import read_table
 
 SHA = "a" * 64
@@ -129,6 +130,14 @@ def test_labels_stand_beside_the_answers_of_a_model_that_knows_them_and_of_no_ot
     assert found == {3: ("Preis", "hand"), 7: ("迟到", "column")}
     assert result_of(known_labels(path, table, "classification", ["bad", "good"])) == {}
     assert result_of(known_labels(path, table, "regression", [])) == {}
+    mends = tmp_path / "fixes.json"
+    steps = (RecipeStep(RELABEL, rows=(3,), label="Personal", column="label"),)
+    Recipe("films-labelled.csv", SHA, steps).write(mends)
+    found = result_of(known_labels(path, table, "classification", ["Preis"], mends))
+    assert found == {3: ("Personal", "hand"), 7: ("迟到", "column")}
+    Recipe("others.csv", "b" * 64, steps).write(mends)
+    with pytest.raises(DataError, match="not of the table"):
+        result_of(known_labels(path, table, "classification", ["Preis"], mends))
     write_journal(path, "films-labelled.csv", SHA, ENTRIES[:3], of="")
     with pytest.raises(DataError, match="cannot be read"):
         result_of(known_labels(path, table, "classification", ["Preis"]))

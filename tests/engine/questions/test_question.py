@@ -86,6 +86,7 @@ QUESTIONS: list[Question[Any]] = [
         shares=True,
         raw=True,
         journal=Path("some labels.jsonl"),
+        recipe=Path("fixes.json"),
     ),
     TokenizeQuestion(MODEL, "a", max_length=7, truncation="head"),
     PrevalenceQuestion(MODEL, data=DATA, text="words", seed=3, how=HOW),

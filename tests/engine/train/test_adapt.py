@@ -17,8 +17,11 @@ from torch import Tensor
 from engine.device import open_device
 from engine.errors import ConfigError
 from engine.events import Evaluated, Noted, Step, result_of
+from engine.inspect.anatomy.vectors import trace
+from engine.inspect.anatomy.working import Spot, working
 from engine.inspect.attention.ablation import outcome
 from engine.inspect.loaded_model import LoadedModel
+from engine.model.arithmetic import arithmetic
 from engine.model.bert import initialize
 from engine.model.heads import SequenceClassifier
 from engine.model.inventory import take_stock
@@ -36,7 +39,7 @@ from engine.train.task import weights_on
 from engine.train.tasks.classification.task import Classification
 from engine.train.tasks.known import CLASSIFICATION
 from tests.engine.tiny_runs import tiny_config
-from tests.fakes import tiny_classifier, tiny_wordpiece
+from tests.fakes import model_folder, tiny_classifier, tiny_wordpiece
 from tests.fakes import tiny_config as tiny_shape
 
 
@@ -251,21 +254,26 @@ def test_kept_states_give_the_logits_and_gradients_of_the_whole_model(frozen: in
 
 
 @pytest.mark.parametrize("frozen", [0, 1, 2])
-def test_a_mean_is_of_each_texts_own_tokens_padded_packed_or_kept(frozen: int) -> None:
-    model = tiny_classifier(("a", "b", "c"), pooling="mean")
+@pytest.mark.parametrize("pooling", ["mean", "first_last"])
+def test_a_mean_is_of_each_texts_own_tokens_padded_packed_or_kept(pooling: str, frozen: int) -> None:
+    model = tiny_classifier(("a", "b", "c"), pooling=pooling)
     data = examples(np.array([0, 1, 2, 1, 0]))
     if frozen:
         adapted(model, with_values(FineTuneConfig(), {"frozen_layers": frozen}), is_begun=True)
     device = replace(open_device(DeviceConfig(device="cpu", num_threads=1)), micro_batch_tokens=16)
     kept = result_of(with_states(model, data, device))
+    assert (kept.states is None) == (not frozen or (pooling == "first_last" and frozen < 2))
     task, order = Classification(("a", "b", "c")), np.array([4, 2, 0, 3])
     with torch.no_grad():
         found = [task.forward(model, collate(one, order, multiple=32)) for one in (data, kept)]
         for place, which in enumerate(order):
             ids = torch.from_numpy(data.input_ids[data.bounds[which] : data.bounds[which + 1]]).long()[None]
             second = (torch.arange(ids.shape[1]) >= int(data.num_a[which])).long()[None]
-            hidden = model.bert(ids, second).last_hidden_state
-            wanted = model.classifier(torch.tanh(model.bert.pooler(hidden.mean(1))))[0]
+            states = model.bert(ids, second, output_hidden_states=True).hidden_states
+            read = torch.tanh(model.bert.pooler(states[-1].mean(1)))
+            if pooling == "first_last":
+                read = torch.cat([read, states[0].mean(1)], -1)
+            wanted = model.classifier(read)[0]
             filler, mask = torch.nn.functional.pad(ids, (0, 3)), torch.ones_like(ids)
             mask = torch.nn.functional.pad(mask, (0, 3))
             padded = model(filler, torch.nn.functional.pad(second, (0, 3)), mask)[0]
@@ -323,6 +331,34 @@ def test_a_mix_is_saved_and_loaded_and_a_model_without_one_gets_an_even_one(tmp_
     new, report = load_classifier(tmp_path / "plain", ("a", "b", "c"), config=shape)
     assert mix_shares(new) == pytest.approx([1 / 3] * 3)
     assert "The mix of layers is new and starts from equal weights." in list(map(str, report.notes))
+
+
+@pytest.mark.parametrize("pooling", ["mean", "first_last"])
+def test_a_classifier_of_means_is_counted_and_answers_alike_wherever_it_is_asked(
+    tmp_path: Path, pooling: str
+) -> None:
+    folder = model_folder(tmp_path / "model", pooling=pooling)
+    model, report = load_classifier(folder)
+    found = take_stock(folder)
+    assert not report.unexpected and not report.missing and not found.leftovers
+    config = model.config
+    assert found.counts["classifier"] == sum(one.numel() for one in model.classifier.parameters())
+    assert sum(one.numel() for one in model.parameters()) == arithmetic(config, found.heads).total
+    answer = CLASSIFICATION.predictor(folder, "cpu").predict("good film").tolist()
+    subject = LoadedModel.open(folder, "cpu")
+    assert [dict(outcome(subject, "good film").classes)[label] for label in config.id2label] == pytest.approx(
+        answer, abs=1e-5
+    )
+    inside = trace(subject, "good film")
+    assert inside["label.softmax"].tolist() == pytest.approx(answer, abs=1e-5)
+    means = inside["embeddings.norm"].mean(0) if pooling == "first_last" else inside["C"][:0]
+    assert np.allclose(inside["C"][config.hidden_size :], means, atol=1e-6)
+    for number in range(len(inside["C"])):
+        worked = working(inside, Spot("C", number=number))
+        assert worked.way == ("pooled" if number < config.hidden_size else "taken")
+    other = replace(config, pooling="")
+    _, report = load_classifier(folder, config.id2label, config=other)
+    assert f"reads something else of a text (pooling {pooling})" in str(report.refused[0][1])
 
 
 @pytest.mark.slow

@@ -44,6 +44,18 @@ class EndsStep(AnatomyStep):
                 "Each piece has its last vector T. C is made from that of [CLS], and "
                 "represents the whole text.",
             )
+            if anatomy.about.labels and anatomy.config.pooling:
+                said = words.translate(
+                    "anatomy",
+                    "Each piece has its last vector T. C is made from the mean of them all, and "
+                    "represents the whole text.",
+                )
+            if anatomy.about.labels and anatomy.config.layer_mix:
+                said = words.translate(
+                    "anatomy",
+                    "Each piece has its last vector T. C is made from a mix of what all layers gave for "
+                    "[CLS], and represents the whole text.",
+                )
         if MASKED not in heads_of(anatomy):
             return said
         more = words.translate(

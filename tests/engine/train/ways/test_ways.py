@@ -35,14 +35,14 @@ RNG = np.random.default_rng(0)
 
 @pytest.mark.parametrize("num_labels", [2, 4])
 def test_a_classifier_with_a_regression_as_its_head_answers_as_the_regression(num_labels: int) -> None:
-    vectors = RNG.normal(0.3, 2.0, (40, 24)).astype(np.float32)
+    vectors = RNG.normal(0.3, 2.0, (40, 48)).astype(np.float32)
     targets = RNG.integers(num_labels - 1, size=40)  # the last label has no row
     labels = tuple("abcd"[:num_labels])
     shape = BertConfig(vocab_size=40, hidden_size=24, num_hidden_layers=1, num_attention_heads=2)
-    model = SequenceClassifier(replace(shape, pooling="mean", id2label=labels))
+    model = SequenceClassifier(replace(shape, pooling="first_last", id2label=labels))
     put_head(model, head_of(vectors, targets, num_labels, seed=0))
     with torch.no_grad():
-        logits = model.eval().of_firsts([torch.from_numpy(vectors)])
+        logits = model.eval().of_firsts(torch.from_numpy(vectors).split(shape.hidden_size, -1))
     found = logits.softmax(-1).numpy()
     scaling = Scaling.of(vectors)
     wanted = fit(scaling.applied(vectors), targets).probabilities(scaling.applied(vectors), num_labels)
