@@ -43,7 +43,8 @@ class ModelEntry:
     """A model to choose. origin: SHIPPED, TRAINED here, FETCHED from a hub or OPENED: why.
 
     inventory: what it holds; None until its files are read, and where `problem` says why it cannot be opened.
-    written: when its files were, in ns. score: accuracy on the rows that its run kept apart, 0..1.
+    written: when its files were, in ns. score: accuracy that its run noted, 0..1; is_cross_validated: it is
+    that, and not of validation rows.
     """
 
     path: Path
@@ -52,6 +53,7 @@ class ModelEntry:
     problem: UserError | None = None
     written: tuple[int, ...] = ()
     score: float | None = None
+    is_cross_validated: bool = False
 
     @property
     def title(self) -> str:
@@ -92,7 +94,10 @@ def entry_words(entry: ModelEntry) -> str:
     parts = [shape_words(entry.inventory.config)]
     parts.append(answer_words(entry.inventory.answers, entry.inventory.heads.num_labels))
     if entry.score is not None:
-        parts.append(translate("models", "{share} right").format(share=share(entry.score)))
+        said = translate("models", "{share} in validation")
+        if entry.is_cross_validated:
+            said = translate("models", "{share} cross-validated")
+        parts.append(said.format(share=share(entry.score)))
     return PART.join(parts)
 
 
@@ -229,7 +234,7 @@ def read_entry(path: Path, origin: str) -> ModelEntry:
     """Return what a folder's files say, without their weights; `problem` where it cannot be opened."""
     written = _written(path)
     try:
-        return ModelEntry(path, origin, take_stock(path, thorough=False), None, written, _score(path))
+        return ModelEntry(path, origin, take_stock(path, thorough=False), None, written, *_score(path))
     except UserError as error:
         is_other = not (path / "config.json").is_file() and is_checkpoint(path)
         return ModelEntry(path, origin, None, CheckpointRefusal(path) if is_other else error, written)
@@ -280,20 +285,21 @@ def _runs(root: Path) -> tuple[list[RunState], list[RunState]]:
     return runs, pipelines
 
 
-def _score(path: Path) -> float | None:
-    """Return the accuracy that a classifier's run noted, on validation rows or cross-validated; None where
-    there is none, or it cannot be read.
+def _score(path: Path) -> tuple[float | None, bool]:
+    """Return the accuracy that a classifier's run noted, and whether it is cross-validated and not of
+    validation rows; None where there is none, or it cannot be read.
     """
     try:
         info = read_info(path)
     except UserError:
-        return None
+        return None, False
     trained, way = info.get("trained"), info.get("way")
     known = isinstance(trained, dict) and trained.get("metric") == "accuracy"
     value = trained.get("value") if isinstance(trained, dict) and known else None
-    if value is None and isinstance(way, dict):
+    is_judged = value is None and isinstance(way, dict)
+    if is_judged and isinstance(way, dict):
         value = way.get("accuracy")
-    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
+    return (float(value), is_judged) if isinstance(value, int | float) and 0 <= value <= 1 else (None, False)
 
 
 def _written(path: Path) -> tuple[int, ...]:
