@@ -108,8 +108,12 @@ def suggested() -> ColumnsFigure:
     return plot
 
 
-def shares() -> ColumnsFigure:
-    plot = ShareRowsPlot("Shares")
+def narrow_shares() -> ColumnsFigure:
+    return shares(is_narrow=True)
+
+
+def shares(*, is_narrow: bool = False) -> ColumnsFigure:
+    plot = ShareRowsPlot("Shares", is_narrow=is_narrow)
     plot.show_rows([ShareRow("Price", 0.25, 0.125, 0.5, 0.375), ShareRow(LONG, 0.75, 0.5, 0.875, 0.625)])
     return plot
 
@@ -163,6 +167,7 @@ EVERY = {  # what is said of the first row, and what is written of it
     ),
     codebook: ("1 Price; fares; 41 texts", ["1", "Price", "fares", 41]),
     suggested: ("2 Price; fares; 50 %; 41 texts", ["2", "Price", "fares", 0.5]),
+    narrow_shares: ("Price: 25.0 % (12.5 % to 50.0 %)", ["Price", 0.25, 0.125, 0.5, 0.375]),
     shares: ("Price: 25.0 % (12.5 % to 50.0 %)", ["Price", 0.125, 0.5, 0.375, 0.25]),
     member_scores: ("ELMo: 29.0 (25.0 to 33.0)", ["ELMo", "2018", 29.0, 25.0, 33.0, "30"]),
     poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
