@@ -136,6 +136,8 @@ class FamilyPage(KeptPage[FamilyState]):
             SECOND: (self.second_label, self.second),
             SENTENCES: (self.sentences,),
         }
+        for one in (part for parts in self._fields.values() for part in parts):
+            one.hide()  # until a question wants it: hidden later, it would widen the page for a moment
         self.hidden_label = label(self.tr("Which word is hidden?"), "muted")
         self.sentence = named(ElidedLabel("", "big"), "family_sentence")
         self.hidden = label("", "muted", name="family_hidden")

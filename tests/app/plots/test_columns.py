@@ -169,7 +169,7 @@ EVERY = {  # what is said of the first row, and what is written of it
     suggested: ("2 Price; fares; 50 %; 41 texts", ["2", "Price", "fares", 0.5]),
     narrow_shares: ("Price: 25.0 % (12.5 % to 50.0 %)", ["Price", 0.25, 0.125, 0.5, 0.375]),
     shares: ("Price: 25.0 % (12.5 % to 50.0 %)", ["Price", 0.125, 0.5, 0.375, 0.25]),
-    member_scores: ("ELMo: 29.0 (25.0 to 33.0)", ["ELMo", "2018", 29.0, 25.0, 33.0, "30"]),
+    member_scores: ("ELMo: 29.0 (25.0 to 33.0)", ["ELMo", "2018", 29.0, 25.0, 33.0, "", "30"]),
     poolings: ("[CLS]\nTexts whose nearest", ["[CLS]", 0.5, 0.6, 0.9, 0.8, 0.85]),
     slices: (
         "short: 50.0 % of 8 texts are right (25.0 % to 75.0 %), 90.0 % of the rest; p = 0.01",
