@@ -6,7 +6,8 @@ shifted: what `python -m engine prevalence` tells. A regression learns from 200 
 say how it errs, and it answers a table of 1,000 further ones whose shares are drawn anew: every distribution
 of the labels is as probable as any other. sampled: what Label tells. A table of 1,000 texts with such shares
 is labelled as the page asks for it, a quarter at random and later perhaps a tenth or a half, until the random
-sample holds 45 texts; then the accuracy's interval is judged, too, by the answers to all other texts. Told
+sample holds 45 texts; then the accuracy's interval is judged, too, by the answers to all texts of the table,
+those with a label held out. (The texts without one are easier: the uncertain ones were asked for.) Told
 are how often the 95 % intervals hold the truth, of all labels together and of the label where they do least
 often, how wide they are, and by how much the share and a plain count are off on average.
 
@@ -30,6 +31,7 @@ from engine.train.ways.regression import (
     Labels,
     chosen_strength,
     fit,
+    held_out,
     standardized,
 )
 
@@ -101,8 +103,9 @@ def sampled(every: Floats, every_target: Labels, number: int) -> Survey | None:
     shares = shares_of(told, likely, labelled, own)
     if shares is None:
         return None
-    rest = np.delete(np.arange(len(targets)), labelled)
-    accuracy, (low, high) = float((likely[rest].argmax(1) == targets[rest]).mean()), told.interval
+    right = likely.argmax(1) == targets
+    right[labelled] = held_out(vectors[labelled], own, num_labels, strength, number).argmax(1) == own
+    accuracy, (low, high) = float(right.mean()), told.interval
     true = np.bincount(targets, minlength=num_labels) / len(targets)
     return Survey(told.count, shares, true, low <= accuracy <= high)
 
