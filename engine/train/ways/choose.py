@@ -44,6 +44,7 @@ from engine.train.ways.names import (
     REGRESSION,
     SAID,
     TFIDF,
+    USUAL,
     tried,
 )
 from engine.train.ways.progress import TAUGHT, as_part, bounds_of, timed
@@ -185,7 +186,7 @@ def document_of(judged: Judged, start: Start) -> dict[str, Any]:
 
 def solving(start: Start, way: str, model: SequenceClassifier) -> Steps[LinearHead]:
     """Fit a head on all rows, after the encoder of `model` has learned from pairs where that is the way."""
-    if way == CONTRASTIVE and len(np.unique(start.targets)) > 1:
+    if way == CONTRASTIVE:
         rate, seed = PAIRS_RATE * start.rate, start.config.training.seed
         yield from teach_pairs(model, start.rows, start.targets, start.device, rate, seed)
     vectors = yield from vectors_of(model, start.rows, start.device)
@@ -260,8 +261,8 @@ def _by_pairs(start: Start) -> Answers:
     def answers(learn: npt.NDArray[np.bool_]) -> Steps[Labels]:
         model, own = start.model(of_means=True), start.rows.subset(np.flatnonzero(learn))
         targets, seed = start.targets[learn], start.config.training.seed
-        teaching = teach_pairs(model, own, targets, start.device, PAIRS_RATE * start.rate, seed)
         first, then = bounds_of([TAUGHT * LEAST_STEPS * 2 * PAIRS, len(start.rows)])
+        teaching = teach_pairs(model, own, targets, start.device, PAIRS_RATE * start.rate, seed)
         yield from as_part(teaching, first)
         vectors = yield from as_part(vectors_of(model, start.rows, start.device), then)
         return head_of(vectors[learn], targets, start.num_labels, seed).answers(vectors[~learn])
@@ -342,16 +343,20 @@ def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
             "of each label are needed.",
         )
         return Sentence(template, {"rows": min(COSTLY_FROM.values()), "least": LEAST_A_LABEL})
-    if taken == REGRESSION:
-        template = marked("engine", "No costlier method was better by more than one standard error.")
+    if taken == USUAL:
+        template = marked(
+            "engine",
+            "With few labels it is usually the best method, and no other was better here by more than one "
+            "standard error.",
+        )
         return Sentence(template)
-    gain = float((paired[taken] - paired[REGRESSION]).mean())
+    gain = float((paired[taken] - paired[USUAL]).mean())
     template = marked(
         "engine",
-        "On the same rows it was {points:.1f} points of accuracy better than the regression, more than one "
-        "standard error.",
+        "On the same rows it was {points:.1f} points of accuracy better than the usual method with few "
+        "labels ({usual}), more than one standard error.",
     )
-    return Sentence(template, {"points": 100 * gain})
+    return Sentence(template, {"points": 100 * gain, "usual": Sentence(SAID[USUAL])})
 
 
 def _is_as_good(words: float | None, accuracy: float | None) -> bool:
@@ -361,7 +366,7 @@ def _is_as_good(words: float | None, accuracy: float | None) -> bool:
 def _as_good(words: float, accuracy: float) -> Sentence:
     template = marked(
         "engine",
-        "TF-IDF is as good or better: {words:.3f} against {accuracy:.3f}. The model is the best of those "
-        "with an encoder.",
+        "TF-IDF is as good or better: {words:.3f} against {accuracy:.3f}. Cloze makes no model of it, so a "
+        "method with an encoder is taken.",
     )
     return Sentence(template, {"words": words, "accuracy": accuracy})

@@ -12,6 +12,7 @@ from engine.errors import marked
 AUTO = "auto"  # the best of them, by cross-validation
 TFIDF, REGRESSION, CONTRASTIVE, FINE_TUNED = "tfidf", "regression", "contrastive", "fine-tuning"
 ORDER = (REGRESSION, CONTRASTIVE, FINE_TUNED)  # of the ways that make a model, the cheapest first
+USUAL = CONTRASTIVE  # with few labels the best or near it, more often than any other: `benchmarks/README.md`
 SOLVED = (REGRESSION, CONTRASTIVE)  # whose head is solved for, not stepped to
 SAID = {
     REGRESSION: marked("engine", "Regression on the frozen encoder"),
@@ -21,7 +22,7 @@ SAID = {
 }
 LEAST_STEPS = 60  # that teach
 PAIRS = 16  # of a step of the contrastive way
-COSTLY_FOLDS, COSTLY_FROM = 3, {CONTRASTIVE: 24, FINE_TUNED: 96}  # rows from which on a way is tried at all
+COSTLY_FOLDS, COSTLY_FROM = 3, {CONTRASTIVE: 16, FINE_TUNED: 96}  # rows from which on a way is tried at all
 LEAST_A_LABEL = 4  # examples of the rarest label, for the same
 
 

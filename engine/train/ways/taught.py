@@ -36,8 +36,10 @@ def teach_pairs(
     Texts of two labels come to have unlike ones. Half of the pairs share their label. Source: Tunstall et al.
     2022 (SetFit); the loss is theirs, the squared difference of the cosine from 1 and 0.
 
-    Args: model: one that reads means. targets: (E,) of the rows, of two labels at least.
+    Args: model: one that reads means. targets: (E,) of the rows; of one label alone nothing is learned.
     """
+    if len(np.unique(targets)) < 2:
+        return
     rng = np.random.default_rng(seed)
     model.eval()  # pairs are noise enough
 
