@@ -373,7 +373,7 @@ def stamps(folder: Path) -> Stamps:
 def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | None, LoadReport]:
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         kinds = ("", SequenceClassifier.architecture)  # others' labels are no classes of a text
         is_classifier = bool(source.labels(config)[0]) and source.has("pooler") and head_of(config) in kinds
         is_classifier = is_classifier and config.problem == "single_label_classification"

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import ModelError, marked
-from engine.model.relatives import as_bert
+from engine.model.families.family import BERT, Family
+from engine.model.families.known import FAMILIES, family_of
+from engine.model.families.refused import refused
 
 PRESETS: dict[
     str, tuple[int, int, int]
@@ -43,6 +45,7 @@ _MOST_IN_A_LABEL = 1_000  # characters
 class BertConfig:
     """The keys of config.json that BERT reads; all others are kept in `extra` and written back."""
 
+    model_type: str = BERT.model_type  # of what is built: a key of FAMILIES
     vocab_size: int = 30522
     hidden_size: int = 768
     num_hidden_layers: int = 12
@@ -89,9 +92,9 @@ class BertConfig:
     def from_json(cls, document: Mapping[str, Any]) -> BertConfig:
         """Read a config.json's object. Raises: ModelError: not a BERT, or values that cannot be.
 
-        ELECTRA's discriminator and DistilBERT are read as the BERTs that they are, under BERT's keys.
+        The keys of other families are read as BERT's (engine/model/families).
         """
-        document = as_bert(document)
+        document = family_of(document).read_config(document)
         unusual = {
             "position_embedding_type": ("absolute", None),
             "is_decoder": (False, None),
@@ -114,6 +117,11 @@ class BertConfig:
         return cls(**values, id2label=_labels(document), extra=extra)
 
     @property
+    def family(self) -> Family:
+        """Whose model is built."""
+        return FAMILIES[self.model_type]
+
+    @property
     def problem(self) -> str:
         """What a classifier's scores mean: as it is named, else as transformers takes it."""
         return self.problem_type or ("regression" if len(self.id2label) == 1 else PROBLEMS[1])
@@ -124,8 +132,8 @@ class BertConfig:
         return self.hidden_size * (2 if self.pooling == FIRST_LAST else 1)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object for config.json, unknown keys included."""
-        document: dict[str, Any] = {"model_type": "bert", **self.extra}
+        """Return the object for config.json by its family's keys, unknown ones included."""
+        document: dict[str, Any] = {"model_type": self.model_type, **self.extra}
         for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
             document[name] = getattr(self, name)
         for name in ("layer_mix", "pooling", "problem_type"):
@@ -134,7 +142,7 @@ class BertConfig:
         if self.id2label:
             document["id2label"] = {str(number): label for number, label in enumerate(self.id2label)}
             document["label2id"] = {label: number for number, label in enumerate(self.id2label)}
-        return document
+        return self.family.written_config(document)
 
 
 def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[str, int]:
@@ -196,6 +204,8 @@ def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check(config: BertConfig) -> None:
+    if config.model_type not in FAMILIES:
+        raise refused(config.model_type)
     for name, limit in _LIMITS.items():
         value = getattr(config, name)
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= limit:

@@ -17,9 +17,11 @@ from torch.overrides import TorchFunctionMode
 from engine.errors import ModelError, Sentence, marked
 from engine.model import names
 from engine.model.config import BertConfig
+from engine.model.families.family import class_of
+from engine.model.families.known import family_of_tensors
+from engine.model.families.refused import kind_of_tensors, refused
 from engine.model.folder import StoredWeights
 from engine.model.load_report import LoadReport, listed
-from engine.model.relatives import kind_of_tensors, refused
 from engine.model.tensor_files import unreadable_type
 
 _FLOATS: dict[torch.dtype, str] = {
@@ -39,12 +41,6 @@ _OTHER_CLASSIFIER = marked(
     "The model’s own classifier was not used, because {model}’s is not built like "
     "BERT’s. Fine-tune the model to make one.",
 )
-_READ_AS = {
-    "distilbert": marked(
-        "engine", "A DistilBERT, read as a BERT. What distinguishes text A from text B starts at zero."
-    ),
-    "electra": marked("engine", "An ELECTRA, read as a BERT. It detects replaced words and guesses none."),
-}
 _UNTIED = marked(
     "engine",
     "The model’s own masked-word head was not used. It has its own word weights or "
@@ -59,25 +55,26 @@ Model = TypeVar("Model", bound=nn.Module)
 class StoredModel:
     """A model folder's weights, looked at but not read yet."""
 
-    def __init__(self, stored: StoredWeights) -> None:
+    def __init__(self, stored: StoredWeights, config: BertConfig) -> None:
         self._stored = stored
-        self._found: dict[str, str] = {}  # plain name -> name in the file
         self._loaded: set[str] = set()
-        for name in stored.infos:
-            if self._found.setdefault(names.plain_name(name), name) != name:
+        self.family = family_of_tensors(stored.infos, config.family)
+        own = config.family is self.family  # else it is read as another's, with the heads of that
+        head = class_of(config.extra) if own else ""
+        self.plain = {name: self.family.plain_name(name, head) for name in stored.infos}
+        self._found: dict[str, str] = {}  # plain name -> name in the file
+        for name, plain in self.plain.items():
+            if self._found.setdefault(plain, name) != name:
                 raise ModelError(
                     marked("engine", "{path} holds two weights for one place: {first} and {second}."),
                     path=stored.path,
-                    first=self._found[names.plain_name(name)],
+                    first=self._found[plain],
                     second=name,
                 )
         for first, second in names.SHARED.items():
             if first not in self._found and second in self._found:
                 self._found[first] = self._found.pop(second)
-        is_distilled = any(map(names.is_distilled, stored.infos))
-        self._at_zero = {names.SEGMENTS} - self._found.keys() if is_distilled else set()
-        is_electra = any(name.startswith(("electra.", "discriminator_")) for name in stored.infos)
-        self._kind = "distilbert" if is_distilled else "electra" if is_electra else "bert"
+        self._at_zero = set(self.family.at_zero) - self._found.keys()
 
     def has(self, part: str) -> bool:
         """Whether one of names.PARTS is there, whole."""
@@ -112,14 +109,14 @@ class StoredModel:
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        """What a person should know of a model that is read as a BERT and is called otherwise."""
-        return (Sentence(_READ_AS[self._kind]),) if self._kind in _READ_AS else ()
+        """What a person should know of a model of this family."""
+        return (Sentence(self.family.note),) if self.family.note else ()
 
     @property
     def other_classifier(self) -> Sentence | None:
-        """Why a classifier of one of BERT's relatives cannot be used; None where there is none."""
-        model = next((model for name, model in names.OTHER_CLASSIFIERS.items() if name in self._found), None)
-        return None if model is None else Sentence(_OTHER_CLASSIFIER, {"model": model})
+        """Why a classifier that is not built like BERT's cannot be used; None where there is none."""
+        is_there = self.family.other_classifier in self._found
+        return Sentence(_OTHER_CLASSIFIER, {"model": self.family.name}) if is_there else None
 
     def labels(self, config: BertConfig) -> tuple[tuple[str, ...], Sentence | None]:
         """Return the labels of the stored classifier; or none and, if there is one, what is wrong with it."""
@@ -176,7 +173,7 @@ class StoredModel:
             for part, reason in (objections or {}).items()
             for name in (*_HEADS[part], *names.SHARED.values(), *self._found)
             if name in self._found
-            and (names.part_of(name) == part or (part == "classifier" and names.is_of_classifier(name)))
+            and (names.part_of(name) == part or (part == "classifier" and self._is_of_classifier(name)))
         }
         kinds = {_FLOATS[dtype] for n in self._loaded if (dtype := self._stored.infos[n].dtype) in _FLOATS}
         notes = [*self.notes, *notes]
@@ -188,10 +185,16 @@ class StoredModel:
         return LoadReport(
             loaded=tuple(name for name in stored if name in self._loaded and name not in refused),
             missing=tuple(name for part in names.PARTS if part in fresh for name in _HEADS[part]),
-            unexpected=tuple(name for name in left if not names.is_buffer(name)),
+            unexpected=tuple(name for name in left if not names.is_buffer(self.plain[name])),
             refused=tuple(refused.items()),
             notes=tuple(notes),
+            plain=self.plain,
+            family=self.family,
         )
+
+    def _is_of_classifier(self, plain: str) -> bool:
+        below = self.family.other_classifier.rpartition(".")[0]  # of another kind
+        return plain.startswith("classifier.") or (bool(below) and plain.startswith(f"{below}."))
 
     def check(
         self, make: Callable[[BertConfig], nn.Module], config: BertConfig, fresh: Collection[str] = ()

@@ -22,6 +22,7 @@ from engine.files import file_in
 from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
+from engine.model.families.family import class_of
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
 from engine.model.heads import HEADS, PLAIN, HeadedEncoder, PreTraining, SequenceClassifier
 from engine.model.info import length_in
@@ -85,7 +86,8 @@ def read_config(folder: Path) -> BertConfig:
 def check_weights(folder: Path) -> None:
     """Refuse a folder whose encoder cannot be loaded; no weights are read. Raises: ModelError."""
     with open_weights(folder) as stored:
-        StoredModel(stored).check(partial(Bert, with_pooler=False), read_config(folder))
+        config = read_config(folder)
+        StoredModel(stored, config).check(partial(Bert, with_pooler=False), config)
 
 
 def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Bert, LoadReport]:
@@ -96,7 +98,7 @@ def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Ber
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         with_pooler = source.has("pooler")
         model = source.fill(partial(Bert, with_pooler=with_pooler), config)
         notes = () if with_pooler else (Sentence(marked("engine", "The model has no pooler.")),)
@@ -128,7 +130,7 @@ def load_headed(
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         source.check(
             partial(Bert, with_pooler=False), config
         )  # a fault of the encoder is told before the head's
@@ -169,7 +171,7 @@ def load_pretraining(
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         source.check(partial(Bert, with_pooler=False), config)
         parts = ("pooler", "masked_word", "next_sentence")
         found = {part: source.objection(part, config) for part in parts[1:]}
@@ -215,8 +217,7 @@ def save_model(
 
 def head_of(config: BertConfig) -> str:
     """Return the published class that a config.json names; "" where it names none."""
-    named = config.extra.get("architectures")
-    return str(named[0]) if isinstance(named, list) and named else ""
+    return class_of(config.extra)
 
 
 def _no_config(folder: Path) -> ModelError:

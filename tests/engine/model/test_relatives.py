@@ -11,9 +11,9 @@ import torch
 
 from engine.errors import ModelError
 from engine.model.config import BertConfig
+from engine.model.families.refused import REFUSED
 from engine.model.heads import QuestionAnswering, TokenClassifier
 from engine.model.inventory import take_stock
-from engine.model.relatives import REFUSED
 from engine.model.weights import (
     load_classifier,
     load_encoder,

@@ -1,0 +1,110 @@
+"""What a family of models states of itself: its config.json, and its names of weights and classes.
+
+`Family` is BERT, and each other family is a subclass in a file of its own that states what differs. Nobody
+else asks which family a model is of: whoever wants to know something asks the family. Not to be broken: no
+torch here, for config.json is read before the window is painted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from engine.model import names
+
+_LAYER = re.compile(r"(?<=\blayer\.)\d+(?=\.)")
+
+
+class Family:
+    """BERT; a subclass states what is otherwise in another family.
+
+    model_type: as config.json says it. name: as it is published. stem: how the names of its classes begin.
+    prefix: before the names of its weights under a head. marks: how names of weights begin that no other
+    family has. modules: module or weight as it is published -> as BERT's is, # for the layer's number.
+    heads: BERT's class -> the same for its head. own_classes: BERT's class -> its own, where not the stem
+    alone differs. at_zero: BERT's weights that it lacks and that start at zero. not_needed: how names begin
+    that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
+    its classifier where that is not built like BERT's. note: what a person should know of an opened model.
+    """
+
+    model_type: ClassVar[str] = "bert"
+    name: ClassVar[str] = "BERT"
+    stem: ClassVar[str] = "Bert"
+    prefix: ClassVar[str] = "bert."
+    marks: ClassVar[tuple[str, ...]] = ()
+    modules: ClassVar[Mapping[str, str]] = {}
+    heads: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    own_classes: ClassVar[Mapping[str, str]] = {}
+    at_zero: ClassVar[tuple[str, ...]] = ()
+    not_needed: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    other_classifier: ClassVar[str] = ""
+    note: ClassVar[str] = ""
+
+    def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a config.json's object under BERT's keys and classes; its model_type says what is built.
+
+        Raises: ModelError: it describes a kind of this family that is not read.
+        """
+        return document
+
+    def written_config(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return an object under BERT's keys and classes as this family's config.json has it."""
+        return document
+
+    def plain_name(self, name: str, head: str = "") -> str:
+        """Return a weight's name as BERT's is published, without a prefix. head: BERT's class."""
+        plain = name.removeprefix(self.prefix)
+        return names.plain_name(_renamed(plain, {**self.modules, **self.heads.get(head, {})}))
+
+    def own_name(self, name: str, head: str = "") -> str:
+        """Return this family's name of a weight, of BERT's with its `bert.`. head: BERT's class."""
+        plain = name.removeprefix(names.PREFIX)
+        of_head = _renamed(plain, _turned(self.heads.get(head, {})))
+        if of_head != plain:  # its head has what is in BERT's encoder
+            return of_head
+        return (self.prefix if plain != name else "") + _renamed(plain, _turned(self.modules))
+
+    def own_class(self, head: str) -> str:
+        """Return BERT's published class as this family's."""
+        return self.own_classes.get(head, self.stem + head.removeprefix(Family.stem))
+
+    def has_written(self, stored: Iterable[str]) -> bool:
+        """Whether the names of some weights are this family's and no other's."""
+        return any(name.startswith(self.marks) for name in stored)
+
+    def described(self, plain: str) -> tuple[str, str]:
+        """Return what a weight that nothing here uses is for, and the sentence of it; "" where unknown."""
+        return next((said for start, said in self.not_needed.items() if plain.startswith(start)), ("", ""))
+
+
+BERT = Family()
+SAME_HEADS = ("ForTokenClassification", "ForQuestionAnswering", "ForMaskedLM")  # as they are called anywhere
+
+
+def class_of(document: Mapping[str, Any]) -> str:
+    """Return the published class that a config.json's object names; "" where it names none."""
+    named = document.get("architectures")
+    return str(named[0]) if isinstance(named, list) and named else ""
+
+
+def as_plain_bert(document: Mapping[str, Any], heads: Iterable[str]) -> dict[str, Any]:
+    """Return model_type and architectures as BERT's: the head where BERT has the same, else the encoder."""
+    own = class_of(document)
+    head = next((head for head in heads if own.endswith(head)), "Model")
+    return {"model_type": BERT.model_type, "architectures": [f"{BERT.stem}{head}"]}
+
+
+def _turned(table: Mapping[str, str]) -> dict[str, str]:
+    return {bert: own for own, bert in table.items()}
+
+
+def _renamed(name: str, table: Mapping[str, str]) -> str:
+    """Return a name by a table of modules and weights; itself where none of them is it."""
+    for number in ("", *_LAYER.findall(name)[:1]):
+        spelled = _LAYER.sub("#", name, count=1) if number else name
+        module, dot, kind = spelled.rpartition(".")
+        found = table.get(spelled) or (f"{table[module]}{dot}{kind}" if module in table else "")
+        if found:
+            return found.replace("#", number)
+    return name
