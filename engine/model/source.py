@@ -75,6 +75,7 @@ class StoredModel:
             if first not in self._found and second in self._found:
                 self._found[first] = self._found.pop(second)
         self._at_zero = set(self.family.at_zero) - self._found.keys()
+        self._added = self.family.added(config)
 
     def has(self, part: str) -> bool:
         """Whether one of names.PARTS is there, whole."""
@@ -209,6 +210,8 @@ class StoredModel:
             if names.part_of(own) not in fresh:
                 pieces = _plain_names(own)
                 wanted.update(dict.fromkeys(pieces, (shape[0] // len(pieces), *shape[1:])))
+                added = [self._added[name] for name in pieces if name in self._added]
+                wanted.update((table, (count, *shape[1:])) for table, count in added)
         missing = [name for name in wanted if name not in self._found and name not in self._at_zero]
         other = kind_of_tensors(self._found) if missing else None
         if other is not None:
@@ -256,13 +259,22 @@ class StoredModel:
     def _read(self, own: str, target: Tensor) -> None:
         pieces = _plain_names(own)
         for name, rows in zip(pieces, target.chunk(len(pieces)), strict=True):
-            self._stored.read_into(self._found[name], rows)
-            self._loaded.add(self._found[name])
-            if not rows.sum().isfinite() and not rows.isfinite().all():
-                template = marked(
-                    "engine", "{name} in {path} holds values that are not numbers. Choose another model."
-                )
-                raise ModelError(template, name=self._found[name], path=self._stored.path)
+            self._read_one(name, rows)
+            if name in self._added:
+                table, count = self._added[name]
+                own_table = torch.empty(count, *rows.shape[1:])
+                self._read_one(table, own_table)
+                rows += own_table[0]
+
+    def _read_one(self, plain: str, target: Tensor) -> None:
+        name = self._found[plain]
+        self._stored.read_into(name, target)
+        self._loaded.add(name)
+        if not target.sum().isfinite() and not target.isfinite().all():
+            template = marked(
+                "engine", "{name} in {path} holds values that are not numbers. Choose another model."
+            )
+            raise ModelError(template, name=name, path=self._stored.path)
 
 
 class _NoFilling(TorchFunctionMode):

@@ -282,30 +282,35 @@ def _published(
     model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype, words: torch.dtype
 ) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
+    family, head = model.config.family, _class_of(model)
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
     for own, value in {**model.state_dict(), **in_unit}.items():
-        published = names.published_names(own)
+        published = [family.own_name(name, head) for name in names.published_names(own)]
         kind = words if own.endswith(_WORDS) else torch.float32 if own in in_unit else dtype
         rows = value.detach().to("cpu", kind).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))
-    return tensors
+    return family.restored(tensors, model.config)
+
+
+def _class_of(model: Bert | HeadedEncoder | PreTraining) -> str:
+    """Return BERT's published class for a model."""
+    if isinstance(model, PreTraining):
+        return "BertForPreTraining"
+    return model.architecture if isinstance(model, HeadedEncoder) else "BertModel"
 
 
 def _config_document(model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
     document = model.config.to_json()
     document.pop("torch_dtype", None)  # the older name of dtype
     document["dtype"] = str(dtype).removeprefix("torch.")
-    document["architectures"] = ["BertModel"]
+    document["architectures"] = [model.config.family.own_class(_class_of(model))]
     if not (isinstance(model, HeadedEncoder) and model.mix):
         document.pop("layer_mix", None)
     document.pop("problem_type", None)
     if not isinstance(model, SequenceClassifier):
         document.pop("pooling", None)
-    if isinstance(model, HeadedEncoder):
-        document["architectures"] = [model.architecture]
     if isinstance(model, SequenceClassifier):
         document["problem_type"] = model.config.problem
     if isinstance(model, PreTraining):
-        document["architectures"] = ["BertForPreTraining"]
         document["tie_word_embeddings"] = True  # as they are here, whatever an older config.json said
     return document

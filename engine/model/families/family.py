@@ -9,11 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from engine.model import names
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 _LAYER = re.compile(r"(?<=\blayer\.)\d+(?=\.)")
+
+
+class Shape(Protocol):
+    """What a family reads of a BertConfig."""
+
+    @property
+    def hidden_size(self) -> int: ...
+    @property
+    def extra(self) -> Mapping[str, Any]: ...
 
 
 class Family:
@@ -48,8 +60,17 @@ class Family:
         """
         return document
 
+    def kept(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a config.json's object with BERT's class, of a model that stays of this family."""
+        own = class_of(document)
+        heads = {of: head for head, of in self.own_classes.items()}
+        head = heads.get(own, Family.stem + own.removeprefix(self.stem))
+        return {**document, "model_type": self.model_type} | ({"architectures": [head]} if own else {})
+
     def written_config(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return an object under BERT's keys and classes as this family's config.json has it."""
+        if head := class_of(document):
+            document["architectures"] = [self.own_class(head)]
         return document
 
     def plain_name(self, name: str, head: str = "") -> str:
@@ -72,6 +93,16 @@ class Family:
     def has_written(self, stored: Iterable[str]) -> bool:
         """Whether the names of some weights are this family's and no other's."""
         return any(name.startswith(self.marks) for name in stored)
+
+    def added(self, config: Shape) -> Mapping[str, tuple[str, int]]:
+        """Return weight, by BERT's plain name -> the table whose first row is added to each of its rows when
+        it is read, and how many rows that has.
+        """
+        return {}
+
+    def restored(self, tensors: dict[str, Tensor], config: Shape) -> dict[str, Tensor]:
+        """Return what is written, by this family's names, with what was added or left out in reading."""
+        return tensors
 
     def described(self, plain: str) -> tuple[str, str]:
         """Return what a weight that nothing here uses is for, and the sentence of it; "" where unknown."""

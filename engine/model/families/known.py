@@ -7,10 +7,13 @@ from typing import Any
 
 from engine.model.families.distilbert import DistilBert
 from engine.model.families.electra import Electra
+from engine.model.families.ernie import Ernie
 from engine.model.families.family import BERT, Family, class_of
 from engine.model.families.refused import REFUSED, refused
 
-FAMILIES: dict[str, Family] = {family.model_type: family for family in (BERT, DistilBert(), Electra())}
+FAMILIES: dict[str, Family] = {
+    family.model_type: family for family in (BERT, DistilBert(), Electra(), Ernie())
+}
 
 
 def family_of(document: Mapping[str, Any]) -> Family:
