@@ -49,6 +49,7 @@ SENTENCES = Use(
     task="sentence-similarity",
 )
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
+_OF_ENCODER = ("embeddings.", "embeddings_project.", "encoder.layer.")  # how plain names begin
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
 _WRITING = marked("engine", "Writing")
@@ -190,8 +191,8 @@ def by_plain_names(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def is_known(plain: str) -> bool:
-    """Whether a weight, by its plain name, is one of BERT's."""
-    return names.part_of(plain) != "encoder" or plain.startswith(("embeddings.", "encoder.layer."))
+    """Whether a weight, by its plain name, is one that is used."""
+    return names.part_of(plain) != "encoder" or plain.startswith(_OF_ENCODER)
 
 
 def check_same(folder: Path, other: Path) -> None:

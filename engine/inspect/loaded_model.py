@@ -118,7 +118,7 @@ class ModelSummary:
     def require(self, what: str) -> None:
         """Refuse what the model has no head for, and say the way. Raises: ModelError."""
         if not self.has(what):
-            raise ModelError(_LACKS[what], name=self.name)
+            raise ModelError(self.config.family.lacks.get(what, _LACKS[what]), name=self.name)
 
     def encode(self, text: str, text_pair: str | None = None) -> Encoding:
         """Return the pieces of a text or pair. Raises: UserError: nothing to read, too long, no pairs."""

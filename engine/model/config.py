@@ -59,6 +59,7 @@ class BertConfig:
     type_vocab_size: int = 2
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
+    embedding_size: int | None = None  # of a word's vector, where the family projects it
     pad_token_id: int = 0
     problem_type: str = ""  # what a classifier's scores mean; "": one label for each text
     pooling: str = ""  # of POOLINGS, what a classifier of texts reads: a key of our own
@@ -122,6 +123,16 @@ class BertConfig:
         return FAMILIES[self.model_type]
 
     @property
+    def embedding_width(self) -> int:
+        """Numbers of a word's vector: as many as of a hidden state, but where the family projects them."""
+        return self.embedding_size if self.family.has_projection and self.embedding_size else self.hidden_size
+
+    @property
+    def num_blocks(self) -> int:
+        """Layers with weights of their own: one where it is every layer."""
+        return 1 if self.family.shares_layers else self.num_hidden_layers
+
+    @property
     def problem(self) -> str:
         """What a classifier's scores mean: as it is named, else as transformers takes it."""
         return self.problem_type or ("regression" if len(self.id2label) == 1 else PROBLEMS[1])
@@ -136,7 +147,7 @@ class BertConfig:
         document: dict[str, Any] = {"model_type": self.model_type, **self.extra}
         for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
             document[name] = getattr(self, name)
-        for name in ("layer_mix", "pooling", "problem_type"):
+        for name in ("layer_mix", "pooling", "problem_type", "embedding_size"):
             if not document[name]:
                 del document[name]
         if self.id2label:
@@ -151,20 +162,25 @@ def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[s
 
     Args: pretraining: count the two heads of pretraining too; scoring words uses the token embeddings again.
     """
-    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
+    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_blocks
+    narrow = config.embedding_width
     norm = 2 * width
     parts = {
-        "token embeddings": config.vocab_size * width,
-        "position embeddings": config.max_position_embeddings * width,
-        "segment embeddings": config.type_vocab_size * width,
-        "embedding norm": norm,
+        "token embeddings": config.vocab_size * narrow,
+        "position embeddings": config.max_position_embeddings * narrow,
+        "segment embeddings": config.type_vocab_size * narrow,
+        "embedding norm": 2 * narrow,
+    }
+    if config.family.has_projection:
+        parts["projection"] = narrow * width + width
+    parts |= {
         "attention": layers * 4 * (width * width + width),
         "feed-forward": layers * (2 * width * inner + inner + width),
         "layer norms": layers * 2 * norm,
         "pooler": width * width + width,
     }
     if pretraining:
-        parts["masked-word head"] = width * width + width + norm + config.vocab_size
+        parts["masked-word head"] = width * narrow + 3 * narrow + config.vocab_size
         parts["next-sentence head"] = 2 * width + 2
     return parts
 
@@ -206,7 +222,8 @@ def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:
 def _check(config: BertConfig) -> None:
     if config.model_type not in FAMILIES:
         raise refused(config.model_type)
-    for name, limit in _LIMITS.items():
+    of_projection = {"embedding_size": _LIMITS["hidden_size"]} if config.family.has_projection else {}
+    for name, limit in {**_LIMITS, **of_projection}.items():
         value = getattr(config, name)
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= limit:
             raise ModelError(

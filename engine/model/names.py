@@ -15,6 +15,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "embeddings.position": ("embeddings.position_embeddings",),
     "embeddings.token_type": ("embeddings.token_type_embeddings",),
     "embeddings.norm": ("embeddings.LayerNorm",),
+    "embeddings.projection": ("embeddings_project",),  # of families whose embeddings are narrower
     "layers.#.attention.qkv": (
         "encoder.layer.#.attention.self.query",
         "encoder.layer.#.attention.self.key",

@@ -56,7 +56,7 @@ class StoredModel:
     """A model folder's weights, looked at but not read yet."""
 
     def __init__(self, stored: StoredWeights, config: BertConfig) -> None:
-        self._stored = stored
+        self._stored, self._config = stored, config
         self._loaded: set[str] = set()
         self.family = family_of_tensors(stored.infos, config.family)
         own = config.family is self.family  # else it is read as another's, with the heads of that
@@ -89,7 +89,7 @@ class StoredModel:
         lacking = [name for name in _HEADS[part] if name not in self._found]
         if lacking and len(lacking) < len(_HEADS[part]):
             return Sentence(_LACKING[part], {"names": listed(lacking)})
-        shapes = ((config.vocab_size, config.hidden_size), (config.vocab_size,))
+        shapes = ((config.vocab_size, config.embedding_width), (config.vocab_size,))
         if lacking or part != "masked_word":
             return None
         pairs = zip(names.SHARED.items(), shapes, strict=True)
@@ -111,7 +111,8 @@ class StoredModel:
     @property
     def notes(self) -> tuple[Sentence, ...]:
         """What a person should know of a model of this family."""
-        return (Sentence(self.family.note),) if self.family.note else ()
+        note = self.family.note(self._config)
+        return (Sentence(note),) if note else ()
 
     @property
     def other_classifier(self) -> Sentence | None:
@@ -297,12 +298,12 @@ def _plain_names(own: str) -> list[str]:
 
 
 def _shapes(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each of our parameters. One layer is built, on no device; all are alike."""
+    """Return the shape of each of our parameters. One block is built, on no device; all are alike."""
     one = unfilled(make, dataclasses.replace(config, num_hidden_layers=1))
     shapes: dict[str, tuple[int, ...]] = {}
     for name, value in one.state_dict().items():
         start, layer, end = name.partition("layers.0.")
-        for number in range(config.num_hidden_layers if layer else 1):
+        for number in range(config.num_blocks if layer else 1):
             shapes[f"{start}layers.{number}.{end}" if layer else name] = tuple(value.shape)
     if MIX in shapes:
         shapes[MIX] = (config.num_hidden_layers + 1,)

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import marked
 from engine.model import names
-from engine.model.families.family import SAME_HEADS, Family, as_plain_bert
+from engine.model.families.family import SAME_HEADS, Family, Shape, as_plain_bert
 
 _KEYS = {  # of its config.json -> BERT's, and what it is where it is left out
     "dim": ("hidden_size", 768),
@@ -59,11 +59,13 @@ class DistilBert(Family):
     at_zero = (names.SEGMENTS,)
     not_needed = _NOT_NEEDED
     other_classifier = "pre_classifier.weight"
-    note = marked(
-        "engine", "A DistilBERT, read as a BERT. What distinguishes text A from text B starts at zero."
-    )
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         found = {key: value for key, value in document.items() if key not in {*_KEYS, *_LEFT_OUT}}
         found |= {new: document.get(old, usual) for old, (new, usual) in _KEYS.items()}
         return found | {"type_vocab_size": 2, "layer_norm_eps": 1e-12} | as_plain_bert(document, SAME_HEADS)
+
+    def note(self, config: Shape) -> str:
+        return marked(
+            "engine", "A DistilBERT, read as a BERT. What distinguishes text A from text B starts at zero."
+        )

@@ -1,20 +1,20 @@
-"""What a family of models states of itself: its config.json, and its names of weights and classes.
+"""What a family of models states of itself: its config.json, its names of weights, its parts and heads.
 
 `Family` is BERT, and each other family is a subclass in a file of its own that states what differs. Nobody
 else asks which family a model is of: whoever wants to know something asks the family. Not to be broken: no
-torch here, for config.json is read before the window is painted.
+torch before a model is built, for config.json is read before the window is painted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from engine.model import names
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 _LAYER = re.compile(r"(?<=\blayer\.)\d+(?=\.)")
 
@@ -23,7 +23,21 @@ class Shape(Protocol):
     """What a family reads of a BertConfig."""
 
     @property
+    def family(self) -> Family: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
     def hidden_size(self) -> int: ...
+    @property
+    def embedding_width(self) -> int: ...
+    @property
+    def max_position_embeddings(self) -> int: ...
+    @property
+    def type_vocab_size(self) -> int: ...
+    @property
+    def hidden_dropout_prob(self) -> float: ...
+    @property
+    def layer_norm_eps(self) -> float: ...
     @property
     def extra(self) -> Mapping[str, Any]: ...
 
@@ -37,7 +51,11 @@ class Family:
     heads: BERT's class -> the same for its head. own_classes: BERT's class -> its own, where not the stem
     alone differs. at_zero: BERT's weights that it lacks and that start at zero. not_needed: how names begin
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
-    its classifier where that is not built like BERT's. note: what a person should know of an opened model.
+    its classifier where that is not built like BERT's. lacks: "next_sentence" and the like -> why a model
+    {name} has none. has_projection: whether its embeddings have a width of their own, and a projection.
+    shares_layers: whether one block is every layer. guessing_act: the activation of its
+    masked-word head; "": that of its layers. straight: what a pooler multiplies by, and adds, so that its
+    activation passes on what it reads, to one part in a million.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -51,7 +69,11 @@ class Family:
     at_zero: ClassVar[tuple[str, ...]] = ()
     not_needed: ClassVar[Mapping[str, tuple[str, str]]] = {}
     other_classifier: ClassVar[str] = ""
-    note: ClassVar[str] = ""
+    lacks: ClassVar[Mapping[str, str]] = {}
+    has_projection: ClassVar[bool] = False
+    shares_layers: ClassVar[bool] = False
+    guessing_act: ClassVar[str] = ""
+    straight: ClassVar[tuple[float, float]] = (2.0**-10, 0.0)  # tanh, next to 0
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a config.json's object under BERT's keys and classes; its model_type says what is built.
@@ -103,6 +125,35 @@ class Family:
     def restored(self, tensors: dict[str, Tensor], config: Shape) -> dict[str, Tensor]:
         """Return what is written, by this family's names, with what was added or left out in reading."""
         return tensors
+
+    def note(self, config: Shape) -> str:
+        """Return what a person should know of a model that is opened, marked; "" for nothing."""
+        return ""
+
+    @property
+    def is_built_as_bert(self) -> bool:
+        """Whether its encoder is BERT's, with other names at most."""
+        return not self.has_projection and not self.shares_layers
+
+    def embeddings(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
+        """Return its embeddings. Args: usual: makes BERT's."""
+        if not self.has_projection:
+            return usual(config, noise)
+        from engine.model.families.modules import ProjectedEmbeddings
+
+        return ProjectedEmbeddings(config, noise)
+
+    def layers(self, make: Callable[[], nn.Module], count: int) -> Any:
+        """Return its layers. Args: make: gives a new block of BERT's."""
+        from torch import nn
+
+        return nn.ModuleList(make() for _ in range(count))
+
+    def pooled(self) -> Callable[[Tensor], Tensor]:
+        """Return the activation of its pooler."""
+        import torch
+
+        return torch.tanh
 
     def described(self, plain: str) -> tuple[str, str]:
         """Return what a weight that nothing here uses is for, and the sentence of it; "" where unknown."""

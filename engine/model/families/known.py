@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from engine.model.families.albert import Albert
 from engine.model.families.distilbert import DistilBert
 from engine.model.families.electra import Electra
 from engine.model.families.ernie import Ernie
@@ -12,7 +13,7 @@ from engine.model.families.family import BERT, Family, class_of
 from engine.model.families.refused import REFUSED, refused
 
 FAMILIES: dict[str, Family] = {
-    family.model_type: family for family in (BERT, DistilBert(), Electra(), Ernie())
+    family.model_type: family for family in (BERT, DistilBert(), Electra(), Ernie(), Albert())
 }
 
 

@@ -10,7 +10,6 @@ from engine.errors import ModelError, Sentence, marked
 _ENGLISH, _MANY = "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased"
 _BYTES = marked("engine", "it splits texts into bytes, not into WordPieces, and counts places from 2")
 _PIECES = marked("engine", "it splits texts by SentencePiece, not into WordPieces, and counts places from 2")
-_SHARED = marked("engine", "all its layers share one set of weights, and its word vectors are narrower")
 _RELATIVE = marked(
     "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
@@ -33,7 +32,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "xmod": ("X-MOD", _PIECES, _MANY),
     "longformer": ("Longformer", _SPARSE, _ENGLISH),
     "big_bird": ("BigBird", _SPARSE, _ENGLISH),
-    "albert": ("ALBERT", _SHARED, "google/bert_uncased_L-4_H-512_A-8"),
     "deberta": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
     "deberta-v2": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
     "mpnet": ("MPNet", _RELATIVE, "sentence-transformers/all-MiniLM-L6-v2"),
@@ -77,12 +75,10 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
 }
 _BEGINNINGS = {  # of names of weights -> model_type, where config.json says nothing or otherwise
     "roberta.": "roberta",
-    "albert.": "albert",
     "deberta.": "deberta",
     "mpnet.": "mpnet",
     "longformer.": "longformer",
     "mobilebert.": "mobilebert",
-    "encoder.albert_layer_groups.": "albert",
     "encoder.block.": "t5",
     "h.0.": "gpt2",
     "transformer.h.": "gpt2",
