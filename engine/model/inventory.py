@@ -162,7 +162,7 @@ def _count(
     for name, count in plain.items():
         first = seconds.get(name, name)
         key = part_of_weight(first)
-        if names.is_buffer(name):
+        if names.is_buffer(name) or source.is_added(name):
             continue
         if first != name and first in plain and "masked_words" not in refused:
             again += count

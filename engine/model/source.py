@@ -77,6 +77,10 @@ class StoredModel:
         self._at_zero = set(self.family.at_zero) - self._found.keys()
         self._added = self.family.added(config)
 
+    def is_added(self, plain: str) -> bool:
+        """Whether a stored weight is a table whose first row is added to another weight."""
+        return any(plain == table for table, _ in self._added.values())
+
     def has(self, part: str) -> bool:
         """Whether one of names.PARTS is there, whole."""
         return all(name in self._found for name in _HEADS[part])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import ModelError, marked
 from engine.model.families.family import Family
+from engine.model.families.shape import Shape
 
 if TYPE_CHECKING:
     from torch import nn
@@ -55,7 +56,7 @@ _NOT_NEEDED = {
 _LACKS = {
     "next_sentence": marked(
         "engine",
-        "The model {name} is an ALBERT. It was trained to tell whether two texts were swapped, so it cannot "
+        "The model {name} is an ALBERT. It was trained to say whether two texts were swapped, so it cannot "
         "say whether B follows A. Choose another model.",
     )
 }
@@ -94,6 +95,9 @@ class Albert(Family):
         if dropout is not None:
             document["classifier_dropout_prob"] = dropout
         return super().written_config(document)
+
+    def note(self, config: Shape) -> str:
+        return marked("engine", "An ALBERT. All its layers share one block of weights.")
 
     def layers(self, make: Callable[[], nn.Module], count: int) -> Any:
         from engine.model.families.modules import SharedLayers

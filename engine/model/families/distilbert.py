@@ -10,7 +10,8 @@ from typing import Any
 
 from engine.errors import marked
 from engine.model import names
-from engine.model.families.family import SAME_HEADS, Family, Shape, as_plain_bert
+from engine.model.families.family import SAME_HEADS, Family, as_plain_bert
+from engine.model.families.shape import Shape
 
 _KEYS = {  # of its config.json -> BERT's, and what it is where it is left out
     "dim": ("hidden_size", 768),

@@ -11,14 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import marked
-from engine.model.families.family import (
-    BERT,
-    SAME_HEADS,
-    Family,
-    Shape,
-    as_plain_bert,
-    class_of,
-)
+from engine.model.families.family import SAME_HEADS, Family, as_plain_bert, class_of
+from engine.model.families.shape import Shape
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,11 +78,11 @@ class Electra(Family):
         return self.kept(found)
 
     def note(self, config: Shape) -> str:
-        if config.family is BERT:
+        if config.model_type != self.model_type:
             return marked("engine", "An ELECTRA, read as a BERT. It detects replaced words and guesses none.")
         if class_of(config.extra) == "BertModel":
             return marked("engine", "An ELECTRA. It detects replaced words and guesses none.")
-        return ""
+        return marked("engine", "An ELECTRA.")
 
     def pooled(self) -> Callable[[Tensor], Tensor]:
         from torch.nn.functional import gelu

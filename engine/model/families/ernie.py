@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import ModelError, marked
 from engine.model import names
-from engine.model.families.family import Family, Shape
+from engine.model.families.family import Family
+from engine.model.families.shape import Shape
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 _TASKS = "embeddings.task_type_embeddings.weight"
 _MOST_TASKS = 65_536
-_NOT_NEEDED = {
-    "embeddings.task_type_embeddings.": (
-        marked("engine", "ERNIE’s tasks, the first of which is added to the segments"),
-        marked("engine", "Not needed here: ERNIE’s tasks ({count} tensors)."),
-    )
-}
 
 
 class Ernie(Family):
@@ -35,7 +30,6 @@ class Ernie(Family):
     stem = "Ernie"
     prefix = "ernie."
     marks = ("ernie.", _TASKS)
-    not_needed = _NOT_NEEDED
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         count = document.get("task_type_vocab_size", 3)
@@ -51,6 +45,11 @@ class Ernie(Family):
         if not config.extra.get("use_task_id"):
             return {}
         return {names.SEGMENTS: (_TASKS, config.extra.get("task_type_vocab_size", 3))}
+
+    def note(self, config: Shape) -> str:
+        if self.added(config):
+            return marked("engine", "An ERNIE, read with the vector of its first task.")
+        return marked("engine", "An ERNIE.")
 
     def restored(self, tensors: dict[str, Tensor], config: Shape) -> dict[str, Tensor]:
         for table, count in self.added(config).values():

@@ -9,37 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.model import names
+from engine.model.families.shape import Shape
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _LAYER = re.compile(r"(?<=\blayer\.)\d+(?=\.)")
-
-
-class Shape(Protocol):
-    """What a family reads of a BertConfig."""
-
-    @property
-    def family(self) -> Family: ...
-    @property
-    def vocab_size(self) -> int: ...
-    @property
-    def hidden_size(self) -> int: ...
-    @property
-    def embedding_width(self) -> int: ...
-    @property
-    def max_position_embeddings(self) -> int: ...
-    @property
-    def type_vocab_size(self) -> int: ...
-    @property
-    def hidden_dropout_prob(self) -> float: ...
-    @property
-    def layer_norm_eps(self) -> float: ...
-    @property
-    def extra(self) -> Mapping[str, Any]: ...
 
 
 class Family:

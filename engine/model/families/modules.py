@@ -10,7 +10,7 @@ from typing import overload
 
 from torch import Tensor, nn
 
-from engine.model.families.family import Shape
+from engine.model.families.shape import Shape
 from engine.model.kernels import Dropout, Linear, Noise, low_where_asked
 
 

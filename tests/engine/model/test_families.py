@@ -140,7 +140,8 @@ def test_words_are_guessed_as_its_own_code_does_in_both_directions(case: Case, t
     model, report = load_pretraining(tmp_path / "own")
     assert "The model’s own masked-word head was loaded." in map(str, report.sentences())
     found = take_stock(tmp_path / "own")
-    assert found.answers == ("masked_words",) and not found.refused
+    assert found.answers == ("masked_words",) and not found.refused and not found.leftovers
+    assert case.kind.upper() in str(found.notes[0])
     assert agrees(model.logits(model(IDS, SEGMENTS, MASK).hidden).view(*IDS.shape, -1), theirs)
     save_model(tmp_path / "saved", model, tiny_wordpiece(), {})
     again = reopened(tmp_path / "saved", case, "ModelForMaskedLM")
@@ -245,7 +246,7 @@ def test_alberts_order_of_texts_is_not_next_sentence_and_is_said_to_be_none(tmp_
     assert take_stock(tmp_path).answers == ("masked_words",)
     assert [one.what for one in take_stock(tmp_path).leftovers] == ["ALBERT’s order of texts"]
     subject = LoadedModel.open(tmp_path, "cpu")
-    with pytest.raises(ModelError, match="tell whether two texts were swapped"):
+    with pytest.raises(ModelError, match="say whether two texts were swapped"):
         subject.require("next_sentence")
     with pytest.raises(
         UserError, match=r"is an ALBERT, whose embeddings and layers are not built as BERT’s\."
