@@ -219,7 +219,7 @@ Field = IntField | ShareField | BoolField | TextField | ChoiceField | PathField
 
 def field_for(name: str, about: Setting, kind: type, optional: bool) -> Field:
     """Return the input that suits a setting of a type; `optional` when None is a value too."""
-    if about.choices or about.kind == "column":
+    if about.choices or about.kind in ("column", "sheet"):
         return ChoiceField(name, about.choices or ("",), about.auto)
     if about.kind == "path":
         return PathField(about, name)

@@ -79,6 +79,15 @@ class LineEdit(LeavesFiles, QLineEdit):
     """A line of text."""
 
 
+class EnteredLine(LineEdit):
+    """A line of text whose Enter is its own: Qt would pass it on to the page, where it is another key."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+
+
 class TextEdit(LeavesFiles, QPlainTextEdit):
     """Lines of text."""
 

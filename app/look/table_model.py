@@ -46,21 +46,17 @@ class TableModel(RowsModel):
         self._answers: dict[str, np.ndarray] = {}
         self._left_out: Collection[int] = ()
         self._changed: dict[int, ChangedCells] = {}  # by the place of their column
-        self._show(None, {})
+        self._show(None)
 
-    def show_only(self, rows: np.ndarray | None, beside: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Show some rows of the table, in the order given, or all of them. Not beside columns of answers.
-
-        Args: beside: more columns, a cell for each of these rows.
-        """
+    def show_only(self, rows: np.ndarray | None) -> None:
+        """Show some rows of the table, in the order given, or all of them. Not beside columns of answers."""
         assert not self._answers
-        self._show(rows, beside or {})
+        self._show(rows)
 
-    def _show(self, only: np.ndarray | None, beside: Mapping[str, Sequence[str]]) -> None:
+    def _show(self, only: np.ndarray | None) -> None:
         table, self._only = self._table, only
         names = () if table is None else table.columns
         columns = [self._column(name, partial(self._text, at)) for at, name in enumerate(names)]
-        columns += [self._column(name, cells.__getitem__) for name, cells in beside.items()]
         every = () if table is None else table.lines
         self.put(columns, range(len(every if only is None else only)))
 

@@ -137,12 +137,12 @@ class SuggestedLabelsPlot(LabelRowsPlot):
 
     def named_columns(self) -> Sequence[Column]:
         name = min(self.widest((row.name for row in self.rows), bold=True), self.canvas().width() * MOST_NAME)
+        share = self.widest({"100 %", *(_share(row.share) for row in self.rows)}, bold=True)
         return (
             Column("", of("name"), width=name + 8, saved="label", also={"rule": of("rule")}),
             Column("", row_itself, _bar, least=40),
             figures(
-                "", of("share"), _share, ink="text", bolds=True, width=self.widest(["100 %"], bold=True) + 4,
-                saved="probability",
+                "", of("share"), _share, ink="text", bolds=True, width=share + 4, saved="probability",
             ),
         )  # fmt: skip
 

@@ -27,6 +27,11 @@ class LossCurvesPlot(RunCurvesPlot):
             "; ".join(f"{line.name} {words.decimal(float(line.mean[-1]))}" for line in self._lines)
         )
 
+    def set_percent(self) -> None:
+        """Write the values as per cent."""
+        if self.has_chart:
+            self._chart.set_percent()
+
     def hover_words(self, step: float) -> str:
         parts = [f"{self._axis} {words.number(round(step))}"]
         for line, series in zip(self._lines, self._series, strict=True):

@@ -1,6 +1,7 @@
 """What the members of a family reached in one question: dots with intervals on one scale, the best first.
 
-A dashed line is what chance reaches. Only who is best, or tied with it, is bold, and never who is at chance.
+A dashed line is what chance reaches, a ring what a member reached before it was trained. Only who is best, or
+tied with it, is bold, and never who is at chance.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ LEAST_FACTS, LEAST_YEARS = 900.0, 480.0  # px of the picture, without which a co
 
 @dataclass(frozen=True, slots=True)
 class ReachedRow:
-    """A member's score. value: None where it cannot have one. text, interval: in words."""
+    """A member's score. value: None where it cannot have one. text, interval: in words. start: before it was
+    trained, None where that is not known; start_words: the same in words.
+    """
 
     name: str
     year: str
@@ -36,6 +39,8 @@ class ReachedRow:
     interval: str = ""
     is_best: bool = False
     facts: tuple[str, ...] = field(default=())
+    start: float | None = None
+    start_words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,9 @@ class _Dot(Cell):
         painter.setBrush(ink)
         painter.drawEllipse(QPointF(self.scale.x_of(self.row.value, room), middle), DOT, DOT)
         painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.row.start is not None:
+            painter.setPen(QPen(color_of("text"), 1.4))
+            painter.drawEllipse(QPointF(self.scale.x_of(self.row.start, room), middle), DOT + 1.5, DOT + 1.5)
 
 
 class MemberScoresPlot(ColumnsFigure):
@@ -107,6 +115,7 @@ class MemberScoresPlot(ColumnsFigure):
         """What all intervals and chance lie on, with round values at its ends."""
         reached = [row for row in self.rows if row.value is not None]
         ends = [end for row in reached for end in (row.low, row.high)]
+        ends += [row.start for row in reached if row.start is not None]
         ends += [] if self.chance is None else [self.chance]
         low, high = min([0.0, *ends]), max(ends, default=1.0)
         ticks = round_ticks(low, high, 4.0)
@@ -121,7 +130,8 @@ class MemberScoresPlot(ColumnsFigure):
         row = self.rows[target]
         if row.value is None:
             return f"{row.name}: {self.unable}"
-        return f"{row.name}: {row.text} ({row.interval})"
+        start = f"; {row.start_words}" if row.start_words else ""
+        return f"{row.name}: {row.text} ({row.interval}){start}"
 
     def tip_of(self, target: int) -> str:
         return f"{self.words_of(target)}\n{self.hint}" if self.hint else self.words_of(target)
@@ -145,7 +155,8 @@ class MemberScoresPlot(ColumnsFigure):
             Column(
                 "", row_itself, lambda row: _Dot(row, scale), least=60.0,
                 also={"value": lambda row: "" if row.value is None else row.value,
-                      "low": of("low"), "high": of("high")},
+                      "low": of("low"), "high": of("high"),
+                      "before training": lambda row: "" if row.start is None else row.start},
             ),
             Column(self.tr("Score"), row_itself, self._score, self._width_of("text", 56.0), side=RIGHT),
             Column(

@@ -31,16 +31,14 @@ from engine.labelling.labelled import Labelled, folded
 if TYPE_CHECKING:
     from engine.labelling.columns import ColumnLabels
     from engine.labelling.labelled_table import write_labelled, write_tagged
-    from engine.labelling.random_sample import hold_out, original_stem
+    from engine.labelling.random_sample import hold_out
     from engine.text.recipe import Recipe
     from engine.text.table import Table
 else:
     write_labelled, write_tagged = (
         later("engine.labelling.labelled_table", name) for name in ("write_labelled", "write_tagged")
     )
-    hold_out, original_stem = (
-        later("engine.labelling.random_sample", name) for name in ("hold_out", "original_stem")
-    )
+    hold_out = later("engine.labelling.random_sample", "hold_out")
 
 COPIES = ".labelled"  # the folder among the runs where labelled tables are, which runs learn from
 LONGEST_NAME, LONGEST_RULE, LONGEST_NOTE = 80, 400, 1000  # characters
@@ -180,17 +178,32 @@ class Labels(QObject):
         self.changed.emit()
 
 
+def copy_folder(root: Path, table: Path, sheet: str = "") -> Path:
+    """Return the folder of a table's labelled copy, each table's own, whatever it is called; of such a copy,
+    that where it lies. Args: root: of the runs. sheet: of a workbook.
+    """
+    copies = root / COPIES
+    if copies in table.parents:
+        return table.parent
+    return copies / "-".join(_digest(one) for one in (str(table), sheet) if one)
+
+
 def table_behind(path: Path, known: Iterable[str]) -> Path:
     """Return the table that a labelled copy is of, where it is among the known files; else the path."""
-    stem = original_stem(path)
-    others = (Path(one) for one in known if Path(one).stem == stem and Path(one).parent.name != COPIES)
-    return next(others, path) if path.parent.name == COPIES else path
+    if path.parent.parent.name != COPIES:
+        return path
+    of = path.parent.name.partition("-")[0]
+    return next((Path(one) for one in known if _digest(one) == of), path)
 
 
 def journal_path(folder: Path, sha256: str, sheet: str = "") -> Path:
     """Return where the labels of a file's state are kept, of each sheet its own: among the recipes."""
-    of_sheet = f"-{hashlib.blake2b(sheet.encode(), digest_size=6).hexdigest()}" if sheet else ""
+    of_sheet = f"-{_digest(sheet)}" if sheet else ""
     return folder / f"{sha256[:16]}{of_sheet}-labels.jsonl"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _save(
@@ -212,7 +225,8 @@ def _save(
         return tagged
     written: Path = write_labelled(table, labelled, column, path)
     if held_out:
-        hold_out(written, column, held_out)
+        hold_out(written, column, held_out, recipe)
+        recipe = recipe.sparing(held_out, column) if recipe is not None else None
     with explained(written), written.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     write_journal(journal_path(folder, sha256), written.name, sha256, entries)

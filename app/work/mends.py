@@ -89,6 +89,11 @@ class Mends(QObject):
         """Whether there is a change to go back before."""
         return bool(self._before)
 
+    @property
+    def before(self) -> Recipe | None:
+        """What `undo` goes back to; None: there is no change."""
+        return self._before[-1] if self._before else None
+
     def undo(self) -> None:
         """Go back before the last change."""
         if self._before and self.recipe is not None:

@@ -7,12 +7,19 @@ it. text: the folder with enwiki2015-core.txt.xz and english-novels-95.txt.xz. w
 one that was cut off is gone on with. Some four hours on two cores. The same weights come again on the
 same machine only: other processors add up in another order. `--only tuned` makes that one alone, from
 the tiny model and the reviews that ship, in two minutes; the other options are not needed for it.
+
+    python -m assets.models.make --only family --text DIR --questions DIR --work DIR
+
+trains the family of recipes/family.toml, asks it all questions, and puts it in the place of the one that
+ships. questions: the folder with google-analogies, the four EN-*.txt of word pairs, and stsb-en-dev.csv.
+README.md beside this file tells how long that takes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,11 +32,17 @@ from assets.models.mix import mix
 from assets.models.widen import widen
 from engine.commands.screen import show
 from engine.durable import replaced_folder
+from engine.errors import UserError, marked
 from engine.events import Event, result_of
+from engine.family.exam import ExamQuestions, examine_family
+from engine.family.pack import pack
+from engine.family.questions.task import labelled
+from engine.family.train import REPORT, train_family
 from engine.model.folder import read_json
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import load_headed, load_pretraining, save_model
 from engine.settings.config import from_toml, with_values
+from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.wordpiece import WordPiece
@@ -51,7 +64,11 @@ from engine.train.run.runs import (
 
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
-STARTER, TINY, TUNED = "starter", "tiny", "tuned"
+STARTER, TINY, TUNED, FAMILY = "starter", "tiny", "tuned", "family"
+WORD_QUESTIONS = (
+    *("google-analogies", "EN-WS-353-ALL.txt", "EN-SIMLEX-999.txt", "EN-MEN-TR-3k.txt", "EN-RG-65.txt"),
+)
+SENTENCE_QUESTIONS = "stsb-en-dev.csv"
 SAMPLES = MODELS.parent / "samples"
 STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
 TAUGHT, KEPT = STAGES[-1], 0.8  # begins with so much of the stage before, and the rest of the encoder
@@ -68,6 +85,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(argv)
     if chosen.only == TUNED:
         return make_tuned(chosen.work)
+    if chosen.only == FAMILY:
+        if chosen.text is None or chosen.questions is None:
+            parser.error("--text and --questions are needed")
+        return make_family(chosen.text, chosen.questions, chosen.work, chosen.note)
     if chosen.encoder is None or chosen.text is None:
         parser.error("--encoder and --text are needed")
     before = chosen.encoder
@@ -101,6 +122,41 @@ def make_tuned(work: Path) -> int:
     about = read_json(run_dir / MODEL / "cloze.json") | {"base_model": TINY}
     save_model(MODELS / TUNED, model, WordPiece.from_folder(run_dir / MODEL), about, dtype=torch.float16)
     return 0
+
+
+def make_family(text: Path, questions: Path, work: Path, note: str) -> int:
+    """Train the family, or go on with it, ask it all questions, and write it in little room.
+
+    Args: questions: where the files of questions lie, at any depth. note: which machine trained it. Returns:
+    the exit code. Raises: UserError, before any training where a file of questions is not there.
+    """
+    values = from_toml(RECIPES / f"{FAMILY}.toml")
+    config = with_values(FamilyConfig(), values | {"text": str(text / str(values["text"]))})
+    table = SAMPLES / "sentence_polarity.csv"
+    asked = ExamQuestions(
+        [_found(questions, name) for name in WORD_QUESTIONS],
+        _found(questions, SENTENCE_QUESTIONS),
+        *labelled(table, None, None),
+    )
+    folder, packed = work / FAMILY, work / f"{FAMILY}-packed"
+    if not (folder / REPORT).is_file() and (code := show(train_family(config, folder))):
+        return code
+    if code := show(examine_family(folder, asked, note=note)):
+        return code
+    if packed.exists():
+        shutil.rmtree(packed)
+    pack(folder, packed)
+    with replaced_folder(MODELS / FAMILY) as beside:
+        shutil.copytree(packed, beside, dirs_exist_ok=True)
+    return 0
+
+
+def _found(folder: Path, name: str) -> Path:
+    """Return the file or folder of a name somewhere in a folder. Raises: UserError: there is none."""
+    found = next(folder.rglob(name), None)
+    if found is None:
+        raise UserError(marked("engine", "{name} is not in {folder}."), name=name, folder=folder)
+    return found
 
 
 def tuning() -> FineTuneConfig:
@@ -198,9 +254,10 @@ def _place(record: dict[str, Any]) -> tuple[int, int]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m assets.models.make", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    for name in ("encoder", "text", "work"):
+    for name in ("encoder", "text", "questions", "work"):
         parser.add_argument(f"--{name}", type=Path, required=name == "work", metavar="DIR")
-    parser.add_argument("--only", choices=(TUNED,), help="make this one alone")
+    parser.add_argument("--only", choices=(TUNED, FAMILY), help="make this one alone")
+    parser.add_argument("--note", default="", help="which machine trained the family, for its card")
     return parser
 
 

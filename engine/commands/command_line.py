@@ -240,17 +240,16 @@ def _config_given(options: argparse.Namespace) -> FineTuneConfig:
 def _resume(options: argparse.Namespace) -> int:
     from engine.family import card
     from engine.family import train as family
+    from engine.family.layout import SETTINGS, family_of
     from engine.train import comparison, gains, pipeline, resume
 
     run_dir = Path(options.run_dir).absolute()
-    for folder, kind, table in (
-        (run_dir, pipeline, gains.table),
-        (run_dir, comparison, comparison.table),
-        (run_dir, family, card.table),
-        (run_dir.parent, family, card.table),  # a member goes on with the whole family
-    ):
-        if (folder / kind.SETTINGS).is_file():
-            return run_series(kind.resume(folder), folder, kind.SETTINGS, kind.REPORT, table)
+    for kind, table in ((pipeline, gains.table), (comparison, comparison.table)):
+        if (run_dir / kind.SETTINGS).is_file():
+            return run_series(kind.resume(run_dir), run_dir, kind.SETTINGS, kind.REPORT, table)
+    whole = family_of(run_dir)  # a member goes on with the whole family
+    if whole is not None:
+        return run_series(family.resume(whole), whole, SETTINGS, family.REPORT, card.table)
     task = resume.resume(run_dir)
     return follow(task) if is_follower() else train(task, run_dir)
 

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.commands.language import help_of, settings_given
+from engine.commands.language import flags_given, help_of, settings_given
 from engine.commands.screen import print_json, run_series, show
 from engine.events import result_of
+from engine.family.questions.go_on import SEED, TEMPERATURE
 from engine.family.questions.known import OPTIONS, question_of
 from engine.family.questions.task import labelled
 from engine.settings.config import with_values
@@ -25,7 +26,10 @@ def add_family_commands(commands: Any) -> None:
     )
     family.add_argument("--text", nargs="+", required=True, help=help_of("text", FamilyConfig()))
     family.add_argument("--members", default=",".join(MEMBERS), help=help_of("members", FamilyConfig()))
-    family.add_argument("--minutes", help="for all members together, in equal shares")
+    family.add_argument("--minutes", help="for all trainings together, in equal shares: equal minutes")
+    family.add_argument("--tokens", help="words that each member reads, in place of minutes: equal words")
+    for name in ("starts", "trainings"):
+        family.add_argument(f"--{name}", help=help_of(name, FamilyConfig()))
     family.add_argument("--out", required=True, type=Path, help="a folder; a run begun there is continued")
     family.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable: "
@@ -108,8 +112,10 @@ def _add_ask(commands: Any) -> None:
         if kind.option is not None:
             which.add_argument(f"--{kind.option.name.replace('_', '-')}", **kind.option.how)
     ask.add_argument(
-        "--temperature", type=float, default=0.0, help="for --go-on; 0: always the most likely word"
-    )
+        "--temperature", type=float, default=TEMPERATURE, help="for --go-on: 0 for the most likely word each "
+        "time, 1 for words as often as the member expects them",
+    )  # fmt: skip
+    ask.add_argument("--seed", type=int, default=SEED, help="for --go-on: which words are drawn")
     ask.add_argument("--fine-tune", action="store_true", help="for --task: also train all weights")
     ask.add_argument("--text", help="for --task: the column of the text")
     ask.add_argument("--label", help="for --task: the column of the label")
@@ -118,12 +124,12 @@ def _add_ask(commands: Any) -> None:
 
 def _family(options: argparse.Namespace) -> int:
     from engine.family.card import table
-    from engine.family.train import REPORT, SETTINGS, train_family
+    from engine.family.layout import SETTINGS
+    from engine.family.train import REPORT, train_family
 
     options.config = None
     values = {**settings_given(options), "text": "\n".join(options.text), "members": options.members}
-    if options.minutes is not None:
-        values["minutes"] = options.minutes
+    values |= flags_given(options, ("minutes", "tokens", "starts", "trainings"))
     task = train_family(with_values(FamilyConfig(), values), options.out)
     code = run_series(task, options.out, SETTINGS, REPORT, table)
     if code == 0 and options.pack is not None:

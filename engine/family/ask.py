@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from engine.family.bert import BertMember
 from engine.family.layout import load_member
 from engine.family.members import ABOUT, MASK, NUM_SPECIALS, UNK, About, Member
 from engine.family.practice import PracticeBert
+from engine.family.starts import before_training
 from engine.settings.family import MEMBERS
 from engine.text.wordpiece import WordPiece
 from engine.train.run.runs import MODEL
@@ -71,6 +73,14 @@ class Family:
         for name, place in places.items():
             members[name] = BertMember.open(place) if name == "bert" else load_member(place)
         return cls(folder, wordpiece, members)
+
+    @cached_property
+    def start(self) -> Family:
+        """The same members as they were before they were trained, without those of whom there was nothing;
+        nobody where the folder does not tell with what they began. Raises: UserError, as `read_family`.
+        """
+        found = before_training(self.folder, self.members, self.wordpiece.vocab_size)
+        return Family(self.folder, self.wordpiece, found)
 
     def words(self, text: str) -> list[int]:
         """Return the ids of a text's words, [MASK] among them. Raises: UserError: none, or too many."""

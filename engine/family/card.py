@@ -7,53 +7,92 @@ words, and what is foreseen beside them has rows of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.errors import Sentence, marked
 from engine.evaluation.statistics import p_words
-from engine.family.members import ABOUT, AT_RANDOM, FREQUENCIES
-from engine.family.scores import BLANKS, BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
+from engine.family.blanks import BLANKS
+from engine.family.curves import crossings
+from engine.family.members import ABOUT, PROBABILITY
+from engine.family.scores import BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
 from engine.family.senses import chance_of_nearest
 from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, JudgedClaim, judged_of
+from engine.settings.family import FREQUENCIES
 from engine.train.gains import aligned
 
 CANNOT = "n/a"
 INFORMED = marked(
     "engine",
-    "BERT began with counts over the whole text, which took none of its minutes.",
+    "BERT began with counts over the whole text, which took none of its minutes, so it is never called best.",
+)
+NOT_MEASURED = marked(
+    "engine",
+    "This family is from an earlier version: what its members reach before training was not measured.",
 )
 BY_FREQUENCY = marked("engine", "{members} began with the frequencies of words, everything else at random.")
 RANDOM = marked("engine", "{members} began at random.")
+_BY_FREQUENCY_THEN = ("nnlm", "elmo")  # in families of before, whose members did not begin alike
 ONE_TRAINING = marked(
     "engine",
     "Each model was trained once. Intervals and p-values cover the texts that were "
     "drawn, not what another training of the same model would reach.",
 )
+SEVERAL_TRAININGS = marked(
+    "engine",
+    "Each model was trained {count} times, from different seeds. Claims cover the texts and the seeds. "
+    "Scores and their intervals are of the first training.",
+)
+ONE_EACH = marked("engine", "one training each")
 
 
 def starts(report: Mapping[str, Any]) -> list[Sentence]:
-    """Return with what the members of a family began, as its settings made it."""
-    names = [name for name in report["members"] if not (name == "bert" and report.get("informed_start"))]
-    found = [Sentence(INFORMED)] if len(names) < len(report["members"]) else []
-    for template, kind in ((BY_FREQUENCY, FREQUENCIES), (RANDOM, AT_RANDOM)):
-        those = [ABOUT[name].said for name in names if ABOUT[name].starts == kind]
-        if those:
-            found.append(Sentence(template, {"members": ", ".join(those)}))
-    return found
+    """Return with what the members of a family began."""
+    networks = [name for name in report["members"] if ABOUT[name].says == PROBABILITY and name != "ngram"]
+    by_frequency, informed = list[str](), list[str]()
+    if "starts" not in report:
+        informed = ["bert"] if report.get("informed_start") and "bert" in networks else []
+        by_frequency = [name for name in networks if name in _BY_FREQUENCY_THEN]
+    elif report["starts"] == FREQUENCIES:
+        by_frequency = networks
+    rest = [name for name in report["members"] if name not in (*by_frequency, *informed, "ngram")]
+    found = [Sentence(INFORMED)] if informed else []
+    for template, names in ((BY_FREQUENCY, by_frequency), (RANDOM, rest)):
+        if names:
+            members = ", ".join(ABOUT[name].said for name in names)
+            found.append(Sentence(template, {"members": members}))
+    return found if "starts" in report else [*found, Sentence(NOT_MEASURED)]
+
+
+def trained_how_often(trainings: int) -> Sentence:
+    """Return what the number of trainings means for figures."""
+    return Sentence(SEVERAL_TRAININGS, {"count": trainings}) if trainings > 1 else Sentence(ONE_TRAINING)
+
+
+def least_trainings(claims: Sequence[JudgedClaim]) -> int:
+    """Return how often those models were trained that were trained least."""
+    return min((one.claim.trainings for one in claims), default=1)
+
+
+def is_of_one_training(found: JudgedClaim) -> bool:
+    """Whether a verdict is about one training of each model."""
+    return found.claim.trainings < 2 and found.verdict in (HOLDS, DOES_NOT)
 
 
 def table(report: Mapping[str, Any]) -> list[str]:
     """Return a family's report as lines."""
-    first = lines(report)[:3]
+    every = lines(report)
+    first = [*[line for line in every if line.name == ON_BLANKS[0]]]
+    first += [line for line in every if line not in first and not line.is_start][:2]
     rows: list[tuple[str, ...]] = [
-        ("member", "year", "weights", "words read", "seconds", *(line.name for line in first))
+        ("member", "year", "weights", "words read", "seconds", *(line.title for line in first))
     ]
     for name in report["members"]:
         found = (line.cell(name) for line in first)
         rows.append((ABOUT[name].said, str(ABOUT[name].year), *_figures(report["reached"][name]), *found))
     claims = judged_of(report)
-    notes = [*([ONE_TRAINING] if claims else []), *map(str, starts(report))]
+    notes = [str(trained_how_often(least_trainings(claims)))] if claims else []
+    notes += map(str, starts(report))
     return [*aligned(rows), "", *claims_lines(claims), *notes]
 
 
@@ -67,26 +106,60 @@ PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any 
 class CardLine:
     """One question to all members. name: marked. source: the file that it was asked from, "" for the text
     kept apart. scores: value, low, high and count of those that can be asked. is_less_better: perplexity.
-    chance: what guessing without having learned reaches; None where that is not known.
+    chance: what guessing without having learned reaches; None where that is not known. is_start: what the
+    members reached before they were trained.
     """
 
     name: str
     source: str
     unit: str
-    scores: Mapping[str, Mapping[str, float]]
+    scores: Mapping[str, Mapping[str, Any]]
     is_less_better: bool = False
     left_out: int = 0
     chance: float | None = None
+    is_start: bool = False
+
+    @property
+    def title(self) -> str:
+        """What is asked, and when, in English."""
+        return f"{self.name}, before training" if self.is_start else self.name
+
+    @property
+    def unlearned(self) -> tuple[str, ...]:
+        """The members whose score after training is not surely better than before."""
+        return tuple(name for name, one in self.scores.items() if not one.get("is_learned", True))
 
     def cell(self, name: str) -> str:
         """Return a member's score with its interval; "n/a" is a result too."""
         one = self.scores.get(name)
         if one is None:
             return CANNOT
+        unit = " %" if self.unit == PERCENT else ""
+        value, low, high = (self._digits(one[key]) for key in ("value", "low", "high"))
+        if self.is_start:
+            same = ", no clear gain by training" if name in self.unlearned else ""
+            return f"{value}{unit}{same}"
+        several = ", ".join(map(self._digits, one["trainings"])) if one.get("trainings") else ""
+        return f"{value}{unit} ({low} to {high}{'; trainings: ' if several else ''}{several})"
+
+    def _digits(self, value: float) -> str:
         times, digits = (100.0, 1) if self.unit == PERCENT else (1.0, 2 if self.unit == RANKS else 1)
-        value, low, high = (_shown(times * one[key], f".{digits}f") for key in ("value", "low", "high"))
-        value += " %" if self.unit == PERCENT else ""
-        return f"{value} ({low} to {high})"
+        return _shown(times * value, f".{digits}f")
+
+    def never_best(self, name: str) -> CardLine:
+        """Return this with a member that is not told to be best, since it had a head start."""
+        if not self.is_best(name):
+            return self
+        return replace(self, scores={**self.scores, name: {**self.scores[name], "is_best": False}})
+
+    def before(self) -> CardLine | None:
+        """Return what the same members reached before they were trained; None where that is not known."""
+        begun = {
+            name: {**one, "value": one["start"], "is_best": False}
+            for name, one in self.scores.items()
+            if one.get("start") is not None
+        }
+        return replace(self, scores=begun, is_start=True) if begun else None
 
     def is_best(self, name: str) -> bool:
         """Whether a member is best or tied with it."""
@@ -113,7 +186,10 @@ def lines(report: Mapping[str, Any]) -> list[CardLine]:
     found += [CardLine(name, "", "", kept[key], True) for key, name in rest if kept.get(key)]
     if kept.get(FOLLOWS):
         found.append(CardLine(NEXT_SENTENCE, "", PERCENT, kept[FOLLOWS], chance=chance.get(FOLLOWS, 0.5)))
-    return found + [_asked_later(one) for one in report.get("questions", [])]
+    found += [_asked_later(one) for one in report.get("questions", [])]
+    if report.get("informed_start"):
+        found = [line.never_best("bert") for line in found]
+    return [line for one in found for line in (one, one.before()) if line is not None]
 
 
 def _asked_later(one: Mapping[str, Any]) -> CardLine:
@@ -136,21 +212,22 @@ def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
         one = found.claim
         p = "" if found.p_value is None else f"; p {p_words(found.p_value)} after Holm’s correction"
         reason = "" if found.reason is None else f". {found.reason}"
+        each = f", {ONE_EACH}" if is_of_one_training(found) else ""
         yield (
-            f"{_TITLES[found.verdict]}: {one.claim} ({one.measure}: {_shown(one.first)} and "
+            f"{_TITLES[found.verdict]}{each}: {one.claim} ({one.measure}: {_shown(one.first)} and "
             f"{_shown(one.second)}, difference {_shown(one.difference, '+.3f')}, 95 %: "
             f"{_shown(one.low, '+.3f')} to {_shown(one.high, '+.3f')}, {one.count:,} texts{p}){reason}"
         )
 
 
 _ABOUT_TEXT = (
-    "All were trained on {text}, each for up to about {minutes:.3g} minutes, with one vocabulary of whole "
-    "words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best and those "
-    "that are not clearly worse by a paired test over the same questions, with Holm’s correction over the "
-    "members, but never a member that is not above chance. Perplexity from the left and pseudo-perplexity "
+    "All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to "
+    "each of them. Intervals are 95 %. **Bold** are the best and those that are not clearly worse by a "
+    "paired test over the same questions, with Holm’s correction over the members, but never a member that "
+    "is not above chance, or no better than before training. Perplexity from the left and pseudo-perplexity "
     "from both sides cannot be compared: one predicts a word from what comes before it, the other from all "
-    "the rest. The words in the blanks are guessed by all members that give probabilities, each from what "
-    "it may see, among the known words only."
+    "the rest. The words in the blanks are guessed by all members that give probabilities, each from what it "
+    "may see, among the known words only."
 )
 _ABOUT_MEMBERS = (
     "BERT reads pairs of sentences and masks 15 % of the words. GPT is the first one, with the norm after "
@@ -174,7 +251,7 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield a family's card, in Markdown: what it learned from, all questions, which claims hold."""
     names = report["members"]
     yield from (f"# A family of {len(names)} language models", "")
-    yield from (_ABOUT_TEXT.format(text=", ".join(report["text"]), minutes=report["minutes"]), "")
+    yield from (_ABOUT_TEXT.format(text=", ".join(report["text"]), budget=_budget(report)), "")
     if machine := report.get("note") or report.get("machine"):
         yield from (f"Trained on: {machine}.", "")
     yield from _table(("member", "paper", "weights", "words read", "seconds"), _facts(report))
@@ -182,9 +259,10 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
     head = ("question", *(ABOUT[name].said for name in names))
     rows = ((_asked(line), *(_marked(line, name) for name in names)) for line in lines(report))
     yield from _table(head, rows)
+    yield from _crossings(report)
     yield from ("## Claims and verdicts", "")
-    yield from (ONE_TRAINING, "")
     every = judged_of(report)
+    yield from (str(trained_how_often(least_trainings(every))), "")
     for verdict in VERDICTS:
         claims = [one for one in every if one.verdict == verdict]
         if claims:
@@ -192,6 +270,28 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"- {line}" for line in claims_lines(claims))
             yield ""
     yield from (_ABOUT_MEMBERS, *map(str, starts(report)))
+
+
+def _budget(report: Mapping[str, Any]) -> str:
+    """Return what each member was given, the same for all: minutes, or words to read."""
+    if words := report.get("words_each"):
+        return f"each until it had read {words:,} words, or all there are if it reads none twice"
+    if steps := report.get("steps_each"):
+        return f"each for {steps:,} steps"
+    return f"each for up to about {report['minutes']:.3g} minutes"
+
+
+def _crossings(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield from where on which member filled more blanks than another, by words read."""
+    found = crossings(report)
+    if not found:
+        return
+    several = ", in the first training" if report.get("trainings", 1) > 1 else ""
+    yield from (f"## Blanks filled, by words read{several}", "")
+    for one in found:
+        above, below = ABOUT[one.above].said, ABOUT[one.below].said
+        yield f"- {above} fills more blanks than {below} from about {one.words:,.0f} words on."
+    yield ""
 
 
 def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -213,7 +313,7 @@ def _asked(line: CardLine) -> str:
     many = f"{max(counts):,}" if counts else ""
     left = f"{line.left_out:,} skipped" if line.left_out else ""
     rest = ", ".join(part for part in (line.source, many, left) if part)
-    return f"{line.name} ({rest})" if rest else line.name
+    return f"{line.title} ({rest})" if rest else line.title
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:

@@ -20,22 +20,25 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Progress, Steps
 from engine.family.ask import Family
+from engine.family.blanks import draw_blanks
 from engine.family.card import ANALOGIES, PERCENT, RANKS, SAME_SENSE
 from engine.family.claims import (
     CLS_VECTOR,
     both_sides,
     read_sentences,
     sentence_claims,
-    sentence_cosines,
     task_claims,
+    trainings_cosines,
     two_in_a_row,
 )
-from engine.family.reached import ReachedScore, correlations, shares
+from engine.family.layout import read_family
+from engine.family.reached import ReachedScore, correlations, over_trainings, shares
 from engine.family.reading import VOCAB, Streams, prepared, streams
-from engine.family.scores import Scores, document_of, draw_blanks, scores
+from engine.family.scores import Scores, document_of, scores
 from engine.family.senses import SENTENCES, senses, told_apart
-from engine.family.tasks import add_tuned_hits, frozen_hits, parts_of
-from engine.family.train import CARD, judge, read_family, read_report, write_report
+from engine.family.tasks import Hits, add_tuned_hits, frozen_hits, parts_of
+from engine.family.train import CARD, judge, read_report, write_report
+from engine.family.trainings import Trainings
 from engine.family.verdicts import Claim
 from engine.family.words import answered
 from engine.settings.family import FamilyConfig
@@ -84,29 +87,36 @@ class ExamResult:
     scores: Scores | None
 
 
-def examine(family: Family, asked: ExamQuestions) -> Steps[ExamResult]:
+def examine(trainings: Trainings, asked: ExamQuestions) -> Steps[ExamResult]:
     """Return what all members answer to all questions. Raises: UserError, of a file that cannot be read."""
     rows, claims, found = list[ExamRow](), list[Claim](), None
+    families = trainings.families
     if asked.held_out is not None and asked.counts is not None:
-        found = yield from scores(family, asked.held_out, asked.counts)
+        found = yield from scores(trainings, asked.held_out, asked.counts)
         blanks = draw_blanks(asked.held_out)
-        claims += [*both_sides(family, blanks), *two_in_a_row(family, blanks)]
+        claims += [*both_sides(trainings, blanks), *two_in_a_row(trainings, blanks)]
     for path in asked.words:
         yield Progress(stage=_ASKING, done=0, total=0)
-        rows.append(of_words(family, path))
-    if (row := of_senses(family)) is not None:
-        rows.append(row)
+        rows.append(_over_trainings([of_words(family, path) for family in families]))
+    of_each = [row for family in families if (row := of_senses(family)) is not None]
+    if of_each:
+        rows.append(_over_trainings(of_each))
     if asked.sentences is not None:
         pairs = read_sentences(asked.sentences)
-        cosines = yield from sentence_cosines(family, pairs)
         said = np.array([one[2] for one in pairs])
-        rows.append(_of_sentences(cosines, said, asked.sentences))
-        claims += sentence_claims(cosines, said)
+        now, before = yield from trainings_cosines(trainings, pairs)
+        every = [
+            _of_sentences(one, start, said, asked.sentences) for one, start in zip(now, before, strict=True)
+        ]
+        rows.append(_over_trainings(every))
+        claims += sentence_claims(now, before, said)
     if asked.table is not None and asked.roles is not None:
-        learned, tested = parts_of(family, examples_from(asked.table, asked.roles))
-        hits = yield from frozen_hits(family, learned, tested)
-        for name in family.members:
-            yield from add_tuned_hits(family, hits, name, learned, tested)
+        learned, tested = parts_of(trainings.first, examples_from(asked.table, asked.roles))
+        hits = list[Hits]()
+        for family in families:
+            hits.append((yield from frozen_hits(family, learned, tested)))
+            for name in family.members:
+                yield from add_tuned_hits(family, hits[-1], name, learned, tested)
         titles = (
             marked("engine", "Same task, vectors frozen"),
             marked("engine", "Same task, fine-tuned"),
@@ -114,10 +124,12 @@ def examine(family: Family, asked: ExamQuestions) -> Steps[ExamResult]:
         )
         rows += [
             ExamRow(title, asked.table.path.name, PERCENT, reached)
-            for title, reached in zip(titles, hits.scores(), strict=True)
+            for title, reached in zip(
+                titles, map(over_trainings, zip(*(one.scores() for one in hits), strict=True)), strict=True
+            )
             if reached
         ]
-        claims += task_claims(hits.frozen, hits.fine_tuned, hits.naive_bayes)
+        claims += task_claims(hits)
     return ExamResult(tuple(rows), tuple(claims), found)
 
 
@@ -135,27 +147,39 @@ def of_senses(family: Family) -> ExamRow | None:
 
     None where the family does not know these words.
     """
-    hits, chances = dict[str, list[bool]](), list[float]()
+    hits, before, chances = dict[str, list[bool]](), dict[str, list[bool]](), list[float]()
     for word, groups in SENTENCES.items():
         texts = [text for group in groups for text in group]
         which = [number for number, group in enumerate(groups) for _ in group]
         try:
-            found = senses(family, word, texts)
+            found = [(hits, senses(family, word, texts)), (before, senses(family.start, word, texts))]
         except UserError:
             continue
         chances += [(which.count(one) - 1) / (len(which) - 1) for one in which]
-        for name, one in found.items():
-            apart = told_apart(one, which)
-            if apart is not None:
-                hits.setdefault(name, []).extend(apart.hits)
+        for kept, members in found:
+            for name, one in members.items():
+                apart = told_apart(one, which)
+                if apart is not None:
+                    kept.setdefault(name, []).extend(apart.hits)
     if not hits:
         return None
-    reached = shares({name: np.array(one) for name, one in hits.items()}, float(np.mean(chances)))
+    now, start = ({name: np.array(one) for name, one in kept.items()} for kept in (hits, before))
+    reached = shares(now, float(np.mean(chances)), start)
     return ExamRow(SAME_SENSE, "", PERCENT, reached)
 
 
-def _of_sentences(cosines: Mapping[str, np.ndarray], said: np.ndarray, path: Path) -> ExamRow:
-    reached = correlations({name: one for name, one in cosines.items() if name != CLS_VECTOR}, said)
+def _over_trainings(rows: Sequence[ExamRow]) -> ExamRow:
+    """Return the row of the first training with what each other one reached."""
+    return replace(rows[0], scores=over_trainings([row.scores for row in rows]))
+
+
+def _of_sentences(
+    cosines: Mapping[str, np.ndarray], before: Mapping[str, np.ndarray], said: np.ndarray, path: Path
+) -> ExamRow:
+    now, start = (
+        {name: one for name, one in kept.items() if name != CLS_VECTOR} for kept in (cosines, before)
+    )
+    reached = correlations(now, said, start)
     return ExamRow(marked("engine", "Similarity of sentences"), path.name, RANKS, reached)
 
 
@@ -177,11 +201,11 @@ def examine_family(
     """
     began, folder = time.perf_counter(), Path(folder)
     report, config = read_report(folder), read_family(folder)
-    family = Family.open(folder, report["members"])
+    trainings = Trainings.open(folder, report["members"])
     if learned_from:
         text = yield from _kept_apart(config, folder, report["members"][0], learned_from)
         asked = replace(asked, held_out=text.held_out, counts=text.counts)
-    found = yield from examine(family, asked)
+    found = yield from examine(trainings, asked)
     if found.scores is not None:
         report["scores"], report["at_start"] = document_of(found.scores), list(found.scores.at_start)
         report["chance"] = dict(found.scores.chance)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.family.members import NUM_SPECIALS
+from engine.family.members import NUM_SPECIALS, SEP
 from engine.family.word2vec import likeness
 
 if TYPE_CHECKING:
@@ -27,14 +27,17 @@ PART = 2**15  # pairs that are learned from at once
 
 
 def cooccurrences(words: np.ndarray, num_words: int, window: int = WINDOW) -> sparse.csr_array:
-    """Return X, (V, V), of a stream: both ways, no pair with a special token or across one."""
+    """Return X, (V, V), of a stream: both ways, within a sentence; unknown words are left out of it, so that
+    those at their sides stand next to each other, as word2vec has it.
+    """
     from scipy import sparse  # here: it takes long to import
 
     is_word = words >= NUM_SPECIALS
-    stretch = np.cumsum(~is_word)
+    sentence = np.cumsum(words == SEP)[is_word]
+    words = words[is_word]
     total = sparse.csr_array((num_words, num_words))
     for d in range(1, window + 1):
-        near = is_word[:-d] & is_word[d:] & (stretch[:-d] == stretch[d:])
+        near = sentence[:-d] == sentence[d:]
         pairs = words[:-d][near], words[d:][near]
         total += sparse.coo_array(
             (np.full(len(pairs[0]), 1.0 / d), pairs), shape=(num_words, num_words)

@@ -1,9 +1,10 @@
 """GPT: the blocks of the Transformer, each place of which sees only itself and what stands before it.
 
-    h_0 = U W_e + W_p,   h_l = transformer_block(h_l-1),   P(u) = softmax(h_n W_e^T)
+    h_0 = U W_e + W_p,   h_l = transformer_block(h_l-1),   P(u) = softmax(h_n W_e^T + b)
 
 These are BERT's own blocks, with the norm after each sum: so had the first GPT, whose logits these are equal
-to; GPT-2 moved the norms before attention and feed-forward and put another behind the last block.
+to; GPT-2 moved the norms before attention and feed-forward and put another behind the last block. The bias b
+is not in the paper: all networks of a family have one, so that all can begin with the frequencies of words.
 Source: Radford et al. 2018, equation 2.
 """
 
@@ -36,11 +37,10 @@ class GPT(nn.Module):
         self.config = config
         self.W_e = nn.Embedding(config.vocab_size, config.hidden_size)
         self.W_p = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        self.b = nn.Parameter(torch.zeros(config.vocab_size))
         self.layers = nn.ModuleList(Block(config, noise) for _ in range(config.num_hidden_layers))
         length = config.max_position_embeddings
-        self.no_bias: Tensor
         self.mask: Tensor
-        self.register_buffer("no_bias", torch.zeros(config.vocab_size), persistent=False)
         self.register_buffer("mask", torch.ones(length, length, dtype=torch.bool).tril(), persistent=False)
 
     @classmethod
@@ -62,11 +62,11 @@ class GPT(nn.Module):
     def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Return the summed cross-entropy of the last T words of each row (B, 1 + T), and how many hits."""
         hidden = self.every(ids[:, :-1])[-1].flatten(0, 1)
-        return linear_cross_entropy(hidden, self.W_e.weight, self.no_bias, ids[:, 1:].flatten())
+        return linear_cross_entropy(hidden, self.W_e.weight, self.b, ids[:, 1:].flatten())
 
     def logits(self, ids: Tensor) -> Tensor:
         """Return the score of every next word, (B, T, V). Args: ids: (B, T)."""
-        return linear(self.every(ids)[-1], self.W_e.weight)
+        return linear(self.every(ids)[-1], self.W_e.weight, self.b)
 
     @property
     def num_weights(self) -> int:
@@ -80,7 +80,7 @@ class GPT(nn.Module):
     @torch.inference_mode()
     def after(self, left: Sequence[int]) -> np.ndarray:
         hidden = self.every(last(started(left), self.length))[-1][0, -1]
-        return linear(hidden, self.W_e.weight).softmax(-1).numpy()
+        return linear(hidden, self.W_e.weight, self.b).softmax(-1).numpy()
 
     def blank(self, words: Sequence[int], place: int) -> np.ndarray:
         return self.after(words[:place])

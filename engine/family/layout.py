@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from engine.durable import replaced_folder
-from engine.errors import ModelError, UserError, marked
+from engine.errors import ModelError, RunError, UserError, marked
 from engine.family.elmo import ELMo
 from engine.family.glove import GloVe
 from engine.family.gpt import GPT
@@ -27,8 +27,11 @@ from engine.family.nnlm import NNLM
 from engine.family.word2vec import Word2Vec
 from engine.files import open_regular, read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
+from engine.settings.config import from_toml, with_values
+from engine.settings.family import FamilyConfig
 from engine.text.wordpiece import WordPiece
 
+SETTINGS = "family.toml"  # of a family
 CONFIG, WEIGHTS, COUNTS = "config.json", "weights.safetensors", "counts.npz"
 NEURAL: dict[str, type[NNLM] | type[ELMo] | type[GPT]] = {"nnlm": NNLM, "elmo": ELMo, "gpt": GPT}
 SIZES = ("num_words", "width", "layers", "length")
@@ -84,6 +87,8 @@ def _read(folder: Path, name: str, num_words: int, width: int, layers: int, leng
             raise ValueError(name)
         return model
     tensors = {key: value.float() for key, value in load_tensors(folder / WEIGHTS).items()}
+    if name == "gpt":
+        tensors.setdefault("b", torch.zeros(num_words))  # one of before had none
     if name in NEURAL:
         network = NEURAL[name].new(num_words, width, layers, length, 0)
         network.load_state_dict(tensors)
@@ -93,6 +98,39 @@ def _read(folder: Path, name: str, num_words: int, width: int, layers: int, leng
     if any(len(array) != num_words for array in arrays.values()):
         raise ValueError(name)
     return kind(**arrays)
+
+
+def is_family(folder: Path) -> bool:
+    """Whether a folder holds a family that was begun."""
+    return (Path(folder) / SETTINGS).is_file()
+
+
+def family_of(folder: Path) -> Path | None:
+    """Return the family that a folder is, or a part of: a member, or a training of all; None: of none."""
+    places = (folder, folder.parent, folder.parent.parent)
+    return next((place for place in reversed(places) if is_family(place)), None)
+
+
+def read_family(folder: Path) -> FamilyConfig:
+    """Return the settings of a family. Raises: RunError, ConfigError."""
+    return with_values(FamilyConfig(), _settings(folder))
+
+
+def has_unequal_starts(folder: Path) -> bool:
+    """Whether a family is one of before, whose members did not begin alike. Raises: as `read_family`."""
+    return "starts" not in _settings(folder)
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    if not is_family(folder):
+        raise RunError(
+            marked(
+                "engine", "{path} is not a family: it has no {name}. Train one with: python -m engine family"
+            ),
+            path=folder,
+            name=SETTINGS,
+        )
+    return from_toml(Path(folder) / SETTINGS)
 
 
 def _damaged(folder: Path) -> ModelError:

@@ -27,6 +27,7 @@ STRETCH = 200_000  # words of a round of gensim's
 COUNTED = 1_000_000  # words of a round in which GloVe counts
 COUNTING = 0.35  # the share of its budget in which GloVe counts at most
 PAIRS = 20 * glove.PART  # of a round in which it learns
+PASSES = 50  # over all pairs, where words are its budget: Pennington et al. 2014, section 4.2
 KEPT_PAIRS = 0.005  # of all pairs, to measure GloVe on
 
 
@@ -47,6 +48,10 @@ class Learner(ABC):
 
         Args: progress: of the budget, 0..1. share: of the budget that the last round took, or this one will.
         """
+
+    def share_read(self, words: int) -> float:
+        """Return how much of a budget of so many words is used, 0..1."""
+        return min(1.0, self.words_read / words)
 
     @property
     @abstractmethod
@@ -79,7 +84,11 @@ class NGramLearner(Learner):
         self._count = 0
 
     def round(self, progress: float, share: float) -> float | None:
-        most = min(self.config.family.most_counted, len(self.text.train))
+        most = min(
+            self.config.family.most_counted,
+            len(self.text.train),
+            self.config.budget.tokens or len(self.text.train),
+        )
         count = min(most, 2 * self._count or FIRST_WORDS)
         steps = self.config.budget.steps
         if steps:
@@ -134,7 +143,8 @@ class Word2VecLearner(Learner):
 
     def round(self, progress: float, share: float) -> float | None:
         begin = self._at % len(self.text.train)
-        words = self.text.train[begin : begin + STRETCH]
+        left = max(1, self.config.budget.tokens - self._at) if self.config.budget.tokens else STRETCH
+        words = self.text.train[begin : begin + min(STRETCH, left)]
         self._gensim.learn(words, progress, min(1.0, progress + share))
         self._at, self.num_words = self._at + len(words), len(words)
         self.rate = word2vec.ALPHA * (1.0 - progress)
@@ -167,7 +177,8 @@ class Word2VecLearner(Learner):
 class GloVeLearner(Learner):
     """Counts which words stand near each other, for a third of its time at most; then goes down J.
 
-    Some of the pairs are kept apart, to measure on.
+    Some of the pairs are kept apart, to measure on. Where words are its budget, it counts so many, none
+    twice, and goes through their pairs as often as the paper does.
     """
 
     rate = glove.RATE
@@ -181,10 +192,17 @@ class GloVeLearner(Learner):
         self._counted = self._done = 0  # words that were counted; pairs that were learned from
         self._learned = self._kept = Cooccurrences.of(self._X)
         self._order = np.empty(0, np.int64)
+        self._most = min(len(text.train), config.budget.tokens or len(text.train))  # words to count
+
+    def share_read(self, words: int) -> float:
+        if not len(self._learned):
+            return COUNTING * self._counted / self._most
+        return min(1.0, COUNTING + (1 - COUNTING) * self._done / (PASSES * len(self._learned)))
 
     def round(self, progress: float, share: float) -> float | None:
         if not len(self._learned):
-            return self._count(progress + 2 * share >= COUNTING)
+            is_last = not self.config.budget.tokens and progress + 2 * share >= COUNTING
+            return self._count(is_last)
         epoch, begin = divmod(self._done, len(self._learned))
         if not begin or not len(self._order):
             self._order = np.random.default_rng([self._seed, epoch]).permutation(len(self._learned))
@@ -198,10 +216,10 @@ class GloVeLearner(Learner):
 
     def _count(self, is_last: bool) -> float | None:
         """Count some more of the text; after the last of it, part the pairs. Returns: J of a pair."""
-        words = self.text.train[self._counted : self._counted + COUNTED]
+        words = self.text.train[self._counted : min(self._counted + COUNTED, self._most)]
         self._X = self._X + glove.cooccurrences(words, len(self.counts))
         self._counted, self.num_words = self._counted + len(words), len(words)
-        if is_last or self._counted == len(self.text.train):
+        if is_last or self._counted == self._most:
             self._part()
         pairs = Cooccurrences.of(self._X)
         return self._loss(pairs.some(np.arange(min(glove.PART, len(pairs))))) if len(pairs) else None

@@ -22,7 +22,6 @@ NUM_SPECIALS = len(SPECIAL_TOKENS)
 PROBABILITY, LIKENESS = "probability", "likeness"
 LEFT, NEAR, ALL, SIDES, BOTH = "left", "near", "all", "sides", "both"  # what is seen around a blank
 COUNTS, WORD_VECTORS, PLACE_VECTORS = "counts", "words", "places"  # the three ages
-NOTHING, AT_RANDOM, FREQUENCIES = "nothing", "at random", "frequencies"  # what is there before it learns
 
 CAPTIONS = {
     COUNTS: marked("engine", "Counts"),
@@ -34,7 +33,7 @@ CAPTIONS = {
 @dataclass(frozen=True, slots=True)
 class About:
     """A member in words. age: which of the three captions it stands under. reach: words that it sees on each
-    side; 0: all of them. says: what its guesses are. starts: with which weights. seen, cannot: sentences for
+    side; 0: all of them. says: what its guesses are. seen, cannot: sentences for
     a person.
     """
 
@@ -46,7 +45,6 @@ class About:
     sees: str
     reach: int
     says: str
-    starts: str
     seen: str
     cannot: str
 
@@ -55,43 +53,43 @@ ABOUT = {
     one.name: one
     for one in (
         About(
-            "ngram", "n-gram", 1995, "Kneser and Ney 1995", COUNTS, LEFT, 4, PROBABILITY, NOTHING,
+            "ngram", "n-gram", 1995, "Kneser and Ney 1995", COUNTS, LEFT, 4, PROBABILITY,
             marked("engine", "left, 4 words"),
             marked("engine", ("Knows only sequences of words that it has counted, and sees nothing to the "
 "right.")),
         ),
         About(
-            "nnlm", "NNLM", 2003, "Bengio et al. 2003", WORD_VECTORS, LEFT, 5, PROBABILITY, FREQUENCIES,
+            "nnlm", "NNLM", 2003, "Bengio et al. 2003", WORD_VECTORS, LEFT, 5, PROBABILITY,
             marked("engine", "left, 5 words"),
             marked("engine", "Sees five words back and none ahead."),
         ),
         About(
-            "cbow", "CBOW", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
+            "cbow", "CBOW", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS,
             marked("engine", "near, no order"),
             marked("engine", "Reads a bag of words: “dog bites man” equals “man bites dog”."),
         ),
         About(
-            "skipgram", "skip-gram", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS, AT_RANDOM,
+            "skipgram", "skip-gram", 2013, "Mikolov et al. 2013", WORD_VECTORS, NEAR, 5, LIKENESS,
             marked("engine", "near, no order"),
             marked("engine", "Gives similarity, not probability, and ignores word order."),
         ),
         About(
-            "glove", "GloVe", 2014, "Pennington et al. 2014", WORD_VECTORS, ALL, 0, LIKENESS, AT_RANDOM,
+            "glove", "GloVe", 2014, "Pennington et al. 2014", WORD_VECTORS, ALL, 0, LIKENESS,
             marked("engine", "all, no order"),
             marked("engine", "Has one vector for “bank”, whether for money or a river."),
         ),
         About(
-            "elmo", "ELMo", 2018, "Peters et al. 2018", PLACE_VECTORS, SIDES, 0, PROBABILITY, FREQUENCIES,
+            "elmo", "ELMo", 2018, "Peters et al. 2018", PLACE_VECTORS, SIDES, 0, PROBABILITY,
             marked("engine", "each side alone"),
             marked("engine", "Joins its two sides only at the end."),
         ),
         About(
-            "gpt", "GPT", 2018, "Radford et al. 2018", PLACE_VECTORS, LEFT, 0, PROBABILITY, AT_RANDOM,
+            "gpt", "GPT", 2018, "Radford et al. 2018", PLACE_VECTORS, LEFT, 0, PROBABILITY,
             marked("engine", "left, all of it"),
             marked("engine", "Writes from left to right and cannot look ahead."),
         ),
         About(
-            "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY, AT_RANDOM,
+            "bert", "BERT", 2018, "Devlin et al. 2018", PLACE_VECTORS, BOTH, 0, PROBABILITY,
             marked("engine", "both at once"),
             marked("engine", "Cannot continue a text, and guesses each blank on its own."),
         ),

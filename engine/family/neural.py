@@ -1,30 +1,36 @@
-"""The life of NNLM, ELMo and GPT as runs: begun, trained, stopped and gone on with as the engine's are."""
+"""The life of NNLM, ELMo, GPT and BERT as runs: begun, trained, stopped and gone on with as the engine's are.
+
+All begin alike, and are asked the same blanks at each evaluation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import torch
 from torch import nn
 
 from engine.device import Device
 from engine.errors import Sentence
 from engine.events import Event
-from engine.family.elmo import ELMo
+from engine.family.bert import BertMember
+from engine.family.blanks import draw_blanks, watch_blanks
 from engine.family.layout import NEURAL, save_member
-from engine.family.nnlm import NNLM
+from engine.family.members import Member
 from engine.family.reading import VOCAB, Streams, as_pretraining, streams
 from engine.family.rows import NextWord, StreamFeed
+from engine.family.starts import begin
+from engine.inspect.loaded_model import LoadedModel, ModelSummary
+from engine.model.heads import PreTraining
 from engine.settings.family import FamilyConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train import lifecycle
 from engine.train.loop import Loop, budgeted_loop
-from engine.train.pretrain import TextTraining
+from engine.train.pretrain import Pretraining, TextTraining
 from engine.train.pretraining.setup import PretrainSetup
 from engine.train.run.checkpoint import Checkpoint
 from engine.train.run.folder import Run
@@ -69,7 +75,7 @@ class MemberTraining(TextTraining):
     def model(
         self, setup: PretrainSetup, checkpoint: Checkpoint | None
     ) -> Generator[Event, None, tuple[nn.Module, list[Sentence]]]:
-        """Return the network, which at first guesses words by their frequency where its paper has a bias."""
+        """Return the network, begun as the settings say."""
         yield from ()
         family = self.config.family
         model = NEURAL[self.name].new(
@@ -78,7 +84,7 @@ class MemberTraining(TextTraining):
         if checkpoint is not None:
             checkpoint.load_into(model)
         else:
-            start_from_counts(model, self.streams.counts)
+            begin(model, self.streams.counts, family.starts)
         return model, []
 
     def loop(self, run: Run, setup: PretrainSetup, device: Device, model: Any) -> Loop:
@@ -93,6 +99,7 @@ class MemberTraining(TextTraining):
             count = min(kept.num_rows, max(1, text.validation_tokens // length))
             batches = kept.parts(np.arange(count), device.micro_batch_tokens)
             loop.evaluation = lambda: task.evaluate(model, batches, loop.device)
+            watch_blanks(loop, draw_blanks(self.streams.held_out), lambda network: cast(Member, network))
         return loop
 
     def save(self, folder: Path, setup: PretrainSetup, model: Any, cloze: dict[str, Any]) -> None:
@@ -113,19 +120,51 @@ class MemberTraining(TextTraining):
         }
 
 
+@dataclass(frozen=True)
+class BertTraining(Pretraining):
+    """The engine's own pretraining as the family has it. streams: of its text. starts: as the setting."""
+
+    streams: Streams = field(kw_only=True)
+    starts: str = field(kw_only=True)
+
+    def model(
+        self, setup: PretrainSetup, checkpoint: Checkpoint | None
+    ) -> Generator[Event, None, tuple[PreTraining, list[Sentence]]]:
+        """Return the network, begun as the settings say."""
+        model, notes = yield from super().model(setup, checkpoint)
+        if checkpoint is None:
+            begin(model, self.streams.counts, self.starts)
+        return model, notes
+
+    def loop(self, run: Run, setup: PretrainSetup, device: Device, model: Any) -> Loop:
+        """Return the loop of pretraining, which asks the blanks too."""
+        loop = super().loop(run, setup, device, model)
+        watch_blanks(loop, draw_blanks(self.streams.held_out), partial(_as_member, setup))
+        return loop
+
+
+def _as_member(setup: PretrainSetup, network: nn.Module) -> Member:
+    """Return a network of pretraining that can be asked."""
+    assert isinstance(network, PreTraining)
+    about = ModelSummary(
+        folder=Path(),
+        name="",
+        fingerprint="",
+        config=network.config,
+        wordpiece=setup.wordpiece,
+        has_masked_words=True,
+        has_next_sentence=True,
+        has_pooler=True,
+        labels=(),
+        info={},
+        notes=(),
+        num_parameters=0,
+    )
+    return BertMember(LoadedModel(about, network.bert, network, None))
+
+
 def sizes_of(config: FamilyConfig, setup: PretrainSetup) -> dict[str, int]:
     """Return the sizes that a member's folder tells, by which it is made again."""
     family = config.family
     sizes = {"width": family.width, "layers": family.layers, "length": family.length}
     return {"num_words": setup.wordpiece.vocab_size, **sizes}
-
-
-def start_from_counts(model: nn.Module, counts: np.ndarray) -> None:
-    """Let a model guess words by their frequency at first; a word never seen counts as seen once."""
-    share = torch.from_numpy((counts + 1.0) / (counts + 1.0).sum()).float()
-    with torch.no_grad():
-        if isinstance(model, NNLM):
-            model.b.copy_(share.log())
-        if isinstance(model, ELMo):
-            model.bias.copy_(share.log())
-            model.unigram.copy_(share)

@@ -13,8 +13,9 @@ import torch
 
 from engine.durable import check_place, replaced_folder, write_text
 from engine.errors import RunError, marked
-from engine.family.layout import WEIGHTS
-from engine.family.train import SETTINGS, read_family, read_report, write_report
+from engine.family.layout import SETTINGS, WEIGHTS, read_family
+from engine.family.starts import WORD_COUNTS
+from engine.family.train import read_report, write_report
 from engine.files import read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
 from engine.model.weights import load_pretraining, save_model
@@ -38,6 +39,8 @@ def pack(folder: Path, out: Path) -> int:
     for name in report["members"]:
         _pack_member(folder / name / MODEL, out / name / MODEL)
     write_text(out / SETTINGS, to_toml(config))
+    if (folder / WORD_COUNTS).is_file():
+        shutil.copyfile(folder / WORD_COUNTS, out / WORD_COUNTS)
     write_report(out, report)
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
 

@@ -50,7 +50,7 @@ def as_pretraining(config: FamilyConfig, vocab: Path) -> PretrainConfig:
         "lowercase": "yes",
         "max_length": family.length,
         "max_positions": 2 * family.length,
-        "informed_start": family.informed_start,
+        "informed_start": False,  # BERT alone would begin with counts of neighbours
     }
     plain = PretrainConfig(text=config.text, objective=_MASKED, budget=config.budget, device=config.device)
     return with_values(plain, values)

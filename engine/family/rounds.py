@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 
 from engine.device import Device, open_device
 from engine.events import Evaluated, Event, Finished, Saved, Started, Step
+from engine.family.blanks import FILLED, draw_blanks, share_filled
 from engine.family.layout import save_member
 from engine.family.learners import Learner, learner_of
 from engine.family.neural import sizes_of
@@ -48,6 +49,17 @@ def learn(config: FamilyConfig, run_dir: Path, setup: PretrainSetup, text: Strea
         yield from guarded(run, _Rounds(run, config, setup, learner, device).work())
 
 
+@dataclass(frozen=True)
+class WordsBudget(Budget):
+    """A budget in which words are counted by who reads them."""
+
+    learner: Learner
+
+    def progress(self, at: TrainState) -> float:
+        """Return the share of the budget that is used."""
+        return self.learner.share_read(self.tokens) if self.tokens else super().progress(at)
+
+
 class _Rounds:
     """One such run under way."""
 
@@ -56,7 +68,10 @@ class _Rounds:
     ) -> None:
         self.run, self.config, self.setup, self.learner, self.device = run, config, setup, learner, device
         budget = config.budget
-        self.schedule = Budget(budget.steps, 0, budget.minutes, 0.0, budget.evaluations)
+        self.schedule = WordsBudget(
+            budget.steps, budget.tokens, budget.minutes, 0.0, budget.evaluations, learner
+        )
+        self.blanks = draw_blanks(learner.text.held_out)
         self.at = TrainState()
         self.saved_step = -1
 
@@ -149,6 +164,8 @@ class _Rounds:
     def _evaluated(self) -> Iterator[Event]:
         with self._timed():
             metrics = self.learner.measure()
+        if self.blanks:  # in no budget of minutes
+            metrics[FILLED] = yield from share_filled(self.learner.model(), self.blanks)
         loss, value = metrics.pop("loss"), metrics[self.learner.metric]
         better = value > self.at.best_metric
         self.at.best_metric = max(value, self.at.best_metric)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,23 +75,45 @@ def _read(family: Family, text: str) -> tuple[int, ...]:
 @dataclass(frozen=True)
 class Hits:
     """Which test texts each member answers rightly, (E,) bool each: by frozen vectors, fine-tuned, and, under
-    the name of the n-gram, by Naive Bayes. chance: the share of the commonest label among them.
+    the name of the n-gram, by Naive Bayes. chance: the share of the commonest label among them. start: the
+    same of the members before they were trained, None where that is not known.
     """
 
     chance: float
     frozen: dict[str, np.ndarray]
     fine_tuned: dict[str, np.ndarray]
     naive_bayes: dict[str, np.ndarray]
+    start: Hits | None = None
 
     def scores(self) -> tuple[dict[str, ReachedScore], dict[str, ReachedScore], dict[str, ReachedScore]]:
         """Return what each reached: by frozen vectors, fine-tuned, by Naive Bayes."""
-        ways = (self.frozen, self.fine_tuned, self.naive_bayes)
-        frozen, fine_tuned, naive_bayes = (shares(one, self.chance) for one in ways)
-        return frozen, fine_tuned, naive_bayes
+        before = self.start or Hits(self.chance, {}, {}, {})
+        return (
+            shares(self.frozen, self.chance, before.frozen),
+            shares(self.fine_tuned, self.chance, before.fine_tuned),
+            shares(self.naive_bayes, self.chance),
+        )
 
 
 def frozen_hits(family: Family, learned: LabelledTexts, asked: LabelledTexts) -> Steps[Hits]:
-    """Return which texts each member answers rightly by what it knows already; none are fine-tuned yet."""
+    """Return which texts each member answers rightly by what it knows already, and by what it knew before it
+    was trained; none are fine-tuned yet.
+    """
+    start = None
+    if family.start.members:
+        start = yield from retold(_frozen_hits(family.start, learned, asked), partial(_half, 0))
+    found = yield from retold(_frozen_hits(family, learned, asked), partial(_half, 1))
+    return replace(found, start=start)
+
+
+def _half(number: int, event: Event) -> Event:
+    """Return what is told of one of two parts of a work."""
+    if not isinstance(event, Progress):
+        return event
+    return replace(event, done=number * event.total + event.done, total=2 * event.total)
+
+
+def _frozen_hits(family: Family, learned: LabelledTexts, asked: LabelledTexts) -> Steps[Hits]:
     chance = float(np.bincount(asked.labels).max() / len(asked.labels)) if len(asked.labels) else 0.0
     found = Hits(chance, {}, {}, {})
     for number, (name, member) in enumerate(family.members.items()):
@@ -114,7 +137,18 @@ def frozen_hits(family: Family, learned: LabelledTexts, asked: LabelledTexts) ->
 def add_tuned_hits(
     family: Family, hits: Hits, name: str, learned: LabelledTexts, asked: LabelledTexts
 ) -> Steps[None]:
-    """Add which texts a member answers rightly once all its weights were moved; nothing where it has none."""
+    """Add which texts a member answers rightly once all its weights were moved, and those of it as it was
+    before it was trained; nothing where it has none.
+    """
+    if hits.start is not None and name in family.start.members:
+        before = _add_tuned_hits(family.start, hits.start, name, learned, asked)
+        yield from retold(before, partial(_half, 0))
+    yield from retold(_add_tuned_hits(family, hits, name, learned, asked), partial(_half, 1))
+
+
+def _add_tuned_hits(
+    family: Family, hits: Hits, name: str, learned: LabelledTexts, asked: LabelledTexts
+) -> Steps[None]:
     network = encoder_of(family.members[name])
     if network is None:
         return

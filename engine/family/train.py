@@ -5,6 +5,8 @@ folder/
     vocab.txt       the words, the commonest of the text
     text/           the text as ids, and what is kept apart of it
     <member>/       a run folder for each; its model/ is what is asked
+    training-2/     the same members again, trained from another seed, where several trainings are asked for
+    word_counts.safetensors    how often the text has each word: with what all networks begin
     family.json     what each reached, once all are done; card.md says it to a person
 
 The run folders are the truth: the same command goes on where an earlier one ended.
@@ -13,6 +15,7 @@ The run folders are the truth: the same command goes on where an earlier one end
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -24,31 +27,33 @@ from engine.durable import check_place, explained, sweep_partials, write_text
 from engine.errors import ConfigError, RunError, Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Steps
 from engine.family import neural, rounds
-from engine.family.ask import Family
+from engine.family.blanks import draw_blanks
 from engine.family.card import card
 from engine.family.claims import both_sides, two_in_a_row
 from engine.family.curves import curve
-from engine.family.layout import NEURAL
+from engine.family.layout import NEURAL, SETTINGS, has_unequal_starts, is_family, read_family
 from engine.family.members import ABOUT
 from engine.family.reading import TEXT, VOCAB, Streams, as_pretraining, prepared, streams
-from engine.family.scores import document_of, draw_blanks, scores
+from engine.family.scores import document_of, scores
+from engine.family.starts import WORD_COUNTS, write_counts
+from engine.family.trainings import Trainings, training_config, training_folder, training_number
 from engine.family.verdicts import document_of as claims_document
 from engine.family.verdicts import judged_of
 from engine.family.word2vec import import_gensim
 from engine.files import read_json_object
-from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
+from engine.settings.config import absolute, to_toml, values_of
 from engine.settings.family import FamilyConfig, members_of
 from engine.text.corpus.corpus import find_files
-from engine.train import lifecycle, pretrain
+from engine.train import lifecycle
+from engine.train.metrics import LEAST_SEEDS
 from engine.train.pipeline import finished_run
-from engine.train.pretrain import Pretraining
 from engine.train.pretraining.setup import PretrainSetup
 from engine.train.ranks import check_alone
 from engine.train.run.folder import discard
 from engine.train.run.lock import locked
 from engine.train.run.runs import CONFIG, LOCK, MODEL, chain_of
 
-SETTINGS, REPORT, CARD = "family.toml", "family.json", "card.md"
+REPORT, CARD = "family.json", "card.md"
 LEAST_MINUTES = 0.01  # of a member
 BY_GENSIM = ("cbow", "skipgram")
 
@@ -84,37 +89,42 @@ def _work(
         sweep_partials(folder)
         write_text(folder / SETTINGS, to_toml(config))
         setup = yield from prepared(config, folder)
-        text = streams(config, setup)
+        write_counts(folder, streams(config, setup).counts)
         yield from missing
         seconds = 0.0
-        for name in names:
-            seconds += yield from _member(member_config(config, name), folder / name, setup, text)
-        report = yield from reporting(config, folder, text)
+        for number in range(config.family.trainings):
+            own, place = training_config(config, number), training_folder(folder, number)
+            if number:
+                with explained(place):
+                    place.mkdir(exist_ok=True)
+                write_text(place / SETTINGS, to_toml(own))
+                shutil.copyfile(folder / WORD_COUNTS, place / WORD_COUNTS)
+            text = streams(own, setup)
+            for name in names:
+                one = member_config(own, name)
+                seconds += yield from _member(one, place / name, folder / VOCAB, setup, text)
+        report = yield from reporting(config, folder, names, streams(config, setup))
         write_report(folder, report)
     yield Finished(path=folder / REPORT, seconds=seconds)
 
 
 def resume(folder: Path) -> Iterator[Event]:
-    """Go on with a family from its folder alone. Raises: RunError if it is none."""
+    """Go on with a family from its folder alone. Raises: RunError if it is none, or is one of before."""
+    _check_starts(folder)
     return train_family(read_family(folder), folder)
 
 
-def is_family(folder: Path) -> bool:
-    """Whether a folder holds a family that was begun."""
-    return (Path(folder) / SETTINGS).is_file()
-
-
-def read_family(folder: Path) -> FamilyConfig:
-    """Return the settings of a family. Raises: RunError, ConfigError."""
-    if not is_family(folder):
+def _check_starts(folder: Path) -> None:
+    """Refuse a family of before: its further members would begin otherwise than those it has."""
+    if has_unequal_starts(folder):
         raise RunError(
             marked(
-                "engine", "{path} is not a family: it has no {name}. Train one with: python -m engine family"
+                "engine",
+                "The family in {path} is from an earlier version, in which members did not have the "
+                "same start. It can be asked, but not continued. Train a new one.",
             ),
             path=folder,
-            name=SETTINGS,
         )
-    return with_values(FamilyConfig(), from_toml(Path(folder) / SETTINGS))
 
 
 def write_report(folder: Path, report: Mapping[str, Any]) -> None:
@@ -141,18 +151,42 @@ def _checked(config: FamilyConfig, folder: Path) -> tuple[str, ...]:
     """Return the names of the members. Raises: UserError, where the input is to blame."""
     names = members_of(config)
     budget = config.budget
-    if (budget.minutes > 0) == (budget.steps > 0) or budget.tokens:
+    if sum(map(bool, (budget.minutes, budget.steps, budget.tokens))) != 1:
         raise ConfigError(
-            marked("engine", "Say how long to train: give --minutes for all members together."),
+            marked(
+                "engine",
+                "Say how long to train: give --minutes for all members together, or --tokens, the words that "
+                "each member reads.",
+            ),
             field="minutes",
         )
-    if budget.minutes and budget.minutes / len(names) < LEAST_MINUTES:
+    count = len(names) * config.family.trainings
+    if budget.minutes and budget.minutes / count < LEAST_MINUTES:
         raise ConfigError(
-            marked("engine", "{minutes:g} minutes are too few for {count} members. Give {least:g} or more."),
+            marked(
+                "engine", "{minutes:g} minutes are too few for {count} trainings. Give {least:g} or more."
+            ),
             field="minutes",
             minutes=budget.minutes,
-            count=len(names),
-            least=LEAST_MINUTES * len(names),
+            count=count,
+            least=LEAST_MINUTES * count,
+        )
+    if config.family.informed_start:
+        raise ConfigError(
+            marked(
+                "engine",
+                "{field} would give BERT alone a head start. Leave it off: starts says with what all begin.",
+            ),
+            field="informed_start",
+        )
+    if 1 < config.family.trainings < LEAST_SEEDS:
+        raise ConfigError(
+            marked(
+                "engine",
+                "Two trainings cannot show what a third would reach. Give 1 training, or {least} or more.",
+            ),
+            field="trainings",
+            least=LEAST_SEEDS,
         )
     if config.family.width % 8:
         raise ConfigError(
@@ -185,12 +219,16 @@ def _with_gensim(names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Noted]]:
 def _check_folder(config: FamilyConfig, folder: Path) -> None:
     """Refuse a folder of other work, or of a family with other settings; more members are welcome."""
     if is_family(folder):
+        _check_starts(folder)
         before, now = values_of(read_family(folder)), values_of(config)
-        shares = [values["minutes"] / len(values["members"].split(",")) for values in (before, now)]
+        shares = [
+            values["minutes"] / (len(values["members"].split(",")) * values["trainings"])
+            for values in (before, now)
+        ]
         other = [
             name
             for name, value in now.items()
-            if value != before[name] and name not in ("members", "minutes")
+            if value != before[name] and name not in ("members", "minutes", "trainings")
         ]
         if abs(shares[0] - shares[1]) > 1e-9:
             other.append("minutes")
@@ -211,42 +249,53 @@ def _check_folder(config: FamilyConfig, folder: Path) -> None:
 
 
 def _member(
-    config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams
+    config: FamilyConfig, place: Path, vocab: Path, setup: PretrainSetup, text: Streams
 ) -> Generator[Event, None, float]:
     """Bring one member to its end, whatever was done of it; return the seconds that it learned."""
-    values = {"member": ABOUT[config.family.members].said}
-    note = Noted(sentence=Sentence(marked("engine", "Training {member}"), values), level="fine")
-    begin = partial(_begun, config, place, setup, text)
+    number = training_number(place)
+    again = marked("engine", "Training {member} again, from another seed: training {number}")
+    template = marked("engine", "Training {member}") if number == 1 else again
+    values = {"member": ABOUT[config.family.members].said, "number": number}
+    note = Noted(sentence=Sentence(template, values), level="fine")
+    begin = partial(_begun, config, place, vocab, setup, text)
     return (yield from finished_run(place, begin, note, go_on=lambda _: begin()))
 
 
-def _begun(config: FamilyConfig, place: Path, setup: PretrainSetup, text: Streams) -> Iterator[Event]:
+def _begun(
+    config: FamilyConfig, place: Path, vocab: Path, setup: PretrainSetup, text: Streams
+) -> Iterator[Event]:
     name, is_begun = config.family.members, (place / CONFIG).is_file()
+    training: neural.MemberTraining | neural.BertTraining
     if name == "bert":
-        if is_begun:
-            return pretrain.resume(place)
-        settings = as_pretraining(config, place.parent / VOCAB)
-        return lifecycle.begin(Pretraining(settings), place, open_device(settings.device), setup)
-    if name not in NEURAL:
+        settings = as_pretraining(config, vocab)
+        training = neural.BertTraining(settings, streams=text, starts=config.family.starts)
+    elif name in NEURAL:
+        training = neural.MemberTraining(config, setup)
+    else:
         return rounds.learn(config, place, setup, text)
-    training = neural.MemberTraining(config, setup)
     if is_begun:
         return lifecycle.resume(training, place)
     return lifecycle.begin(training, place, open_device(config.device), setup)
 
 
-def reporting(config: FamilyConfig, folder: Path, text: Streams) -> Steps[dict[str, Any]]:
+def reporting(
+    config: FamilyConfig, folder: Path, names: Sequence[str], text: Streams
+) -> Steps[dict[str, Any]]:
     """Return what family.json holds: what each member is, and what it reaches on the held-out text."""
-    family = Family.open(folder, members_of(config))
-    found = yield from scores(family, text.held_out, text.counts)
+    trainings = Trainings.open(folder, names)
+    family = trainings.first
+    found = yield from scores(trainings, text.held_out, text.counts)
     blanks = draw_blanks(text.held_out)
-    claims = [*both_sides(family, blanks), *two_in_a_row(family, blanks)]
+    claims = [*both_sides(trainings, blanks), *two_in_a_row(trainings, blanks)]
     report = {
         "schema_version": 1,
         "text": [Path(place).name for place in config.text.text.split("\n")],
-        "minutes": config.budget.minutes / len(members_of(config)),
+        "minutes": config.budget.minutes / (len(members_of(config)) * config.family.trainings),
+        "words_each": config.budget.tokens,
+        "steps_each": config.budget.steps,
         "machine": open_device(config.device).describe(),
-        "informed_start": config.family.informed_start and "bert" in family.members,
+        "starts": config.family.starts,
+        "trainings": len(trainings.families),
         "members": list(family.members),
         "reached": {
             name: {"weights": member.num_weights, **_learned(folder / name)}

@@ -2,7 +2,7 @@
 
 A claim is a difference with its interval. A verdict takes all claims together: by Holm's correction one false
 verdict among them all is as rare as one alone would be. None is given where it is known why the difference
-says nothing: one side had a head start, or has not learned yet.
+says nothing: a member has not learned yet, or the same difference was there before training.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from engine.errors import Sentence, marked
 from engine.evaluation.statistics import SURE, holm
 from engine.family.members import ABOUT
+from engine.family.reached import LEAST_LOG, LEAST_RANK, LEAST_SHARE
 from engine.train.metrics import NORMAL_95
 
 HOLDS, DOES_NOT, OPEN, NO_VERDICT = "holds", "does not hold", "cannot be told", "no verdict"
@@ -24,7 +25,7 @@ FILLED = marked("engine", "share of blanks filled")
 LOGS = marked("engine", "mean log-probability")
 RANKED = marked("engine", "rank correlation")
 ANSWERED = marked("engine", "share of correct answers")
-LEAST = {FILLED: 0.01, LOGS: 0.05, RANKED: 0.02, ANSWERED: 0.01}  # a smaller difference is none to speak of
+LEAST = {FILLED: LEAST_SHARE, LOGS: LEAST_LOG, RANKED: LEAST_RANK, ANSWERED: LEAST_SHARE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,22 @@ _EARLIER = {  # what older reports say, and what is said now
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimStart:
+    """The difference that a claim is about before any training, and its interval. unmoved: members that
+    answer these questions no better after it.
+    """
+
+    difference: float
+    low: float
+    high: float
+    unmoved: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A claim, and what was found: one figure less another, over so many texts. measure: what of. p_value:
-    how often chance alone, in which texts were drawn, makes as much of a difference.
+    how often chance alone makes as much of a difference, in which texts were drawn and, where there were
+    several trainings, in how these went. start: None where it is not known.
     """
 
     claim: str
@@ -138,6 +152,8 @@ class Claim:
     high: float
     count: int
     p_value: float
+    start: ClaimStart | None = None
+    trainings: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +171,10 @@ class JudgedClaim:
 def judged(claims: Sequence[Claim], *, informed: bool, at_start: Collection[str] = ()) -> list[JudgedClaim]:
     """Return claims with their verdicts, in the same order.
 
-    Args: informed: whether BERT began with what counting tells. at_start: members that guess no better than
-    the frequencies of words do.
+    Args: informed: whether BERT began with what counting tells. at_start: members that guess hardly better
+    than the frequencies of words do.
     """
-    withheld = [_withheld(SAID.get(one.claim), informed, at_start) for one in claims]
+    withheld = [_withheld(one, informed, at_start) for one in claims]
     asked = [one for one, reason in zip(claims, withheld, strict=True) if reason is None]
     corrected = iter(holm([one.p_value for one in asked]).tolist())
     return [
@@ -195,8 +211,13 @@ def _read(one: Mapping[str, Any]) -> Claim:
     names = ("first", "second", "difference", "low", "high", "count")
     given = {name: one[name] for name in names}
     given |= {name: _said_now(one[name]) for name in ("claim", "measure")}
-    p_value = one.get("p_value")
-    return Claim(**given, p_value=_p_value(one) if p_value is None else float(p_value))
+    p_value, start = one.get("p_value"), one.get("start")
+    return Claim(
+        **given,
+        p_value=_p_value(one) if p_value is None else float(p_value),
+        start=None if start is None else ClaimStart(**{**start, "unmoved": tuple(start["unmoved"])}),
+        trainings=int(one.get("trainings", 1)),
+    )
 
 
 def _said_now(text: str) -> str:
@@ -210,8 +231,9 @@ def _p_value(one: Mapping[str, Any]) -> float:
     return math.erfc(abs(one["difference"]) / error / math.sqrt(2)) if error > 0 else 1.0
 
 
-def _withheld(said: Statement | None, informed: bool, at_start: Collection[str]) -> Sentence | None:
+def _withheld(one: Claim, informed: bool, at_start: Collection[str]) -> Sentence | None:
     """Return why a claim gets no verdict."""
+    said, start = SAID.get(one.claim), one.start
     if informed and (said is None or said.is_between):
         return Sentence(
             marked(
@@ -220,13 +242,27 @@ def _withheld(said: Statement | None, informed: bool, at_start: Collection[str])
             ),
             {},
         )
-    if said is None:
-        return None
-    slow = next((name for name in (said.first, said.second) if name in at_start), None)
-    if slow is None:
-        return None
-    template = marked("engine", "{member} guesses no better than word frequencies: it has not learned yet.")
-    return Sentence(template, {"member": ABOUT[slow].said})
+    sides = () if said is None else (said.first, said.second)
+    slow = next((name for name in sides if name in at_start), None)
+    if slow is not None:
+        template = marked(
+            "engine",
+            "By perplexity, {member} is less than twice as good as word frequencies: it has not learned "
+            "enough.",
+        )
+        return Sentence(template, {"member": ABOUT[slow].said})
+    if start is None:
+        return Sentence(
+            marked("engine", "What the models answer before training was not measured for this family."), {}
+        )
+    if start.unmoved:
+        template = marked("engine", "{member} answers these questions no better than before training.")
+        return Sentence(template, {"member": ABOUT[start.unmoved[0]].said})
+    if (start.low > 0 and one.difference > 0) or (start.high < 0 and one.difference < 0):
+        return Sentence(
+            marked("engine", "The models show this difference before any training, so it is no result."), {}
+        )
+    return None
 
 
 def _verdict(one: Claim, p_value: float, count: int) -> JudgedClaim:

@@ -33,6 +33,12 @@ class Word2Vec:
     v: np.ndarray
     v_out: np.ndarray
 
+    @classmethod
+    def new(cls, num_words: int, width: int, seed: int) -> Word2Vec:
+        """Return one as gensim's begin, with draws of its own: small random v, and v' of zeros."""
+        v = ((2 * np.random.default_rng(seed).random((num_words, width)) - 1) / width).astype(np.float32)
+        return cls(v, np.zeros_like(v))
+
     @property
     def num_weights(self) -> int:
         return self.v.size + self.v_out.size

@@ -146,12 +146,15 @@ def analogies(family: Family, asked: Sequence[tuple[str, str, str, str]]) -> dic
     names = list(dict.fromkeys(word for one in asked for word in one))
     ids = {name: ids_of(family, name) for name in names}
     known = [one for one in asked if all(ids[word] for word in one)]
-    hits = {
-        name: _analogies(member.vectors(), known, ids)
-        for name, member in family.members.items()
-        if isinstance(member, HasVectors)
-    }
-    found = shares(hits)
+    hits, before = (
+        {
+            name: _analogies(member.vectors(), known, ids)
+            for name, member in one.members.items()
+            if isinstance(member, HasVectors)
+        }
+        for one in (family, family.start)
+    )
+    found = shares(hits, 0.0, before)
     return {name: WordFileScore(found.get(name), len(asked) - len(known)) for name in hits}
 
 
@@ -182,17 +185,23 @@ def similarities(family: Family, asked: Sequence[tuple[str, str, float]]) -> dic
     known = [one for one in known if one[0] and one[1]]
     sides = [[list(one[0]) for one in known], [list(one[1]) for one in known]]
     said = np.array([one[2] for one in known])
-    cosines = dict[str, np.ndarray]()
-    for name, member in family.members.items():
-        if isinstance(member, HasVectors):
-            vectors = member.vectors()
-            a, b = (
-                np.array([vectors[ids].mean(0) for ids in side]).reshape(-1, vectors.shape[1])
-                for side in sides
-            )
-            cosines[name] = (unit(a) * unit(b)).sum(1)
-    found = correlations(cosines, said)
+    cosines, before = (
+        {
+            name: _cosines(member.vectors(), sides)
+            for name, member in one.members.items()
+            if isinstance(member, HasVectors)
+        }
+        for one in (family, family.start)
+    )
+    found = correlations(cosines, said, before)
     return {name: WordFileScore(found.get(name), len(asked) - len(known)) for name in cosines}
+
+
+def _cosines(vectors: np.ndarray, sides: Sequence[Sequence[list[int]]]) -> np.ndarray:
+    """Return (E,) the cosines of pairs of words. Args: vectors: (V, D). sides: the ids of each word."""
+    a, b = (np.array([vectors[ids].mean(0) for ids in side]).reshape(-1, vectors.shape[1]) for side in sides)
+    found: np.ndarray = (unit(a) * unit(b)).sum(1)
+    return found
 
 
 def check_has_vectors(family: Family) -> None:

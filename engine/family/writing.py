@@ -8,9 +8,7 @@ from engine.family.ask import Family
 from engine.family.members import NUM_SPECIALS, SEP, Continues
 
 
-def go_on(
-    family: Family, text: str, count: int = 20, temperature: float = 0.0, seed: int = 42
-) -> dict[str, str]:
+def go_on(family: Family, text: str, count: int, temperature: float, seed: int) -> dict[str, str]:
     """Return what each writes: at most `count` words, to the end of a sentence. Others are not in it.
 
     Args: temperature: 0 for the likeliest word each time; 1 draws words as often as the member expects them.

@@ -28,6 +28,12 @@ def own_column(table: Table, wanted: str = LABEL) -> str:
     return name
 
 
+def taken_from(table: Table, column: str) -> tuple[str, ...]:
+    """Return the columns that labels of a saved column were taken over from; () where all are by hand."""
+    by = {*table.frame[f"{column}_{BY}"].tolist()}
+    return tuple(name for name in table.columns if name in by)
+
+
 def _columns(name: str) -> tuple[str, ...]:
     return (name, *(f"{name}_{after}" for after in (BY, AT, SUGGESTED, NOTE)))
 

@@ -2,7 +2,8 @@
 
 It is a file of its own beside the labelled table, whose cells of these rows are empty. So a run learns from
 the other labels alone, its test says how good it is on the whole table, and its errors on the test say which
-labels the texts have that nobody labelled.
+labels the texts have that nobody labelled. Texts that a person changed are in it as they are now. Labels are
+as they were given: were those looked at again that a model doubts, the sample would speak for the model.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.text.recipe import with_cells
+from engine.text.recipe import Recipe, with_cells
 from engine.text.table import read_table, write_csv
 
 LEAST_HELD_OUT = 10  # texts, below which a test would say next to nothing
@@ -42,15 +43,17 @@ def is_random_sample(path: str) -> bool:
     return Path(path).stem.endswith(_ENDING)
 
 
-def hold_out(labelled: Path, column: str, rows: Collection[int]) -> Path:
+def hold_out(labelled: Path, column: str, rows: Collection[int], recipe: Recipe | None = None) -> Path:
     """Move the labels of some rows into the file of the random sample, and return where that is.
 
-    Args: labelled: the table as it was written. column: of its labels. rows: of the sample.
-    Raises: UserError.
+    Args: labelled: the table as it was written. column: of its labels. rows: of the sample. recipe: the mends
+    of the table, of which the sample's texts have theirs. Raises: UserError.
     """
     table, kept = read_table(labelled), sorted(rows)
     path = sample_path(labelled)
-    write_csv(path, table.columns, table.frame.iloc[kept], guard=False)
+    others = {*table.columns} - {column}
+    edited = table if recipe is None else recipe.edited(table, others)
+    write_csv(path, table.columns, edited.frame.iloc[kept], guard=False)
     cells = table.frame[column].tolist()
     for row in kept:
         cells[row] = ""

@@ -12,6 +12,7 @@ from engine.settings.pretrain import BudgetConfig, TextConfig
 from engine.settings.setting import setting
 from engine.settings.shared import DeviceConfig
 
+FREQUENCIES, NO_START = STARTS = ("frequencies", "none")
 MEMBERS = ("ngram", "nnlm", "cbow", "skipgram", "glove", "elmo", "gpt", "bert")  # the oldest first
 
 
@@ -62,16 +63,35 @@ class MembersConfig:
         minimum=1,
         maximum=24,
     )
+    starts: str = setting(
+        FREQUENCIES,
+        marked("engine", "Start"),
+        marked(
+            "engine",
+            "What all networks know before training. frequencies: each guesses words by how often "
+            "the text has them. none: nothing.",
+        ),
+        choices=STARTS,
+    )
     informed_start: bool = setting(
-        True,
+        False,
         marked("engine", "Informed start of BERT"),
         marked(
             "engine",
-            "BERT begins with counts over the text, as pretraining does here: in minutes it "
-            "would learn little else. No other member does, so comparisons with BERT get no "
-            "verdict. Off: at random.",
+            "Only in families of earlier versions: BERT alone began with counts over the text.",
         ),
-        advanced=True,
+        kind="hidden",
+    )
+    trainings: int = setting(
+        1,
+        marked("engine", "Trainings"),
+        marked(
+            "engine",
+            "Train each member so many times, each time from another seed. One training does not show "
+            "what another would reach; three or more do. Two do not.",
+        ),
+        minimum=1,
+        maximum=20,
     )
     length: int = setting(
         64,

@@ -217,6 +217,7 @@ class DataConfig:
         ),
         advanced=True,
         auto=marked("engine", "same sheet"),
+        kind="sheet",
     )
     test_sheet: str = setting(
         "",
@@ -227,6 +228,7 @@ class DataConfig:
         ),
         advanced=True,
         auto=marked("engine", "same sheet"),
+        kind="sheet",
     )
     validation_share: float = setting(
         0.2,

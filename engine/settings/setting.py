@@ -32,7 +32,7 @@ class Setting:
     unit: str = ""
     choices: tuple[str, ...] = ()
     or_number: bool = False  # beside the choices, a whole number from 1 on may stand there, as text
-    kind: str = ""  # "", "path", "column", "hidden": how a form shows it; "given": of this process alone;
+    kind: str = ""  # "", "path", "column", "sheet", "hidden": how a form shows it; "given": of this process;
     # "inline": in a file its fields stand among those around it; "spare": there it may be missing
     advanced: bool = False
     auto: str = ""  # what an empty value means, in words

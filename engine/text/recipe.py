@@ -8,7 +8,7 @@ Steps do not depend on one another, so any of them can be taken back.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
     ),
     "leaks": marked("engine", "Line {line} was excluded: its text is also in another part."),
     "near_leaks": marked("engine", "Line {line} was excluded: another part says nearly the same."),
-    SUSPECTED: marked("engine", "Line {line} was excluded: its label is doubtful."),
+    SUSPECTED: marked("engine", "Line {line} was excluded: its label is suspected to be wrong."),
     DISAGREEMENT: marked("engine", "Line {line} was excluded: two annotators disagree on its label."),
     "": marked("engine", "Line {line} was excluded."),
 }
@@ -207,6 +207,21 @@ class Recipe:
         """Return another table of the same columns, its labels merged as this recipe says; no more of it."""
         merges = tuple(s for s in self.steps if s.do == MERGE and s.column in table.columns)
         return replace(self, steps=merges)._relabelled(table)
+
+    def edited(self, table: Table, columns: Collection[str]) -> Table:
+        """Return another table of the same rows, cells of some columns changed as here; no more of it."""
+        steps = tuple(step for step in self.steps if step.do == EDIT and step.column in columns)
+        return replace(self, steps=steps)._relabelled(table)
+
+    def sparing(self, rows: Collection[int], column: str) -> Recipe:
+        """Return the recipe without what it makes of a column's cells in some rows, one by one."""
+        steps = list[RecipeStep]()
+        for step in self.steps:
+            if step.do in (RELABEL, EDIT) and step.column == column:
+                step = replace(step, rows=tuple(row for row in step.rows if row not in rows))
+            if step.rows or step.do == MERGE:
+                steps.append(step)
+        return replace(self, steps=tuple(steps))
 
     def _relabelled(self, table: Table) -> Table:
         for column in self.columns:

@@ -66,7 +66,7 @@ class DoctorCard(Card):
         self.suspect_button.clicked.connect(self._suspect)
         self.stop_button = button(self.tr("Stop"), name="stop_looking")
         self.stop_button.clicked.connect(session.doctor.stop)
-        self.review_button = button(self.tr("Review labels"), name="review_labels")
+        self.review_button = button(self.tr("Review in Label"), name="review_labels")
         self.review_button.clicked.connect(self.review_wanted)
         self.closer_button = button(self.tr("Look closer"), name="look_closer")
         self.closer_button.clicked.connect(self._suspect_closely)
@@ -113,8 +113,7 @@ class DoctorCard(Card):
         self.suspect_button.setVisible(is_table and not is_looking and doctor.suspected is None)
         self.suspect_button.setEnabled(can)
         self.stop_button.setVisible(is_looking)
-        is_told = doctor.suspected is not None and doctor.suspected.expected is not None
-        self.review_button.setVisible(is_told and not is_looking)
+        self.review_button.setVisible(self.num_doubtful > 0 and not is_looking)
         is_found = doctor.suspected is not None and not is_looking
         self.closer_button.setVisible(is_found and self._can_be_closer())
         self.closer_button.setToolTip(self._closer_tip())
@@ -146,7 +145,7 @@ class DoctorCard(Card):
                 low=words.number(expected.low),
                 high=words.number(expected.high),
             )
-            count = f"{count} {about}"
+            count = f"{count} {about}{self._decided_words()}"
             by = self.tr("{count} The most doubtful come first, found by word counts and {model}.")
             if doctor.suspected.is_taught:
                 by = self.tr(
@@ -172,6 +171,18 @@ class DoctorCard(Card):
             return said
         where = self.tr("Label errors can be found where each row has one label.")
         return f"{said} {where}"
+
+    def _decided_words(self) -> str:
+        """Return how many of the suspected labels are decided by now; "": none."""
+        found, recipe = self._session.doctor.suspected, self._session.data.mends.recipe
+        if found is None or recipe is None:
+            return ""
+        decided = recipe.decided()
+        count = sum(row in decided for row in found.rows[: found.count].tolist())
+        said = words.counted(
+            count, self.tr("One of them is decided."), self.tr("{count} of them are decided.")
+        )
+        return f" {said}" if count else ""
 
     def _seconds(self, *, closely: bool = False) -> float:
         """Return about how long it takes to look for wrong labels."""

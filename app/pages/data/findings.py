@@ -147,7 +147,7 @@ def _reason(step: RecipeStep) -> str:
         "near_leaks": translate("findings", "near-duplicate leaks"),
         "contradicting_labels": translate("findings", "contradicting labels"),
         "leaks": translate("findings", "leaks"),
-        "suspected_labels": translate("findings", "doubtful labels"),
+        "suspected_labels": translate("findings", "suspected labels"),
         DISAGREEMENT: translate("findings", "disagreements"),
         SECOND: translate("findings", "second annotator"),
     }.get(step.reason, "")

@@ -11,10 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QWidget
 
 from app import words
 from app.look.banner import Banner
@@ -30,9 +29,9 @@ from app.pages.data.empty import DataEmpty
 from app.pages.data.figures import LabelsCard, LengthsCard
 from app.pages.data.findings import step_words, with_findings
 from app.pages.data.found import FoundCard
-from app.pages.data.review import ReviewCard
 from app.pages.data.state import ColumnOrder, DataState
 from app.pages.data.table import ChosenRows, TableCard
+from app.pages.label.state import LabelState
 from app.pages.run.state import RunPageState
 from app.pages.stated_page import StatedPage
 from app.pages.tasks.known import views_of
@@ -48,7 +47,6 @@ from engine.text.recipe import MERGE
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
 
-MOST_REVIEWED = 200  # labels in doubt that are listed, where fewer are answered otherwise
 WIDE = 1000  # pixels of the page from which nothing is shortened
 LOW = 600  # and below which the table has more of the height
 
@@ -80,7 +78,7 @@ class DataPage(StatedPage[DataState]):
             shortcut = QShortcut(QKeySequence(keys), self, call)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         session.doctor.changed.connect(self._show_findings)
-        session.data.mends.changed.connect(self._show_advice)
+        session.data.mends.changed.connect(self._hear_mends)
         session.doctor.refused.connect(self._show_problem)
         session.data.mends.refused.connect(self._show_problem)
         session.data.opened.connect(self._show_table)
@@ -135,28 +133,16 @@ class DataPage(StatedPage[DataState]):
         self.labels_card.menu_opened.connect(self._add_to_label_menu)
         self.lengths_card.refused.connect(self.refuse)
         row((self.labels_card, 5), (self.lengths_card, 6), gap=GAP, parent=figures)
-        self.review = ReviewCard(self.session)
-        self.review.moved.connect(self._move_review)
-        self.review.ended.connect(self._end_review)
-        self.below = QStackedWidget()  # figures, or the label that is looked at
-        self.below.addWidget(figures)
-        self.below.addWidget(self.review)
-        self.below.currentChanged.connect(self._share_height)
-        self._left = left = column((self.files, 3), (self.below, 2), gap=GAP)
+        self._left = left = column((self.files, 3), (figures, 2), gap=GAP)
         self.advice_card = DoctorCard(self.session)
         self.advice = self.advice_card.advice
         self.advice_card.refused.connect(self.refuse)
-        self.advice_card.review_wanted.connect(self.begin_review)
-        for card in (self.files, self.review):
-            keep_private(card)
+        self.advice_card.review_wanted.connect(self.review_labels)
+        keep_private(self.files)
         self.advice_card.setMinimumWidth(232)
         self.advice_card.setMaximumWidth(300)
         row((left, 5), (self.advice_card, 2), gap=GAP, parent=work)
-        self.review.set_keys(self.table_card)
-        self.review.set_keys(self.review)
-        self.below.currentChanged.connect(self._share_keys)
         self.table_card.hand.partner_wanted.connect(self._show_partners)
-        self.table_card.view.selectionModel().currentRowChanged.connect(self._row_changed)
         return work
 
     def provenance(self) -> list[tuple[str, str]]:
@@ -199,7 +185,6 @@ class DataPage(StatedPage[DataState]):
         if remark is not None:
             self._show_remark(remark, state.search, state.order)
         elif table is not None:
-            self._end_review()
             if state.label:
                 self._show_label(state.label, state.search, state.order)
             else:
@@ -220,63 +205,14 @@ class DataPage(StatedPage[DataState]):
         if first and other:
             AgreementDialog(self.session, first, other, self).open()
 
-    # ---- labels in doubt
-
-    def begin_review(self) -> None:
-        """Show the labels in doubt, the most doubtful first, and the first of them."""
-        found = self.session.doctor.suspected
-        if found is None:
-            return
-        self._show_table_card()
-        rows = found.rows[: max(found.count, MOST_REVIEWED)]
-        suggested = [words.shorten(found.names[place], 24) for place in found.suggested[: len(rows)].tolist()]
-        own = [words.probability(float(value)) for value in found.own[: len(rows)]]
-        beside = {self.tr("suggested"): suggested, self.tr("own label"): own}
-        self.table_card.show_only(ChosenRows(rows, self.tr("doubtful labels"), beside))
-        self.review.set_found(found, len(rows))
-        self.below.setCurrentWidget(self.review)
-        self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table_card.view.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._move_review(0)
-
-    def _move_review(self, further: int) -> None:
-        place = self.review.place + further
-        model = self.table_card.model
-        if 0 <= place < model.rowCount():
-            column_ = self.table_card.view.columnAt(8)
-            self.table_card.view.setCurrentIndex(model.index(place, max(0, column_)))
-            self.review.show_place(place)
-
-    def _row_changed(self, current: QModelIndex) -> None:
-        found = self.session.doctor.suspected
-        if self.below.currentWidget() is not self.review or found is None or not current.isValid():
-            return
-        at = self.table_card.model.table_row(current.row())
-        places = np.flatnonzero(found.rows == at)
-        if len(places):
-            self.review.show_place(int(places[0]))
-
-    def _share_keys(self) -> None:
-        """Let keys decide of labels in doubt while these are looked at; of any rows at all other times."""
-        is_review = self.below.currentWidget() is self.review
-        self.review.hear_keys(are_heard=is_review)
-        self.table_card.hear_keys(are_heard=not is_review)
-
-    def _end_review(self) -> None:
-        self.below.setCurrentIndex(0)
-        self.table_card.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectItems)
-        self.table_card.show_all()
+    def review_labels(self) -> None:
+        """Go to Label, for the labels that are suspected."""
+        self.session.show_page("label", LabelState(self.session.data.path, review=True))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.lengths_card.set_wide(self.width() >= WIDE)
-        self._share_height()
-
-    def _share_height(self) -> None:
-        """Give the table more of a low page, where only figures stand below it."""
-        is_review, ways = self.below.currentWidget() is self.review, QSizePolicy.Policy
-        self.review.setSizePolicy(ways.Preferred, ways.Preferred if is_review else ways.Ignored)
-        self._left.setStretch(0, 3 if is_review or self.height() >= LOW else 5)
+        self._left.setStretch(0, 3 if self.height() >= LOW else 5)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -286,7 +222,6 @@ class DataPage(StatedPage[DataState]):
 
     def _show_table(self) -> None:
         self.banner.hide()
-        self.below.setCurrentIndex(0)
         is_open = self.session.data.path is not None
         self.stack.setCurrentIndex(int(is_open))
         for action in (self.recent_button, self.open_button, self.next_button):
@@ -348,6 +283,11 @@ class DataPage(StatedPage[DataState]):
             self.advice_card.count(found)
             self.advice_card.refresh()
 
+    def _hear_mends(self) -> None:
+        """Say what is mended; made on another page, it is said when this one is shown."""
+        if self.isVisible():
+            self._show_advice()
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.session.doctor.watch(True)
@@ -391,7 +331,6 @@ class DataPage(StatedPage[DataState]):
 
     def _show_remark(self, remark: AdviceLine, search: str = "", order: ColumnOrder | None = None) -> None:
         """Show the rows of a remark, or those of a finding beside their partners."""
-        self._end_review()
         if remark.finding is not None:
             self.found_card.show_finding(remark.finding, self.session.doctor.parts)
             self._found_by = remark.text

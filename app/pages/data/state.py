@@ -23,7 +23,7 @@ class DataState(PageState):
     """table: the file that all else is of, which the session opens; None: whichever is open.
 
     search: what its rows hold. order: None: that of the file. label: whose rows are shown alone. remark: the
-    one of the doctor's card whose rows are, in its words. Labels in doubt are gone through anew.
+    one of the doctor's card whose rows are, in its words.
     """
 
     table: Path | None = None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
@@ -34,7 +34,6 @@ from engine.text.roles import Roles
 
 TYPED_MS = 200  # after the last letter
 MOST_SEARCHED = 20  # columns
-BESIDE = 88  # pixels of a column that stands beside the table's own
 MOST_RULED = 5000  # rows of which those of one text are ruled off
 WIDEST = 200  # pixels for the label column at most
 NARROW = 88  # for a column that is not used
@@ -44,13 +43,12 @@ MOST_FITTED = 100  # columns that are measured; of more, the rest are narrow
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChosenRows:
-    """Rows that are shown alone. rows: in their order; None: all. what: these in words. beside: more columns
-    of them. label, remark: whose they are, as a `DataState` has it.
+    """Rows that are shown alone. rows: in their order; None: all. what: these in words. label, remark: whose
+    they are, as a `DataState` has it.
     """
 
     rows: Rows | None = None
     what: str = ""
-    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     label: str = ""
     remark: str = ""
 
@@ -116,8 +114,10 @@ class TableCard(Card):
         )
         self.rows_button.clicked.connect(self._open_rows_menu_below)
         self.view.doubleClicked.connect(self._change_cell)
-        self._keys = [self._key("F2", self._change_cell), self._key("Del", self._exclude)]
-        self._keys += [self._key(str(place + 1), partial(self._relabel_as, place)) for place in range(KEYS)]
+        self._key("F2", self._change_cell)
+        self._key("Del", self._exclude)
+        for place in range(KEYS):
+            self._key(str(place + 1), partial(self._relabel_as, place))
         self.shown_rows = ShownRows()
         self.shown_rows.all_wanted.connect(self.show_all)
         self.search = LineEdit(placeholderText=self.tr("Search the rows"), clearButtonEnabled=True)
@@ -228,10 +228,8 @@ class TableCard(Card):
         table = self._session.data.table
         if table is None:
             return
-        base, what, num_columns = self.chosen.rows, self.chosen.what, self.model.columnCount()
-        self.model.show_only(rows, self.chosen.beside if rows is base else {})
-        if self.model.columnCount() != num_columns:
-            self._fit_columns()
+        base, what = self.chosen.rows, self.chosen.what
+        self.model.show_only(rows)
         self.view.set_ruled(self._alike_from(rows) if rows is not None and rows is base else ())
         self.view.scrollToTop()
         if rows is None:
@@ -300,7 +298,6 @@ class TableCard(Card):
             for place in range(min(len(table.columns), MOST_FITTED))
         ]
         texts = [table.columns.index(name) for name in roles.read]
-        beside = range(len(table.columns), self.model.columnCount())
         if not texts:  # nobody has said which: whatever is long
             texts = [place for place, width in enumerate(needed) if width > WIDEST]
         widths = {
@@ -313,10 +310,8 @@ class TableCard(Card):
             wanted = widths.get(place, NARROW)
             if place not in texts and header.sectionSize(place) != wanted:
                 header.resizeSection(place, wanted)
-        for place in beside:
-            header.resizeSection(place, BESIDE)
         header.setStretchLastSection(True)
-        self._texts, self._others = texts, sum(widths.values()) + BESIDE * len(beside)
+        self._texts, self._others = texts, sum(widths.values())
         self._fit_texts()
 
     def _fit_texts(self) -> None:
@@ -361,16 +356,10 @@ class TableCard(Card):
         action.triggered.connect(lambda: self._session.data.reread(header=line))
         menu.popup(self.view.verticalHeader().mapToGlobal(place))
 
-    def _key(self, key: str, call: Callable[[], None]) -> QShortcut:
+    def _key(self, key: str, call: Callable[[], None]) -> None:
         """Let a key be heard while the rows have the keyboard."""
         shortcut = QShortcut(QKeySequence(key), self.view, call)
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        return shortcut
-
-    def hear_keys(self, *, are_heard: bool) -> None:
-        """Let keys change rows, or leave them to what is shown below."""
-        for key in self._keys:
-            key.setEnabled(are_heard)
 
     def _cell(self) -> tuple[int, str, str] | None:
         """Return the table's row, the column and the text of the current cell; None where there is none."""

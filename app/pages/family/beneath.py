@@ -87,11 +87,11 @@ class Beneath(QWidget):
         if not kind.has_figures:
             title, said = self.tr("How to read it"), [*kind.reading()]
         elif practice is not None and answered.bert is not None:
-            more = kind.otherwise(answered, fairness.minutes_of(report))
+            more = kind.otherwise(answered, fairness.given_to_each(report))
             said = [fairness.in_practice(practice, report), more]
         elif kind.can_practice:
             other = fairness.would_be(practice) if practice is not None and not why_not else why_not
             said = [fairness.as_given(report), other]
         else:
-            said = [fairness.of_held_out(report)]
+            said = [fairness.of_held_out(report), fairness.of_rings(report)]
         self.note.show_note(title, said, can_close=can_close)

@@ -23,9 +23,19 @@ class PracticeModel:
     training: PracticeTraining | None = None
 
 
-def minutes_of(report: Report) -> str:
-    """Return the minutes that each member was given."""
-    return f"{report.get('minutes', 0.0):.3g}"
+def given_to_each(report: Report, *, is_short: bool = False) -> str:
+    """Return what each member was given, the same for all: minutes, words to read, or steps; "" for neither.
+    Args: is_short: in fewer letters.
+    """
+    if count := report.get("words_each"):
+        return translate("family", "{count} M words").format(count=words.decimal(count / MILLION, 1))
+    if count := report.get("steps_each"):
+        return translate("family", "{count} steps").format(count=words.number(count))
+    minutes = report.get("minutes", 0.0)
+    if not minutes:
+        return ""
+    said = translate("family", "{minutes} min") if is_short else translate("family", "{minutes} minutes")
+    return said.format(minutes=f"{minutes:.3g}")
 
 
 def why_not(model: PracticeModel | None, *, is_chinese: bool, has_bert: bool, can: bool) -> str:
@@ -42,19 +52,19 @@ def why_not(model: PracticeModel | None, *, is_chinese: bool, has_bert: bool, ca
 
 
 def as_given(report: Report) -> str:
-    """Return what the members read in the minutes that all were given."""
+    """Return what the members read with what all were given."""
     reached = report.get("reached", {})
-    minutes, bert, ngram = minutes_of(report), reached.get("bert"), reached.get("ngram")
+    given, bert, ngram = given_to_each(report), reached.get("bert"), reached.get("ngram")
     if bert is None or ngram is None:
-        said = translate("family", "Each member was given {minutes} minutes and the same text.")
-        return said.format(minutes=minutes)
+        said = translate("family", "Each member was given {given} and the same text.")
+        return said.format(given=given)
     said = translate(
         "family",
-        "Each member was given {minutes} minutes. In that time BERT read {bert} M "
+        "Each member was given {given}. With that BERT read {bert} M "
         "words. The n-gram counted {ngram} M in {seconds}.",
     )
     return said.format(
-        minutes=minutes,
+        given=given,
         bert=words.decimal(bert["words_read"] / MILLION, 1),
         ngram=words.decimal(ngram["words_read"] / MILLION, 1),
         seconds=words.duration(ngram["seconds"]),
@@ -71,14 +81,14 @@ def in_practice(model: PracticeModel, report: Report) -> str:
     said = translate(
         "family",
         "BERT here is the starter model: it read {pieces} M WordPieces in {duration}{base}. All others "
-        "were given {minutes} minutes.",
+        "were given {given}.",
     )
     base = translate("family", ", starting from {name}").format(name=found.base) if found.base else ""
     return said.format(
         pieces=words.decimal(found.pieces / MILLION, 0),
         duration=words.duration(found.seconds),
         base=base,
-        minutes=minutes_of(report),
+        given=given_to_each(report),
     )
 
 
@@ -92,10 +102,17 @@ def would_be(model: PracticeModel) -> str:
 
 
 def of_held_out(report: Report) -> str:
-    """Return why scores and claims are of the minutes alone."""
+    """Return why scores and claims are of the same budget for all."""
     said = translate(
         "family",
-        "Scores and claims are for {minutes} minutes each. The starter model was not "
+        "Scores and claims are for {given} each. The starter model was not "
         "measured: it may have read the held-out text.",
     )
-    return said.format(minutes=minutes_of(report))
+    return said.format(given=given_to_each(report))
+
+
+def of_rings(report: Report) -> str:
+    """Return what the rings beside the dots are; "" where what was before training is not known."""
+    if "starts" not in report:
+        return ""
+    return translate("family", "A ring is what a member reached before training.")

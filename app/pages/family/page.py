@@ -20,10 +20,10 @@ from app.look.banner import Banner
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.files import ask_files
-from app.look.inputs import LineEdit, TextEdit
+from app.look.inputs import DoubleSpinBox, LineEdit, SpinBox, TextEdit
 from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import column, row, stacked
-from app.look.widgets import GAP, Card, EmptyState, button, holder, named
+from app.look.widgets import GAP, Card, EmptyState, button, holder, named, tidy_spin
 from app.pages.family import fairness
 from app.pages.family.action import Action
 from app.pages.family.beneath import Beneath, BeneathRoom
@@ -32,7 +32,9 @@ from app.pages.family.kinds.kind import (
     ANSWER,
     FIRST,
     SECOND,
+    SEED,
     SENTENCES,
+    TEMPERATURE,
     FamilyAnswer,
     FamilyKind,
     TypedQuestion,
@@ -41,7 +43,7 @@ from app.pages.family.kinds.kind import GAP as BLANK
 from app.pages.family.kinds.known import KIND_OF, SCENES
 from app.pages.family.pictures import Pictures
 from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, known
-from app.pages.family.state import FamilyState
+from app.pages.family.state import MOST_SEED, FamilyState
 from app.pages.family.tabs import SceneTabs
 from app.pages.family.train_dialog import TrainDialog
 from app.pages.family.training_switch import PRACTICE, TrainingSwitch
@@ -52,7 +54,9 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import Event, Progress
 from engine.family.members import ABOUT
+from engine.family.questions.go_on import MOST_TEMPERATURE
 from engine.family.questions.question import FamilyQuestion
+from engine.family.trainings import training_number
 from engine.settings.family import FamilyConfig
 
 PAUSE_MS = 350  # of typing, after which a question is asked
@@ -61,6 +65,7 @@ NARROW_BOX = 190  # px
 GAP_SHOWN = "▁▁▁"  # the blank, where the sentence is large
 PATIENCE_MS = 500  # after which it is said that an answer takes a while
 BOX = 300  # px
+SPIN = 72  # px
 
 
 class FamilyPage(KeptPage[FamilyState]):
@@ -114,7 +119,19 @@ class FamilyPage(KeptPage[FamilyState]):
         self.sentences.setToolTip(tip(self.tr("An empty line begins another sense of the word.")))
         self.sentences.setTabChangesFocus(True)
         self.sentences.setFixedHeight(92)
+        self.temperature = DoubleSpinBox(minimum=0.0, maximum=MOST_TEMPERATURE, decimals=1, singleStep=0.1)
+        self.seed = SpinBox(minimum=0, maximum=MOST_SEED)
+        self.temperature_label, self.seed_label = (
+            label(said, "muted") for said in (self.tr("Temperature"), self.tr("Seed"))
+        )
+        for spin, name, said in (
+            (self.temperature, "family_temperature", self.tr("Temperature")),
+            (self.seed, "family_seed", self.tr("Seed")),
+        ):
+            tidy_spin(named(spin, name, said), SPIN)
         self._fields: dict[str, tuple[QWidget, ...]] = {
+            TEMPERATURE: (self.temperature_label, self.temperature),
+            SEED: (self.seed_label, self.seed),
             ANSWER: (self.answer_label, self.answer),
             SECOND: (self.second_label, self.second),
             SENTENCES: (self.sentences,),
@@ -134,7 +151,8 @@ class FamilyPage(KeptPage[FamilyState]):
         self.card = Card()
         asked = row(
             self.question_label, (self.question, 1), self.answer_label, self.answer, self.second_label,
-            (self.second, 1), self.examples, (self.box, Qt.AlignmentFlag.AlignRight), gap=10,
+            (self.second, 1), self.temperature_label, self.temperature, self.seed_label, self.seed,
+            self.examples, (self.box, Qt.AlignmentFlag.AlignRight), gap=10,
         )  # fmt: skip
         self.heading = holder(row(self.hidden_label, (self.sentence, 1), self.hidden, gap=16))
         self.card.add(self.heading)
@@ -159,6 +177,8 @@ class FamilyPage(KeptPage[FamilyState]):
             line.textEdited.connect(self._pause.start)
             line.returnPressed.connect(self.ask)
         self.sentences.textChanged.connect(self._pause.start)
+        for spin in (self.temperature, self.seed):
+            spin.valueChanged.connect(self._pause.start)
         self.pictures.entry_chosen.connect(self.take_word)
         self.pictures.member_chosen.connect(self._tell_of)
         self.pictures.all_turned.connect(lambda is_all: self._choose_members(None if is_all else ()))
@@ -185,7 +205,7 @@ class FamilyPage(KeptPage[FamilyState]):
             self._show_beneath()
         self.box.setFixedWidth(BOX if room >= WIDE else NARROW_BOX)
         self.sentences.setFixedHeight(56 if is_low else 92)
-        self.training.name(self._minutes, is_short=room < WIDE)
+        self.training.name(self._given(is_short=room < WIDE), is_short=room < WIDE)
         beside = self.training.sizeHint().width() + GAP if self.training.isVisibleTo(self) else 0
         fits = self.tabs.fit(room - beside)
         if not fits:
@@ -193,13 +213,11 @@ class FamilyPage(KeptPage[FamilyState]):
         self.head.setDirection(ways.LeftToRight if fits else ways.TopToBottom)
         self.pictures.learning.fit(self.height())
 
-    @property
-    def _minutes(self) -> str:
-        """The minutes that each member was given, "" while that is not known."""
-        if self.answered is not None:
-            return fairness.minutes_of(self.answered.report)
+    def _given(self, *, is_short: bool) -> str:
+        """Return what each member was given, "" while that is not known."""
         entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
-        return "" if entry is None else fairness.minutes_of({"minutes": entry.minutes})
+        known = self.answered or entry
+        return "" if known is None else fairness.given_to_each(known.report, is_short=is_short)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
@@ -244,8 +262,8 @@ class FamilyPage(KeptPage[FamilyState]):
         self.box.clear()
         for one in found:
             names = (self.tr("Included"),) if one.is_shipped else (one.path.name, one.text)
-            minutes = self.tr("{minutes} min each").format(minutes=f"{one.minutes:.3g}")
-            said = PART.join([*names, *([minutes] if one.minutes else [])])
+            given = fairness.given_to_each(one.report, is_short=True)
+            said = PART.join([*names, *([self.tr("{given} each").format(given=given)] if given else [])])
             self.box.add_choice(said, one.path, one.path)
         self._entries = {one.path: one for one in found}
         places = [one.path for one in found]
@@ -361,6 +379,9 @@ class FamilyPage(KeptPage[FamilyState]):
         self.second.setText(typed.second)
         with QSignalBlocker(self.sentences):
             self.sentences.setPlainText(typed.sentences)
+        with QSignalBlocker(self.temperature), QSignalBlocker(self.seed):
+            self.temperature.setValue(typed.temperature)
+            self.seed.setValue(typed.seed)
         self._show_heading()
 
     def _show_heading(self) -> None:
@@ -375,7 +396,8 @@ class FamilyPage(KeptPage[FamilyState]):
     def _as_typed(self) -> FamilyDraft:
         """Return the question with what stands in the fields."""
         fields = (self.question.text(), self.answer.text(), self.second.text(), self.sentences.toPlainText())
-        return replace(self.draft, typed=TypedQuestion(*fields))
+        drawn = (round(self.temperature.value(), 1), self.seed.value())
+        return replace(self.draft, typed=TypedQuestion(*fields, *drawn))
 
     @property
     def asked(self) -> FamilyQuestion[Any] | None:
@@ -476,7 +498,9 @@ class FamilyPage(KeptPage[FamilyState]):
                 self, self.kind.files_title, partial(self.take_files, self.kind), name="family_files_dialog"
             )
             return
-        if self.answered is not None:
+        if self.kind.draws:
+            self.seed.setValue((self.seed.value() + 1) % MOST_SEED)
+        elif self.answered is not None:
             self.draft = self.draft.tune(self.session.data.table)
         self.ask()
 
@@ -512,7 +536,8 @@ class FamilyPage(KeptPage[FamilyState]):
         lines = [
             (self.tr("Family"), question.folder.name),
             (self.tr("Trained on"), ", ".join(map(str, report.get("text", ())))),
-            (self.tr("Minutes each"), fairness.minutes_of(report)),
+            (self.tr("Given to each"), fairness.given_to_each(report)),
+            (self.tr("Trainings of each"), words.number(report.get("trainings", 1))),
         ]
         if answered.bert is not None:
             lines.append((self.tr("BERT"), self.tr("the starter model")))
@@ -554,7 +579,7 @@ class FamilyPage(KeptPage[FamilyState]):
 
     def open_dialog(self) -> None:
         """Ask which family to train."""
-        dialog = TrainDialog(self)
+        dialog = TrainDialog(self.session, self)
         dialog.wanted.connect(self.train)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -572,14 +597,18 @@ class FamilyPage(KeptPage[FamilyState]):
         self.progress.show()
 
     def _show_progress(self) -> None:
-        is_ours = self.session.training.is_running and isinstance(self.session.training.config, FamilyConfig)
+        config = self.session.training.config
         self.train_button.setEnabled(not self.session.training.is_running)
-        if not is_ours:
+        if not self.session.training.is_running or not isinstance(config, FamilyConfig):
             return
         state = self.session.training.state
         started = state.started
         name = started.run_dir.name if started is not None else ""
         said = ABOUT[name].said if name in ABOUT else self.tr("Preparing the text")
+        if started is not None and name in ABOUT and config.family.trainings > 1:
+            said = self.tr("{member}, training {number} of {count}").format(
+                member=said, number=training_number(started.run_dir), count=config.family.trainings
+            )
         template = self.tr(
             "Training {member}: {share}. You can stop in the status bar; what it has learned is kept."
         )

@@ -5,6 +5,7 @@ Plain functions that touch no Qt object.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,10 +17,11 @@ from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
 from engine.family.ask import Family
+from engine.family.layout import read_family
 from engine.family.practice import PracticeBert, training_of
 from engine.family.questions.question import FamilyQuestion
 from engine.family.reading import VOCAB
-from engine.family.train import REPORT, read_family, read_report
+from engine.family.train import REPORT, read_report
 from engine.model.info import read_info
 from engine.settings.family import members_of
 from engine.train.run.runs import MODEL
@@ -30,13 +32,13 @@ MOST_FAMILIES = 100
 
 @dataclass(frozen=True, slots=True)
 class FamilyEntry:
-    """A family that can be asked. text: what it learned from. minutes: of each. is_shipped: in the box.
-    is_chinese: most of its words are Chinese characters. has_bert: BERT is among its members.
+    """A family that can be asked. text: what it learned from. report: what its training told. is_shipped: in
+    the box. is_chinese: most of its words are Chinese characters. has_bert: BERT is among its members.
     """
 
     path: Path
     text: str
-    minutes: float
+    report: Mapping[str, Any]
     num_members: int
     is_shipped: bool = False
     is_chinese: bool = False
@@ -68,12 +70,11 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
     for path in ([shipped] if shipped is not None else []) + [one.parent for one in own]:
         try:
             report, config = read_report(path), read_family(path)
-            minutes = float(report.get("minutes", 0.0))
             text = ", ".join(Path(place).name for place in config.text.text.split("\n"))
             names = members_of(config)
             found.append(
                 FamilyEntry(
-                    path, text, minutes, len(names), path == shipped, _is_chinese(path), "bert" in names
+                    path, text, report, len(names), path == shipped, _is_chinese(path), "bert" in names
                 )
             )
         except (UserError, OSError, TypeError, ValueError):

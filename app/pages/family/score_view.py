@@ -45,7 +45,8 @@ class ScoreView(QWidget):
     def show_answer(self, kind: ResultsKind, answer: FamilyAnswer[Report]) -> None:
         """Show what the training of a family told of it; the chosen question stays."""
         before = self.box.currentIndex()
-        self._answer, self._kind, self._lines = answer, kind, kind.lines(answer)
+        self._answer, self._kind = answer, kind
+        self._lines = [line for line in kind.lines(answer) if not line.is_start]
         self.box.clear()
         for place, line in enumerate(self._lines):
             self.box.addItem(", ".join(part for part in (_name(line), line.source) if part), place)
@@ -82,8 +83,9 @@ class ScoreView(QWidget):
         better = translate("family", "lower is better") if line.is_less_better else ""
         bold = translate("family", "bold: best or tied with it") if len(line.scores) > 1 else ""
         if bold and not any(line.is_best(name) for name in line.scores):
-            bold = translate("family", "no member is clearly above chance")
-        return " · ".join(part for part in (many, better, bold) if part)
+            bold = translate("family", "no member can be called best")
+        start = translate("family", "hollow: before training") if line.before() is not None else ""
+        return " · ".join(part for part in (many, better, bold, start) if part)
 
 
 def _of_how_many(line: CardLine) -> str:

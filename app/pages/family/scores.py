@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from app import words
+from app.look.labels import PART
 from app.plots.member_column import MemberScore
 from app.words import tr_engine, translate
 from engine.family.card import ANALOGIES, PERCENT, RANKS, CardLine
@@ -18,8 +19,13 @@ def shares_line(scores: Mapping[str, ReachedScore | None]) -> CardLine:
 
 
 def said(line: CardLine) -> tuple[str, str]:
-    """Return the words of a row: of a file its name, and over how many questions."""
+    """Return the words of a row: of a file its name, and over how many questions; before training the same
+    question again.
+    """
     count = max((int(one["count"]) for one in line.scores.values()), default=0)
+    if line.is_start:
+        asked = (tr_engine(line.name), line.source)
+        return translate("family", "Before training"), PART.join(part for part in asked if part)
     if not line.source:
         name, _, rest = tr_engine(line.name).partition(", ")
         return name, line.unit or rest
@@ -30,6 +36,11 @@ def said(line: CardLine) -> tuple[str, str]:
         )
     name = line.source if line.unit == RANKS or line.name == ANALOGIES else tr_engine(line.name)
     return name, many
+
+
+def with_starts(lines: Iterable[CardLine]) -> list[CardLine]:
+    """Return rows, each before that of what was reached before training, where that is known."""
+    return [one for line in lines for one in (line, line.before()) if one is not None]
 
 
 def cell(line: CardLine, name: str) -> MemberScore:
@@ -43,5 +54,7 @@ def cell(line: CardLine, name: str) -> MemberScore:
         words.decimal(round(times * one[key], few), few)
         for key in ("value", "low", "high")  # as in the card
     )
+    if line.is_start:
+        return MemberScore(value, translate("family", "no less") if name in line.unlearned else "")
     interval = translate("family", "{low} to {high}").format(low=low, high=high)
     return MemberScore(value, interval, line.is_best(name), f"{low}…{high}")

@@ -1,4 +1,4 @@
-"""The switch between members that were all given the same minutes, and BERT as it is trained in practice."""
+"""The switch between members that were all given the same, and BERT as it is trained in practice."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ class TrainingSwitch(SegmentedButtons):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("family_training", [(GIVEN, "", ""), (PRACTICE, "", "")], parent, height=30)
-        said = self.tr("Every member was given the same minutes on the same text")
+        said = self.tr("Every member was given the same, minutes or words, on the same text")
         self.buttons[GIVEN].setToolTip(said)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
-    def name(self, minutes: str, *, is_short: bool) -> None:
-        """Say what each button is. Args: minutes: that each member was given. is_short: room is."""
-        given = self.tr("{minutes} min each") if is_short else self.tr("{minutes} minutes each")
+    def name(self, given: str, *, is_short: bool) -> None:
+        """Say what each button is. Args: given: to each member. is_short: room is."""
         practice = self.tr("in practice") if is_short else self.tr("as trained in practice")
-        self.buttons[GIVEN].setText(given.format(minutes=minutes))
+        self.buttons[GIVEN].setText(self.tr("{given} each").format(given=given))
         self.buttons[PRACTICE].setText(practice)
 
     def show_training(self, *, is_practice: bool, why_not: str) -> None:

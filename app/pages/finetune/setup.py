@@ -23,6 +23,7 @@ from app.pages.finetune.chain.door import ChainDoor
 from app.pages.finetune.comparison import CompareButton
 from app.pages.finetune.last_run import LastRun
 from app.pages.finetune.model import ModelChooser
+from app.pages.finetune.part_sheets import SHEETS, PartSheets
 from app.pages.finetune.test_file import SETTING, TestFileBox
 from app.pages.finetune.way import WAY, WayChoice, plan_words
 from app.pages.run.setup import SetupCard
@@ -53,7 +54,6 @@ NAMES = (
 SLOWNESS = "finetune/slowness"
 LEARNED_SHARE, LEARNED_S = 0.2, 5.0  # of a run, and seconds planned, from which on it teaches
 APART = ("validation_data", SETTING)  # files that belong to the table they were chosen for
-SHEETS = ("validation_sheet", "test_sheet")  # of these
 
 
 class FineTuneSetup(SetupCard):
@@ -67,6 +67,7 @@ class FineTuneSetup(SetupCard):
         self.told: TimeEstimate | None = None  # how long it will take
         self._begun = 0.0  # seconds that were planned for the run under way
         self.way = WayChoice(self.form)
+        self._sheets = PartSheets(session, self.form)
         self._asked_known = Channel(self, session.workers.files)
         self._known: Sequence[Noted] | None = None  # to the model to start from; None: not yet asked
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
@@ -212,6 +213,7 @@ class FineTuneSetup(SetupCard):
         """Work out how many steps it will take and how long."""
         self.plan = self.told = None
         self._keep()
+        self._sheets.offer(self.values())
         self._fill_tasks()
         self._follow_way()
         self.task_label.setText(self._task_words())
@@ -414,7 +416,7 @@ class FineTuneSetup(SetupCard):
         values, compared = self.values(), self._session.doctor.against
         if self._table:
             self._apart[self._table] = (str(values[APART[0]]), str(values[APART[1]]))
-            self.form.set_values(dict.fromkeys(SHEETS, ""))
+            self.form.set_values(dict.fromkeys(SHEETS.values(), ""))
         self._table = table
         self.test_file.offer(compared)
         if table:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.pages.label.answers import NumberAnswer, TagsAnswer
 from app.pages.label.codebook import NUM_KEYS
-from app.pages.label.keys import PageKey
+from app.pages.label.keys import ENTER, PageKey
 from app.pages.label.learner import Learner
 from app.pages.label.walk import AGAIN, TextWalk
 from app.pages.label.work import LabelWork
@@ -15,7 +15,6 @@ from engine.labelling.entry import GIVE, SKIP
 from engine.labelling.kinds import A_NUMBER, ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS
 
 DIGITS, NUMBER_KEYS = "0123456789", "0123456789.,-+"
-ENTER = "Return", "Enter"
 
 
 class Answering(QObject):

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.inputs import LineEdit
+from app.look.inputs import EnteredLine
 from app.look.labels import label
 from app.look.layout import column
 from app.look.widgets import Card, button, holder, named
@@ -86,12 +86,12 @@ class CodebookCard(Card):
         self.body.addStretch()
 
     def _make_lines(self) -> None:
-        self.line = named(LineEdit(), "label_new", self.tr("Add a label (A)"))
+        self.line = named(EnteredLine(), "label_new", self.tr("Add a label (A)"))
         self.line.setPlaceholderText(self.tr("Add a label (A)"))
         self.line.setToolTip(self.tr("A new name adds a label. The name of a label gives it to the text."))
         self.line.setMaxLength(LONGEST_NAME)
         self.line.returnPressed.connect(self._take_line)
-        self.finder = named(LineEdit(), "label_find", self.tr("Find a label (F)"))
+        self.finder = named(EnteredLine(), "label_find", self.tr("Find a label (F)"))
         self.finder.setPlaceholderText(self.tr("Find a label (F)"))
         self.finder.setToolTip(self.tr("Part of its name or rule. Enter gives the first one to the text."))
         self.finder.setMaxLength(LONGEST_NAME)

@@ -12,7 +12,7 @@ from app.look.files import ask_save
 from app.pages.label.learner import Learner
 from app.pages.run.state import RunPageState
 from app.session import Session
-from app.work.labels import COPIES, table_behind
+from app.work.labels import copy_folder, table_behind
 from app.work.worker import Channel
 from engine.errors import UserError, marked
 from engine.labelling.kinds import LabelKind
@@ -73,7 +73,7 @@ class Handover(QObject):
         table, roles = self._session.data.table, self._session.data.roles
         if table is None or roles is None or not self._labels.is_ready:
             return
-        folder, kind = self._session.runs.root / COPIES, self._labels.kind
+        folder, kind = copy_folder(self._session.runs.root, table.path, table.format.sheet), self._labels.kind
         roles = roles.with_columns(label=own_column(table))
         try:
             folder.mkdir(parents=True, exist_ok=True)

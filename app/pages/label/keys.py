@@ -13,6 +13,7 @@ from app.look.inputs import ToolButton
 from app.look.widgets import named, set_role
 
 MOST_LINES = 2
+ENTER = "Return", "Enter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,10 @@ def press(keys: Sequence[PageKey], event: QKeyEvent) -> bool:
 class KeysLine(QWidget):
     """Buttons that say a key and what it does, in one line or two; what has no room there gives way."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str = "label", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("label_keys")
+        self._name = name
+        self.setObjectName(f"{name}_keys")
         self.buttons = list[ToolButton]()
         self.setMinimumWidth(100)
 
@@ -64,7 +66,7 @@ class KeysLine(QWidget):
         self._fit(self.width())
 
     def _made(self, key: PageKey) -> ToolButton:
-        made = named(ToolButton(self), f"label_key_{key.name}", key.said)
+        made = named(ToolButton(self), f"{self._name}_key_{key.name}", key.said)
         made.setText(f"{key.shown}\N{EN SPACE}{key.said}")
         made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         made.clicked.connect(key.call)

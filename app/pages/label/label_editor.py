@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.look.boxes import ChoiceBox
-from app.look.inputs import LineEdit
+from app.look.inputs import EnteredLine
 from app.look.labels import label
 from app.look.layout import column, row
 from app.look.widgets import button, named, set_role
@@ -67,8 +67,8 @@ class LabelEditor(QWidget):
         self.hide()
 
     @staticmethod
-    def _line(name: str, said: str, longest: int) -> LineEdit:
-        made = named(LineEdit(), name, said)
+    def _line(name: str, said: str, longest: int) -> EnteredLine:
+        made = named(EnteredLine(), name, said)
         made.setMaxLength(longest)
         return made
 

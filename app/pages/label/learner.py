@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.pages.label.learn_kinds import given_labels, learn_kind
-from app.pages.label.mended import edits_of, find_mended_texts, with_edits
+from app.pages.label.mended import edits_of, find_mended_texts
 from app.pages.label.requests import (
     GivenLabels,
     KnownTexts,
@@ -94,20 +94,22 @@ class Learner(QObject):
         self.texts_changed.emit()
 
     def mend(self) -> None:
-        """Have the texts as they are changed now; their vectors stay until the table is opened again."""
+        """Have the texts as they are changed now; those that differ get other vectors."""
         data, texts = self._session.data, self.texts
-        if texts is None or data.table is None:
+        recipe = data.mends.recipe
+        if texts is None or data.table is None or recipe is None:
             return
-        recipe, columns = data.mends.recipe, texts.columns
+        columns = texts.columns
         about = (data.table, columns, edits_of(recipe, columns))
         if about != self._mended:
             self._mended = about
-            work = partial(with_edits, data.table, recipe, columns)
+            work = partial(recipe.edited, data.table, columns)
             self._mending.ask(about, work, heard=self._take_mended)
 
     def _take_mended(self, table: Table) -> None:
         if self.texts is not None:
             self.texts = replace(self.texts, table=table)
+            self._find_vectors(again=True)
             self.mended.emit()
 
     @property
@@ -155,9 +157,12 @@ class Learner(QObject):
         self._find_vectors()
         self.texts_changed.emit()
 
-    def _find_vectors(self) -> None:
+    def _find_vectors(self, *, again: bool = False) -> None:
+        """Have vectors made where there are none yet. Args: again: of texts that differ from before, too."""
         texts, about = self.texts, self._about
-        if texts is None or about is None or self.is_paused or not len(texts.rows) or self.known is not None:
+        if texts is None or about is None or self.is_paused or not len(texts.rows):
+            return
+        if self.known is not None and not again:
             return
         self._vectors_asked.ask(
             (texts, about),
@@ -174,7 +179,10 @@ class Learner(QObject):
             self.changed.emit()
 
     def _take_known(self, known: KnownTexts) -> None:
-        self.known = known
+        """Take what is known of the texts; what was learned from other vectors is learned anew."""
+        self.known, self.learned = known, None
+        self._curve, self._curve_of = [], None
+        self._learning.drop()
         self.changed.emit()
 
     # ---- what the labels teach

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.pages.label.requests import LabelTexts, find_texts
 from engine.text.recipe import EDIT, Recipe, RecipeStep
 from engine.text.table import Table
@@ -15,12 +13,6 @@ def edits_of(recipe: Recipe | None, columns: tuple[str, ...]) -> tuple[RecipeSte
     return tuple(step for step in steps if step.do == EDIT and step.column in columns)
 
 
-def with_edits(table: Table, recipe: Recipe | None, columns: tuple[str, ...]) -> Table:
-    """Return a table with the texts of some columns as they were changed; nothing else is mended."""
-    steps = edits_of(recipe, columns)
-    return replace(recipe, steps=steps).applied(table) if recipe is not None and steps else table
-
-
 def find_mended_texts(table: Table, recipe: Recipe | None, columns: tuple[str, ...]) -> LabelTexts:
     """Return `find_texts` of a table as it was changed."""
-    return find_texts(with_edits(table, recipe, columns), columns)
+    return find_texts(table if recipe is None else recipe.edited(table, columns), columns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look.banner import Banner
+from app.look.layout import stacked
 from app.look.pending import Pending
 from app.look.widgets import EmptyState, button
 from app.pages.label.answering import Answering
@@ -22,6 +24,7 @@ from app.pages.label.column_offer import ColumnOffer
 from app.pages.label.handover import Handover
 from app.pages.label.keys import PageKey, press
 from app.pages.label.learner import Learner
+from app.pages.label.review import Review
 from app.pages.label.state import LabelState
 from app.pages.label.walk import AGAIN, SOUGHT, TextWalk
 from app.pages.label.work import LabelWork
@@ -31,6 +34,9 @@ from engine.errors import UserError, marked
 from engine.labelling.columns import ColumnLabels
 from engine.labelling.kinds import LabelKind
 from engine.labelling.order import Choice
+
+if TYPE_CHECKING:
+    from engine.doctor.suspected import DoubtfulLabels
 
 PAINTED_MS = 25  # after a key, until the next text is on screen and all else may follow
 
@@ -82,7 +88,9 @@ class LabelPage(StatedPage[LabelState]):
             self.tr("Open a table"),
         )
         self.empty.setObjectName("label_empty")
-        self.views = Pending(self.work, self.empty, name="label")
+        self.review = Review(self.session, self.learner, self)
+        self.shown = stacked(self.work, self.review)
+        self.views = Pending(self.shown, self.empty, name="label")
         self.body.addWidget(self.banner)
         self.body.addWidget(self.views, 1)
 
@@ -139,6 +147,8 @@ class LabelPage(StatedPage[LabelState]):
         self.queue.sought.connect(work.search)
         self.queue.left.connect(self.take_keys)
         work.model_card.paused.connect(learner.pause)
+        session.doctor.changed.connect(self._take_suspected)
+        self.review.ended.connect(self.end_review)
 
     # ---- what is shown, as a value
 
@@ -147,8 +157,11 @@ class LabelPage(StatedPage[LabelState]):
         table, texts = self.session.data.table, self.learner.texts
         if table is None or texts is None:
             raise UserError(marked("engine", "There is nothing to keep here yet. Open a table first."))
-        is_keyed, share = not self.keys.isHidden(), self.learner.random_share
-        return LabelState(table.path, self.walk.row, self.work.shows_suggestions, is_keyed, share)
+        is_keyed, share, walk = not self.keys.isHidden(), self.learner.random_share, self.review.walk
+        row = self.walk.row if walk is None else walk.row
+        return LabelState(
+            table.path, row, self.work.shows_suggestions, is_keyed, share, review=walk is not None
+        )
 
     def goes_on_with(self, state: LabelState) -> bool:
         return state.table in (None, self.session.data.path)
@@ -162,11 +175,14 @@ class LabelPage(StatedPage[LabelState]):
         return is_it and self.learner.texts is not None and self.labels.is_ready
 
     def take_state(self, state: LabelState) -> None:
+        if self._review(self.session.doctor.suspected if state.review else None):
+            self.review.go_to_row(state.row)
+            return
         self.work.shows_suggestions = state.suggestions
-        self.keys.setVisible(state.keys)
+        self._show_keys(are_shown=state.keys)
         self.draw_at_random(state.random_share)
         assert self.learner.texts is not None
-        place = self.learner.texts.place(state.row) if state.row >= 0 else None
+        place = self.learner.texts.place(state.row) if state.row >= 0 and not state.review else None
         if place is not None:
             self._go_to(place)
         self.work.show_text()
@@ -355,15 +371,37 @@ class LabelPage(StatedPage[LabelState]):
 
     def toggle_keys(self) -> None:
         """Hide the line of keys, or show it."""
-        self.keys.setVisible(self.keys.isHidden())
+        self._show_keys(are_shown=self.keys.isHidden())
 
-    def _show_kind(self) -> None:
-        """Show the keys that there are now, and what the kind of labels is saved as."""
-        now = (self.labels.kind, len(self.work.numbers()))
-        if now != self._keys_for:
-            self._keys, self._keys_for = self._declared_keys(), now
-            self.keys.show_keys(self._keys)
+    def _show_keys(self, *, are_shown: bool) -> None:
+        for line in (self.keys, self.review.keys):
+            line.setVisible(are_shown)
+
+    # ---- suspected labels
+
+    def end_review(self) -> None:
+        """Go through all texts again."""
+        self._review(None)
+
+    def _review(self, found: DoubtfulLabels | None) -> bool:
+        """Go through suspected labels alone; None: through all texts. Returns: whether there are any."""
+        is_on = self.review.begin(found)
+        self.shown.setCurrentWidget(self.review if is_on else self.work)
+        self._show_head()
+        self.take_keys()
+        return is_on
+
+    def _take_suspected(self) -> None:
+        """Go on with the labels that are suspected now; all texts where none are any more."""
+        found = self.session.doctor.suspected
+        if self.review.walk is not None and self.review.walk.found is not found:
+            self._review(found)
+
+    def _show_head(self) -> None:
+        """Say what is done here, and offer what can be done with it."""
         kind = self.labels.kind
+        for action in (self.save_button, self.tune_button):
+            action.setVisible(not self.review.is_on)
         self.save_button.setText(
             self.tr("Save as table…") if kind.is_of_rows else self.tr("Save tagged texts…")
         )
@@ -372,18 +410,32 @@ class LabelPage(StatedPage[LabelState]):
         )
         if kind.on_learning:
             sentence = self.tr("Answer each text by keys. One click then fine-tunes a model on the answers.")
+        if self.review.is_on:
+            sentence = self.tr("Keep or change each label by a key. What you decide is a fix on Data.")
         self.header.set_sentence(sentence)
+
+    def _show_kind(self) -> None:
+        """Show the keys that there are now."""
+        now = (self.labels.kind, len(self.work.numbers()))
+        if now != self._keys_for:
+            self._keys, self._keys_for = self._declared_keys(), now
+            self.keys.show_keys(self._keys)
+        self._show_head()
 
     def take_keys(self) -> None:
         """Give the keyboard to the text, where all keys are heard; before there is a label, to its line."""
         labelled = self.labels.labelled
-        if self.isVisible() and labelled is not None:
+        if self.isVisible() and self.review.is_on:
+            self.review.take_keys()
+        elif self.isVisible() and labelled is not None:
             has_any = bool(labelled.names) or not labelled.kind.has_codebook
             (self.card.text_view if has_any else self.codebook.line).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.review.is_on and self.shown.isVisible() and self.review.press(event):
+            return
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        is_open = self.learner.texts is not None
+        is_open = self.learner.texts is not None and not self.review.is_on
         is_typed = is_open and not held and self.answering.type(event.text(), is_again=event.isAutoRepeat())
         if not is_typed and not (is_open and press(self._keys, event)):
             super().keyPressEvent(event)

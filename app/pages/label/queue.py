@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import words
 from app.look.columns import of
-from app.look.inputs import LineEdit
+from app.look.inputs import EnteredLine
 from app.look.labels import label
 from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
@@ -43,7 +43,7 @@ class QueueCard(Card):
         self.setObjectName("label_queue")
         self.setMaximumHeight(HEIGHT)
         self.setMinimumHeight(LEAST_HEIGHT)
-        self.line = named(LineEdit(), "label_search", self.tr("Search texts (/)"))
+        self.line = named(EnteredLine(), "label_search", self.tr("Search texts (/)"))
         self.line.setPlaceholderText(self.tr("Search texts (/)"))
         self.line.setFixedWidth(SEARCH_WIDTH)
         self.line.setMaxLength(200)

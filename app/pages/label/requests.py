@@ -83,10 +83,14 @@ class LabelTexts:
 
 @dataclass(eq=False)
 class VectorsSoFar:
-    """Vectors of the first texts, chunk by chunk; what was made before a pause is not made again."""
+    """Vectors of the first texts, chunk by chunk; what was made before a pause is not made again.
+
+    texts: that they are of; None: there are no vectors yet.
+    """
 
     chunks: list[Floats] = field(default_factory=list)
     done: int = 0
+    texts: LabelTexts | None = None
 
     def add(self, chunk: Floats) -> None:
         """Take the vectors of the texts that come next."""
@@ -97,6 +101,19 @@ class VectorsSoFar:
     def vectors(self) -> Floats:
         """(n, D)."""
         return np.concatenate(self.chunks)
+
+    def changed(self, texts: LabelTexts) -> list[int]:
+        """Return the places whose texts were others when their vectors were made."""
+        before = self.texts
+        if before is None or before is texts:
+            return []
+        return [place for place in range(self.done) if before.text(place) != texts.text(place)]
+
+    def put(self, places: Sequence[int], vectors: Floats) -> None:
+        """Put other vectors in some places. Args: vectors: (n, D) of these."""
+        every = self.vectors
+        every[places] = vectors
+        self.chunks = [every]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,18 +231,25 @@ def find_vectors(
     every = [texts.text(place) for place in range(total)]
     key = yield from _silent(vectors_key(subject.about, pooling, MOST_PIECES, every))
     kept = KeptVectors(default_vectors_root(), key)
+
+    def made(said: Sequence[str]) -> Generator[Event, None, Floats]:
+        chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
+        if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
+            found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
+            chunk[found.places] = found.of(pooling)
+        return chunk
+
     if not so_far.done:
         so_far.add(kept.read(total, subject.config.hidden_size))
-    num_kept = so_far.done
+    changed = so_far.changed(texts)
+    if changed:
+        so_far.put(changed, (yield from made([every[place] for place in changed])))
+    so_far.texts = texts
+    num_kept = 0 if changed else so_far.done
     try:
         while so_far.done < total:
             yield Progress(stage=stage, done=so_far.done, total=total)
-            said = every[so_far.done : so_far.done + AT_ONCE]
-            chunk = np.zeros((len(said), subject.config.hidden_size), np.float32)
-            if any(len(ids) for ids in subject.wordpiece.encode_ids(said)):
-                found = yield from _silent(embed(subject, said, [pooling], max_length=MOST_PIECES))
-                chunk[found.places] = found.of(pooling)
-            so_far.add(chunk)
+            so_far.add((yield from made(every[so_far.done : so_far.done + AT_ONCE])))
     finally:  # where a person pauses or closes the window, too
         if so_far.done > num_kept:
             with suppress(UserError):  # not kept, so made again next time: slower, not wrong

@@ -14,7 +14,8 @@ class LabelState(PageState):
     """table: the file that is labelled; None: whichever is open. row: of the text in view; -1: the next.
 
     suggestions: whether what the model suggests is shown. keys: whether the line of keys is.
-    random_share: of the texts that come next, how many are drawn at random.
+    random_share: of the texts that come next, how many are drawn at random. review: whether the suspected
+    labels are gone through alone, `row` being one of them; all texts are where none are known.
     """
 
     table: Path | None = None
@@ -22,3 +23,4 @@ class LabelState(PageState):
     suggestions: bool = True
     keys: bool = True
     random_share: float = limited(RANDOM_SHARE, minimum=0.01, maximum=1)
+    review: bool = False

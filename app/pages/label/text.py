@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app import words
 from app.look import theme
-from app.look.inputs import LineEdit
+from app.look.inputs import EnteredLine
 from app.look.labels import ElidedLabel, WholeLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, EmptyState, ScrollView, button, holder, keep_private, named, set_role
@@ -25,7 +25,7 @@ SIZES = ((220, 21), (700, 17))  # characters of a text, and the px of its letter
 SMALLEST, FRAME = 15, 6  # px; the latter around a text
 FIRST = 100  # of the room, before what stays empty
 LONGEST_NUMBER, NUMBER_WIDTH = 24, 220  # characters, px
-MOST_SUGGESTED = 4  # labels, where the codebook is in view
+MOST_LINES = 8  # labels under the text, of which more scroll
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class NearText:
 class ReadText(ScrollView):
     """A text as high as it is, and no higher than there is room: then it scrolls. It has the page's keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self.text = WholeLabel()
         super().__init__(holder(column(self.text, STRETCH, gap=0)))
-        self.text.setObjectName("label_text")
-        self.setObjectName("label_read")
+        self.text.setObjectName(f"{name}_text")
+        self.setObjectName(f"{name}_read")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
@@ -75,6 +75,8 @@ class ReadText(ScrollView):
 class TextCard(Card):
     """`given`: a person clicked a suggested label, by its place. `noted`: wrote a note. `typed`: a number, as
     far as it goes. `accepted`: it is finished.
+
+    Args: name: of its parts, as NAME_text.
     """
 
     given = Signal(int)
@@ -83,15 +85,16 @@ class TextCard(Card):
     accepted = Signal()
     toggled = Signal()  # suggestions are to be hidden, or shown
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str = "label", parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.setObjectName("label_card")
-        self.line = label("", "muted", name="label_line")
+        self._name = name
+        self.setObjectName(f"{name}_card")
+        self.line = label("", "muted", name=f"{name}_line")
         self.reason = ElidedLabel("", "muted")
-        self.reason.setObjectName("label_reason")
+        self.reason.setObjectName(f"{name}_reason")
         self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.why = label("", "pill", name="label_why")
-        self.read = ReadText()
+        self.why = label("", "pill", name=f"{name}_why")
+        self.read = ReadText(name)
         self._make_lines()
         self._make_suggestions()
         self._make_nearest()
@@ -110,7 +113,7 @@ class TextCard(Card):
             )
         )
         self.empty = EmptyState("")
-        self.empty.setObjectName("label_done_words")
+        self.empty.setObjectName(f"{self._name}_done_words")
         self.add(self.work, 1)
         self.add(self.empty, 1)
         for each in (self.read, self.tags):
@@ -123,30 +126,30 @@ class TextCard(Card):
 
     def _make_lines(self) -> None:
         self.tags = TagTextPlot(self.tr("Words of the text"))
-        self.tags.setObjectName("label_tags")
+        self.tags.setObjectName(f"{self._name}_tags")
         keep_private(self.tags)
         self.tags.hide()
-        self.number = named(LineEdit(), "label_number", self.tr("Number"))
+        self.number = named(EnteredLine(), f"{self._name}_number", self.tr("Number"))
         self.number.setPlaceholderText(self.tr("Number, Enter gives it"))
         self.number.setMaxLength(LONGEST_NUMBER)
         self.number.setMaximumWidth(NUMBER_WIDTH)
         self.number.textEdited.connect(self.typed)
         self.number.returnPressed.connect(self.accepted)
         self.number.hide()
-        self.chosen = label("", "strong", wrap=True, name="label_chosen")
+        self.chosen = label("", "strong", wrap=True, name=f"{self._name}_chosen")
         self.chosen.hide()
-        self.note = named(LineEdit(), "label_note", self.tr("Note"))
+        self.note = named(EnteredLine(), f"{self._name}_note", self.tr("Note"))
         self.note.setPlaceholderText(self.tr("Note on this text, Enter keeps it"))
         self.note.setMaxLength(LONGEST_NOTE)
         self.note.returnPressed.connect(lambda: self.noted.emit(self.note.text()))
         self.note.hide()
 
     def _make_suggestions(self) -> None:
-        self.said = label("", "muted", name="label_suggests")
+        self.said = label("", "muted", name=f"{self._name}_suggests")
         self.plot = SuggestedLabelsPlot(self.tr("Suggested labels"))
-        self.plot.setObjectName("label_suggestions")
+        self.plot.setObjectName(f"{self._name}_suggestions")
         self.plot.chosen.connect(self.given)
-        self.hide_button = button("", "link", name="label_hide_suggestions", call=self.toggled)
+        self.hide_button = button("", "link", name=f"{self._name}_hide_suggestions", call=self.toggled)
         head = row(self.said, STRETCH, self.hide_button)
         self.suggestions = holder(column(hairline(), head, self.plot, gap=6))
 
@@ -204,6 +207,10 @@ class TextCard(Card):
         """Say what is chosen for the text; "": that needs no words."""
         set_or_hide(self.chosen, said)
 
+    def typed_words(self, digits: str, name: str) -> str:
+        """Return what digits that wait could still become. Args: name: of the label that Enter gives."""
+        return self.tr("{digits}… Enter: {label}. Or a second digit.").format(digits=digits, label=name)
+
     def show_number(self, number: str | None) -> None:
         """Show the line for a number, and what is in it; None: no number is given."""
         self.number.setVisible(number is not None)
@@ -224,12 +231,10 @@ class TextCard(Card):
         self.said.setText(said)
         self.hide_button.setText(toggle)
         self.hide_button.setVisible(bool(toggle))
-        shown = rows if has_counts else rows[:MOST_SUGGESTED]
-        self.plot.show_rows(shown)
+        self.plot.show_rows(rows)
         self.plot.set_counts(has_counts)
-        self.plot.setVisible(bool(shown))
-        most = 8 if has_counts else MOST_SUGGESTED
-        self.plot.setFixedHeight(self.plot.row_height * min(len(shown), most) + 8)
+        self.plot.setVisible(bool(rows))
+        self.plot.setFixedHeight(self.plot.row_height * min(len(rows), MOST_LINES) + 8)
 
     def show_nearest(self, texts: Sequence[NearText]) -> None:
         """Show the texts most like this one that have a label."""

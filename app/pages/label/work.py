@@ -38,6 +38,7 @@ from engine.text.tagged.spans import words_in
 NARROW, LOW = 900, 640  # px of the page below which a column, and the queue, gives way
 FOLDED = QSize(752, 470)  # of what is left then, at most
 MOST_NEXT = 4
+MOST_SUGGESTED = 4  # labels, where the codebook is in view
 
 
 class LabelWork(QWidget):
@@ -172,9 +173,7 @@ class LabelWork(QWidget):
         """Return what the digits that were typed could still become."""
         if not places:
             return ""
-        template = self.tr("{digits}… Enter: {label}. Or a second digit.")
-        name = self._names([self.numbers()[places[0]]])
-        return template.format(digits=self.typed.digits, label=name)
+        return self.card.typed_words(self.typed.digits, self._names([self.numbers()[places[0]]]))
 
     def _names(self, labels: Sequence[int]) -> str:
         names = self._labels.labelled.names if self._labels.labelled is not None else {}
@@ -251,6 +250,7 @@ class LabelWork(QWidget):
             said = self.tr("Codebook, most likely first") if suggested else self.tr("Codebook")
             pairs = pairs or [(one, None) for one in labelled.names]
         pairs = [pair for pair in pairs if not self._only or pair[0] in self._only]
+        pairs = pairs if folded else pairs[:MOST_SUGGESTED]
         self.suggested_numbers = [one for one, _share in pairs]
         toggle = self.tr("Hide") if self.shows_suggestions else self.tr("Show")
         rows = self._label_rows(labelled, pairs)

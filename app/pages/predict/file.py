@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.labels import label
+from app.look.labels import ElidedLabel, label, tip
 from app.look.layout import column, row, stacked
 from app.look.widgets import holder
 from app.pages.choose.encoding_box import EncodingBox
@@ -60,8 +60,8 @@ class FileCard(AnsweredFileCard):
         self.sheet_box = ChoiceBox("predict_sheet", words.label_of("sheet"))
         self.text_box = ChoiceBox("text_column", self.tr("Text column"))
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
-        self.label_box = ChoiceBox("label_column", self.tr("Column of the true labels"))
-        self.label_box.setToolTip(self.tr("If the file has true labels, the answers are scored too."))
+        self.label_box = ChoiceBox("label_column", self.tr("Column of labels"))
+        self.label_box.setToolTip(self.tr("If the file has labels, the answers are scored by them, too."))
         self.safe_box = QCheckBox(self.tr("Escape formulas (safe for Excel)"))
         self.safe_box.setObjectName("safe")
         self.safe_box.setChecked(True)
@@ -79,7 +79,10 @@ class FileCard(AnsweredFileCard):
         boxes = (("encoding", self.encoding_box), ("sheet", self.sheet_box))
         self._read_as = stacked(*(holder(captioned(words.label_of(name), box)) for name, box in boxes))
         text = captioned(self.tr("Text column"), self.text_box)
-        labels = captioned(self.tr("True labels"), self.label_box)
+        self.label_caption = ElidedLabel("", "muted")
+        self.label_caption.setObjectName("label_column_caption")
+        self.label_caption.setBuddy(self.label_box)
+        labels = column(self.label_caption, self.label_box, gap=3)
         self.add_layout(row((file, 1), (self._read_as, 1)))
         self.add_layout(row(text, labels))
         self.add_layout(column(self._pair_label, self.pair_box, gap=3))
@@ -216,6 +219,7 @@ class FileCard(AnsweredFileCard):
         self.out_edit.setEnabled(shown is not None)
         self.out_button.setEnabled(shown is not None)
         if shown is None:
+            self._show_whose("")
             self.status.setText(self.tr("Choose a table. Each of its rows gets an answer."))
             return
         self.text_box.addItems(shown.table.columns)
@@ -250,6 +254,19 @@ class FileCard(AnsweredFileCard):
         if self.label_box.findData(name) < 0:
             self.label_box.addItem(name, name)
         self.label_box.setCurrentIndex(self.label_box.findData(name))
+        self._show_whose(name)
+
+    def _show_whose(self, name: str) -> None:
+        """Say whose labels a column has, where it was saved with them; of others nobody knows."""
+        whose = self.preview.labelled_by.get(name) if self.preview is not None else None
+        said = self.tr("Given labels")
+        if whose is not None:
+            said = self.tr("Labels by hand")
+        if whose:
+            names = ", ".join(f"“{words.shorten(one, 40)}”" for one in whose)
+            said = self.tr("Labels by column {columns}").format(columns=names)
+        self.label_caption.setText(said)
+        self.label_caption.setToolTip(tip(said))
 
     def _preview_words(self, shown: FilePreview) -> str:
         bad = len(shown.reported)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from app.work.models import OpenModels
 from engine.errors import DataError
 from engine.evaluation.part import run_behind
 from engine.events import Steps
+from engine.labelling.labelled_table import own_column, taken_from
 from engine.labelling.table_shares import SHEET
 from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
@@ -69,12 +70,16 @@ class TextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FilePreview:
-    """A file as it will be read, with the columns it seems to want. how: what a person said of reading it."""
+    """A file as it will be read, with the columns it seems to want. how: what a person said of reading it.
+
+    labelled_by: of a column that was saved with labels, by its name: see `taken_from`.
+    """
 
     table: Table
     roles: Roles
     reported: tuple[BadLine, ...]  # rows that cannot be used
     how: ReadSettings
+    labelled_by: Mapping[str, tuple[str, ...]]
 
 
 def describe(models: OpenModels, folder: Path) -> ModelDescription:
@@ -128,7 +133,10 @@ def preview_roles(table: Table, roles: Roles, how: ReadSettings) -> Steps[FilePr
         known = {(line.line, str(line.sentence)) for line in reported}
         found = yield from finding_examples(table, roles.with_columns(label=""))
         reported += [line for line in found.reported if (line.line, str(line.sentence)) not in known]
-    return FilePreview(table, roles, tuple(sorted(reported, key=lambda line: line.line)), how)
+    lines = tuple(sorted(reported, key=lambda line: line.line))
+    saved = own_column(table)
+    labelled_by = {saved: taken_from(table, saved)} if saved in table.columns else {}
+    return FilePreview(table, roles, lines, how, labelled_by)
 
 
 def choose_roles(table: Table, wanted: Roles) -> Roles:

@@ -33,13 +33,14 @@ class Claims(FamilyQuestion["list[Claim]"]):
     def answer(self, family: Family) -> Steps[list[Claim]]:
         import numpy as np
 
-        from engine.family.claims import read_sentences, sentence_claims, sentence_cosines
+        from engine.family.claims import read_sentences, sentence_claims, trainings_cosines
+        from engine.family.trainings import Trainings
 
         if self.sentences is None:
             return []
         pairs = read_sentences(self.sentences)
-        cosines = yield from sentence_cosines(family, pairs)
-        return sentence_claims(cosines, np.array([one[2] for one in pairs]))
+        now, before = yield from trainings_cosines(Trainings.beside(family), pairs)
+        return sentence_claims(now, before, np.array([one[2] for one in pairs]))
 
     def reported(self, report: dict[str, Any], found: list[Claim]) -> dict[str, Any]:
         from engine.family.train import judge
@@ -63,15 +64,16 @@ class Claims(FamilyQuestion["list[Claim]"]):
         return document_of(self._judged(found))
 
     def lines(self, family: Family, found: list[Claim]) -> list[str]:
-        from engine.family.card import ONE_TRAINING, claims_lines
+        from engine.family.card import claims_lines, trained_how_often
 
-        return [*claims_lines(self._judged(found)), ONE_TRAINING] if found else [NO_BERT]
+        if not found:
+            return [NO_BERT]
+        return [*claims_lines(self._judged(found)), str(trained_how_often(found[0].trainings))]
 
     def _judged(self, found: list[Claim]) -> list[JudgedClaim]:
-        from engine.family.train import REPORT, read_family, read_report
+        from engine.family.train import REPORT, read_report
         from engine.family.verdicts import judged
 
-        at_start = ()
-        if (self.folder / REPORT).is_file():
-            at_start = read_report(self.folder).get("at_start", ())
-        return judged(found, informed=read_family(self.folder).family.informed_start, at_start=at_start)
+        report = read_report(self.folder) if (self.folder / REPORT).is_file() else {}
+        informed, at_start = bool(report.get("informed_start")), report.get("at_start", ())
+        return judged(found, informed=informed, at_start=at_start)

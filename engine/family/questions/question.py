@@ -126,5 +126,9 @@ def about_document(name: str) -> dict[str, Any]:
 
 
 def said_score(score: ReachedScore | None) -> str:
-    """Return a score with its interval in words."""
-    return "-" if score is None else f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
+    """Return a score with its interval in words, and what it was before training."""
+    if score is None:
+        return "-"
+    start = "" if score.start is None else f"; before training {score.start:.3f}"
+    same = "" if score.is_learned else ", no clear gain"
+    return f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f}{start}{same})"

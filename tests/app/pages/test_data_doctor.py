@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.pages.data.page import DataPage
+from app.pages.label.state import LabelState
 from app.session import Session
-from engine.text.recipe import DROP, RecipeStep, read_recipe
+from engine.text.recipe import DROP, RELABEL, SUSPECTED, RecipeStep, read_recipe
 from engine.text.table import read_table, write_csv
 from tests.app.hand import Hand, ShowPage
 from tests.fakes import model_folder
@@ -235,33 +236,25 @@ def test_a_mistyped_label_is_merged_and_the_mend_is_there_when_the_file_is_opene
 
 
 @pytest.mark.slow
-def test_labels_in_doubt_are_decided_by_keys_and_the_mended_table_is_saved(
+def test_label_errors_lead_to_label_and_the_mended_table_is_saved(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path, qtbot: QtBot
 ) -> None:
+    led: list[tuple[str, object]] = []
+    page.session.page_requested.connect(lambda key, state: led.append((key, state)))
     session = open_table(page, tmp_path / "films.csv")
     before = (tmp_path / "films.csv").read_bytes()
     hand.click("look_for_wrong_labels")
     assert session.wait_idle()
     hand.click("review_labels")
-    assert lines_shown(page)[0] == 7, "the wrong label is the most doubtful"
-    assert "labelled bad" in hand.said("review_reason") and "say good" in hand.said("review_reason")
-    page.activateWindow()
-    view = page.table_card.view
-    second, third = lines_shown(page)[1:3]
-    for key in (Qt.Key.Key_R, Qt.Key.Key_D, Qt.Key.Key_K):
-        qtbot.keyClick(view, key)
-    assert session.wait_idle()
-    assert [step.do for step in session.data.mends.steps] == ["relabel", "drop", "keep"]
-    assert view.currentIndex().row() == 3 and "4 of" in page.review.hint_label.text()
-    qtbot.keyClick(view, Qt.Key.Key_U)
-    assert [step.do for step in session.data.mends.steps] == ["relabel", "drop"]
-    qtbot.keyClick(view, Qt.Key.Key_Up)
-    assert f"Line {second}:" in hand.said("review_reason") and third not in (7, second)
+    assert led == [("label", LabelState(tmp_path / "films.csv", review=True))]
+    session.data.mends.decide(5, RecipeStep(RELABEL, label="good", column="label", reason=SUSPECTED))
+    assert "One row relabelled as “good” (suspected labels)" in said(page)
+    assert "One of them is decided" in hand.said("doctor_told")
     hand.open_dialog("save_mended", tmp_path / "better.csv")
     qtbot.waitUntil((tmp_path / "better.csv").is_file)
     assert session.wait_idle()
     mended = read_table(tmp_path / "better.csv")
-    assert mended.num_rows == len(rows) - 1 and mended.frame["label"].iloc[5] == "good"
+    assert mended.num_rows == len(rows) and mended.frame["label"].iloc[5] == "good"
     assert (tmp_path / "films.csv").read_bytes() == before
 
 

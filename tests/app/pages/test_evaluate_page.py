@@ -22,10 +22,12 @@ from app.pages.evaluate.state import FILE, EvaluateState, Listing
 from app.pages.evaluate.texts_model import TEXT
 from app.session import Session
 from app.work.text_filter import ANY, DIFFER, LABEL, ONE, WORD, Filter
+from app.work.titles import model_title
 from engine.evaluation.calibration import tempered
 from engine.evaluation.part import scoring_part
 from engine.events import result_of
 from engine.model.info import keep_temperature
+from engine.model.weights import save_model
 from engine.questions.labelled import LabelledTexts
 from engine.text.listed import ListedRows
 from engine.train.finetune import fine_tune
@@ -35,7 +37,7 @@ from tests.app.hand import Hand, ShowPage
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
-from tests.fakes import model_folder
+from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
 pytestmark = pytest.mark.slow
 
@@ -518,6 +520,23 @@ def test_what_is_read_stays_when_a_training_ends_and_its_model_is_offered(
     page.session.inspector.hold(newest)
     settle(page)
     assert page.folder == newest and scored_of(page) and page.session.inspector.trained is None
+
+
+def test_beside_a_model_that_predicts_nothing_the_one_trained_last_is_offered_as_trainings_end(
+    page: EvaluatePage, hand: Hand, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "lm", tiny_pretraining(), tiny_wordpiece(), {})
+    page.session.inspector.hold(tmp_path / "lm")
+    settle(page)
+    assert page.no_model.isVisible() and "predicts no labels" in page.no_model.label.text()
+    for run in ("run-2", "run-1", "run-2"):
+        newest = page.session.runs.root / run / "model"
+        page.session.library.remember(newest, trained=True)
+        settle(page)
+        assert page.no_model.isVisible() and page.no_model.button.text() == f"Use {model_title(newest)}"
+    page.no_model.button.click()
+    settle(page)
+    assert page.folder == newest and scored_of(page)
 
 
 def test_models_that_share_no_rows_are_called_as_in_the_boxes_and_what_is_advised_works(

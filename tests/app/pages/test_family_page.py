@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QCheckBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
@@ -24,6 +24,8 @@ from app.shipped import shipped_family, starter_model
 from engine.family.card import lines
 from engine.family.questions.claims import Claims
 from engine.family.train import read_report, train_family
+from engine.family.verdicts import BOTH_SIDES, Claim, ClaimStart
+from engine.settings.config import values_of
 from engine.settings.family import FamilyConfig
 from engine.train.pretraining import setup as pretraining_setup
 from tests.app.hand import ShowPage
@@ -181,8 +183,9 @@ def test_files_about_words_are_answered_with_intervals_and_others_refused(
     (tmp_path / "pairs.txt").write_text("cat dog 9\ncat ship 1\ncow sea 2\ncat gnu 3\n", encoding="utf-8")
     (tmp_path / "four.txt").write_text("cat dog ship boat\n", encoding="utf-8")
     page.take_files(page.kind, [str(tmp_path / "pairs.txt"), str(tmp_path / "four.txt")])
-    qtbot.waitUntil(lambda: len(page.columns.labels.scores) == 2)
-    assert page.columns.labels.scores[0] == ("pairs.txt", "ρ of 3, 1 skipped")
+    qtbot.waitUntil(lambda: len(page.columns.labels.scores) == 4)
+    first, before = page.columns.labels.scores[:2]
+    assert first == ("pairs.txt", "ρ of 3, 1 skipped") and before[0] == "Before training"
     cells = {column.name: column.scores for column in page.columns.columns}
     assert not cells["n-gram"][0].text and cells["BERT"][0].interval == "−1.00 to 1.00"
     (tmp_path / "prose.txt").write_text("a cat and a dog\n", encoding="utf-8")
@@ -210,9 +213,18 @@ def test_results_tell_sizes_scores_and_losses_of_one_kind_together(page: FamilyP
     below = {below for said, below in page.columns.labels.scores if said == "Perplexity"}
     kinds = ("known words", "ends of sentences")  # no word of this text is unknown
     assert below == {"words in the blanks", *(f"{kind} from the left" for kind in kinds)}
-    assert page.columns.labels.scores[5] == ("Pseudo-perplexity", "known words, both sides")
+    pseudo = ("Pseudo-perplexity", "known words, both sides")
+    place = page.columns.labels.scores.index(pseudo)
+    assert page.columns.labels.scores[place + 1] == ("Before training", ", ".join(pseudo))
+    before = {column.name: column.scores[place + 1] for column in page.columns.columns}
+    assert [name for name, one in before.items() if one.text] == ["BERT"]
     learning = page.pictures.learning
-    assert learning.isVisible()
+    assert learning.isVisible() and learning.kinds.current == "blanks"  # all members have that curve
+    head, *looks = learning.blanks_by_words.numbers()
+    assert head[1:] == [f"{name} blanks filled" for name in ("n-gram", "NNLM", "GloVe", "GPT", "BERT")]
+    read = page.answered.report["reached"]["nnlm"]["words_read"]
+    assert read in [row[0] for row in looks if row[2] != ""]  # words, where the axis has their logs
+    learning.kinds.buttons["next"].click()
     head = learning.by_words.numbers()[0]
     assert head == ["words read", "n-gram loss", "NNLM loss", "GPT loss"]
     learning.kinds.buttons["hidden"].click()
@@ -269,18 +281,25 @@ def test_without_a_family_the_page_leads_to_training(
     session.runs.set_root(tmp_path)
     shown: FamilyPage = show_page(FamilyPage)
     qtbot.waitUntil(lambda: "No family" in shown.empty.label.text())
-    dialog = TrainDialog(shown)
+    dialog = TrainDialog(session, shown)
     qtbot.addWidget(dialog)
-    text, box = dialog.findChild(QLineEdit, "family_text"), dialog.findChild(QCheckBox, "family_member_gpt")
+    box = dialog.findChild(QCheckBox, "family_member_gpt")
     assert not dialog.start.isEnabled()
-    text.setText(str(tmp_path / "text.txt"))
+    elsewhere = {"text", "column", "members", "minutes", "tokens", "steps", "pins", "informed_start"}
+    assert {*dialog.form.names, *elsewhere} == {*values_of(FamilyConfig())}  # as the command
+    dialog.text.choose([tmp_path / "text.txt"])
     box.setChecked(False)
-    dialog.form.set_values({"informed_start": False, "words": 300})
+    dialog.form.set_values({"starts": "none", "words": 300, "trainings": 3})
+    assert "Equal minutes" in dialog.said.text() and dialog.said.text().count("1.1") == 1  # of 24, for 7 x 3
+    dialog.budget.put({"tokens": 2_000_000})
+    dialog.budget.edited.emit()
+    assert "Equal words" in dialog.said.text() and "2,000,000" in dialog.said.text()
     with qtbot.waitSignal(dialog.wanted) as heard:
         qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     config = heard.args[0]
     assert isinstance(config, FamilyConfig) and "gpt" not in config.family.members
-    assert (config.family.words, config.family.informed_start) == (300, False)
+    assert (config.family.words, config.family.starts, config.family.trainings) == (300, "none", 3)
+    assert (config.budget.tokens, config.budget.minutes) == (2_000_000, 0)
     shown.train(config)  # the text is not there: the refusal ends the training, and is said
     qtbot.waitUntil(lambda: not session.training.is_running, timeout=20_000)
     qtbot.waitUntil(lambda: shown.progress.isVisible() and "text.txt" in shown.progress.text())
@@ -305,9 +324,10 @@ def test_the_open_table_is_learned_by_every_member(
     assert [name for name, one in columns.items() if not one.scores[0].text] == [
         "n-gram"
     ]  # it has no vectors
-    assert page.columns.labels.scores[1][0] == "Naive Bayes over pairs of words"
-    assert [name for name, one in columns.items() if one.scores[1].text] == ["n-gram"]
-    assert float(columns["n-gram"].scores[1].text) == 100
+    _, before, bayes = page.columns.labels.scores
+    assert before[0] == "Before training" and bayes[0] == "Naive Bayes over pairs of words"
+    assert [name for name, one in columns.items() if one.scores[2].text] == ["n-gram"]
+    assert float(columns["n-gram"].scores[2].text) == 100
     qtbot.waitUntil(
         lambda: page.action.button.isVisible() and page.action.button.text() == "Fine-tune all as well"
     )
@@ -315,7 +335,7 @@ def test_the_open_table_is_learned_by_every_member(
     qtbot.waitUntil(
         lambda: page.answered is not None and len(page.answered.value.fine_tuned or {}) == 5, timeout=60_000
     )
-    tuned = {column.name: column.scores[1].text for column in page.columns.columns}
+    tuned = {column.name: column.scores[2].text for column in page.columns.columns}
     assert not tuned.pop("n-gram") and all(0 <= float(one) <= 100 for one in tuned.values())
 
 
@@ -363,6 +383,41 @@ def test_the_first_sentence_is_one_on_which_reading_both_sides_can_be_seen(
     assert "2.5 minutes" in shown.training.buttons["given"].text() and "0.4 M words" in shown.note.text.text()
     state = shown.as_scene()
     assert state.values["members"] == "first" and "practice" not in state.values
+
+
+def test_a_verdict_of_one_training_says_so_and_one_of_several_does_not() -> None:
+    start, kind = ClaimStart(0.0, -0.01, 0.01, ()), ClaimsKind()
+    for trainings, head in (
+        (1, "2.5 minutes and one training each"), (3, "2.5 minutes and 3 trainings each"),
+    ):  # fmt: skip
+        said = BOTH_SIDES[0]
+        claim = Claim(said.text, said.measure, 0.5, 0.3, 0.2, 0.1, 0.3, 500, 0.001, start, trainings)
+        report = {"members": ["elmo", "bert"], "starts": "frequencies", "claims": [asdict(claim)]}
+        answer = FamilyAnswer(Claims(Path()), ("elmo", "bert"), report, [])
+        (row,) = kind.claim_rows(answer)
+        assert row.verdict == "Confirmed" and ("about one training each" in row.whole) == (trainings == 1)
+        assert head in kind.headline(answer, "2.5 minutes") and not kind.reasons(answer)
+        assert ("trained once" in kind.notes(answer)) == (trainings == 1)
+
+
+def test_a_text_is_continued_by_words_that_are_drawn_and_drawn_again(page: FamilyPage, qtbot: QtBot) -> None:
+    def written() -> list[str]:
+        return [column.text for column in page.columns.columns]
+
+    page.choose_kind("write")
+    page.question.setText("the cat")
+    page.temperature.setValue(1.5)
+    page.seed.setValue(1)
+    ask_of(page, qtbot, "write")
+    first = written()
+    page.action.button.click()
+    qtbot.waitUntil(lambda: page.answered is not None and page.answered.question.seed == 2, timeout=20_000)
+    assert page.seed.value() == 2 and written() != first
+    assert page.asked is not None and "--temperature 1.5 --seed 2" in page.asked.command()
+    state = page.state
+    page.seed.setValue(1)
+    page.show_state(state)
+    assert page.seed.value() == 2 and page.temperature.value() == 1.5
 
 
 @pytest.mark.skipif(shipped_family() is None, reason="this build has no family in the box")

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xlsxwriter
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.form.fields import ChoiceField
 from app.pages.advice.remark import AdviceLine
 from app.pages.advice.table import on_table
 from app.pages.finetune import model as finetune_model
@@ -37,7 +39,7 @@ from engine.train.finetune import fine_tune
 from engine.train.metrics import ONE_ANSWER
 from engine.train.run.runs import read_config
 from engine.train.tasks.token_labels.details import NONE_FOUND
-from tests.app.hand import Hand, ShowPage, wait_for_run
+from tests.app.hand import Hand, ShowPage, come_to_rest, wait_for_run
 from tests.engine.made_runs import made_run
 from tests.engine.tiny_runs import reviews, tiny_config
 from tests.engine.tiny_runs import write_table as write_rows
@@ -582,6 +584,31 @@ def test_the_settings_of_a_run_are_never_read_on_the_windows_thread(
 
 
 @pytest.mark.slow
+def test_the_sheets_of_a_validation_file_are_offered_and_one_that_was_typed_stays_among_them(
+    ready: FineTunePage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "held.xlsx")) as book:
+        for name in ("First", "Held out"):
+            sheet = book.add_worksheet(name)
+            for number, cells in enumerate([("text", "label"), (name, FIVE[0]), ("dull", FIVE[1])]):
+                sheet.write_row(number, 0, cells)
+    form, box = ready.setup.form, ready.setup.form.widget("validation_sheet")
+    assert isinstance(box, ChoiceField)
+
+    def offered() -> list[str]:
+        assert ready.session.wait_idle()
+        return [box.itemData(place) for place in range(box.count())]
+
+    assert offered() == [""]
+    ready.setup.set_values({"validation_data": str(tmp_path / "held.xlsx"), "validation_sheet": "2"})
+    assert offered() == ["", "First", "Held out", "2"] and form.values()["validation_sheet"] == "2"
+    box.setCurrentIndex(2)
+    assert ready.setup.config().data.how_of("validation")["sheet"] == "Held out"
+    ready.setup.set_values({"validation_data": str(tmp_path / "news.csv")})
+    assert offered() == ["", "Held out"]
+    come_to_rest(ready.session, qtbot)  # which fails where one look leads to the next
+
+
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("size", [(1104, 772), (848, 612)])
 def test_watching_shows_the_whole_of_how_a_run_ended(

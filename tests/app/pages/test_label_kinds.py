@@ -13,13 +13,14 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.label.page import LabelPage
 from app.pages.label.typed import TypedNumber
-from app.work.labels import journal_path
+from app.work.labels import journal_path, table_behind
 from engine.labelling.entry import COLUMN
 from engine.labelling.journal import LabelJournal
 from engine.labelling.kinds import A_NUMBER, ONE_LABEL, SEVERAL_LABELS, TAGS_OF_WORDS, LabelKind
 from engine.labelling.labelled import Labelled
 from engine.labelling.order import NUM_SPREAD
 from engine.text.recipe import DROP, RecipeStep
+from engine.text.table import read_table
 from tests.app.hand import ShowPage, come_to_rest
 from tests.fakes import model_folder
 
@@ -268,7 +269,9 @@ def test_one_click_opens_what_was_labelled_for_the_kinds_own_task(
     page.tune_button.click()
     come_to_rest(page.session, qtbot)
     data = page.session.data
-    assert data.task_name == kind.name and data.path is not None and data.path.parent.name == ".labelled"
+    assert (
+        data.task_name == kind.name and data.path is not None and data.path.parent.parent.name == ".labelled"
+    )
     if kind.is_of_rows:
         assert page.labels.labelled == before and data.table_summary is not None
         assert data.table_summary.refusal is None and data.table_summary.num_examples == 6
@@ -292,10 +295,39 @@ def test_mends_on_data_leave_the_labels_and_go_along_with_them(
     assert page.card.read.text.text() == "Something else." and kept(page) == before
     page.tune_button.click()
     come_to_rest(page.session, qtbot)
-    assert page.labels.labelled == before and data.path is not None and data.path.parent.name == ".labelled"
+    assert (
+        page.labels.labelled == before
+        and data.path is not None
+        and data.path.parent.parent.name == ".labelled"
+    )
     assert data.mends.steps == steps and data.table_summary is not None
     assert data.table_summary.num_examples == 3  # one of the four is excluded
     assert page.learner.texts is not None and page.learner.texts.text(2) == "Something else."
+
+
+def test_tables_of_one_name_in_two_folders_have_a_labelled_copy_each(
+    page: LabelPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    copies = list[Path]()
+    for name in ("spring", "autumn"):
+        (tmp_path / name).mkdir()
+        open_table(page, tmp_path / name / "towns.csv", qtbot, season=[name] * len(TEXTS))
+        for label in (name, "other"):
+            page.labels.define(label)
+        for row, key in enumerate("1212"):
+            go_to(page, row)
+            press(page, qtbot, key)
+        come_to_rest(page.session, qtbot)
+        for _again in range(2):  # the second time from the copy, which stays the same one
+            page.tune_button.click()
+            come_to_rest(page.session, qtbot)
+            assert page.session.data.path is not None
+            copies.append(page.session.data.path)
+    known = page.session.settings.recent_files
+    assert copies[0] == copies[1] != copies[2] == copies[3] and copies[0].name == copies[2].name
+    for copy, name in ((copies[0], "spring"), (copies[2], "autumn")):
+        assert name in read_table(copy).frame["label"].tolist()
+        assert table_behind(copy, known).parent == tmp_path / name
 
 
 @pytest.mark.slow

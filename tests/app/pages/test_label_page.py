@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -214,6 +215,11 @@ def test_no_number_before_twenty_labels_then_suggestions_that_enter_accepts(
     entry = kept(ready).labelled.given[shown]
     assert entry.label == suggested[0][0] and entry.suggested
     come_to_rest(ready.session, qtbot)
+    noted = row_in_view(ready)
+    press(ready, qtbot, Qt.Key.Key_N)
+    qtbot.keyClick(ready.card.note, Qt.Key.Key_Return)  # which keeps the note, and accepts nothing
+    assert row_in_view(ready) == noted and noted not in kept(ready).labelled.given
+    come_to_rest(ready.session, qtbot)
     qtbot.keyClick(ready.card.read, Qt.Key.Key_Space, Qt.KeyboardModifier.ShiftModifier)
     hidden = row_in_view(ready)
     press(ready, qtbot, Qt.Key.Key_Return)  # there is nothing to accept
@@ -267,6 +273,29 @@ def test_a_restart_reads_no_text_with_the_model_again(
     qtbot.waitUntil(lambda: other.learner.known is not None)
     assert ready.learner.known is not None and other.learner.known is not None and not read
     assert (other.learner.known.vectors == ready.learner.known.vectors).all()
+
+
+def test_a_text_that_is_changed_on_data_gets_another_vector_and_no_other_text_does(
+    ready: LabelPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read, made = ready.learner.known, list[int](), requests.embed
+
+    def embed(subject: Any, texts: list[str], *rest: Any, **more: Any) -> Any:
+        read.append(len(texts))
+        return made(subject, texts, *rest, **more)
+
+    monkeypatch.setattr(requests, "embed", embed)
+    ready.session.data.mends.edit(7, "text", TEXTS[8])
+    come_to_rest(ready.session, qtbot)
+    known = ready.learner.known
+    assert before is not None and known is not None and read == [1]
+    assert known.texts.text(7) == TEXTS[8]
+    assert np.allclose(known.order.directions[7], known.order.directions[8], atol=1e-6)
+    assert not np.allclose(before.order.directions[7], before.order.directions[8], atol=1e-6)
+    assert ready.learner.learned is not None and ready.card.isVisible()
+    ready.session.data.mends.undo()
+    come_to_rest(ready.session, qtbot)
+    assert np.allclose(ready.learner.known.vectors, before.vectors, atol=1e-5)  # type: ignore[union-attr]
 
 
 def test_the_same_labels_are_measured_alike_whether_they_came_one_by_one_or_at_once(tmp_path: Path) -> None:

@@ -417,6 +417,22 @@ def test_a_file_without_labels_that_the_model_knows_gets_no_score(
     assert with_file.answers.scores.current is None and not with_file.answers.view_choice.isVisible()
 
 
+def test_it_is_said_whose_labels_the_answers_are_compared_with(
+    asking: PredictPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    hand = Hand(asking, qtbot)
+    head = ["text", "llm", "label", "label_by", "label_at", "label_suggestion_seen"]
+    for by, said in (("llm", "Labels by column “llm”"), ("ann", "Labels by hand")):
+        rows = [("good film", "good", "good", "ann", "", "no"), ("bad film", "bad", "bad", by, "", "no")]
+        with (tmp_path / f"{by}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([head, *rows])
+        asking.open_file(tmp_path / f"{by}.csv")
+        qtbot.waitUntil(lambda by=by: asking.file_card.path == tmp_path / f"{by}.csv")  # type: ignore[misc]
+        assert hand.said("label_column") == "label" and hand.said("label_column_caption") == said
+    hand.choose("label_column", "llm")
+    qtbot.waitUntil(lambda: hand.said("label_column_caption") == "Given labels")
+
+
 def test_the_column_of_right_labels_is_found_by_what_stands_in_it(tmp_path: Path) -> None:
     path = tmp_path / "films.csv"
     path.write_text("text,coarse,other\nbad,Good,x\nodd,bad,y\ngood,,good\n", encoding="utf-8")

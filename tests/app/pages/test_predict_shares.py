@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.predict.page import PredictPage
 from app.session import Session
-from app.work.labels import COPIES, table_behind
+from app.work.labels import copy_folder, table_behind
 from engine.text.table import read_table
 from engine.train.finetune import fine_tune
 from tests.app.hand import Hand, ShowPage
@@ -73,8 +73,9 @@ def test_the_table_that_labels_were_given_to_is_offered_in_place_of_its_copy(
     page: PredictPage, session: Session, tmp_path: Path, qtbot: QtBot
 ) -> None:
     survey = write_table(tmp_path / "survey.csv", [("good film",), ("bad film",)], "text")
-    (tmp_path / "runs" / COPIES).mkdir(parents=True)
-    copy = write_table(tmp_path / "runs" / COPIES / "survey-labelled.csv", [("good film", "good")])
+    folder = copy_folder(session.runs.root, survey)
+    folder.mkdir(parents=True)
+    copy = write_table(folder / "survey-labelled.csv", [("good film", "good")])
     assert table_behind(copy, [str(copy)]) == copy and table_behind(survey, [str(copy)]) == survey
     for path in (survey, copy):
         session.data.open(path)

@@ -12,6 +12,7 @@ from app.plots.attention_image import compose, compose_mosaic
 from app.plots.attribution import AttributedBars, AttributedText, ScoredWord
 from app.plots.bars import BarsPlot
 from app.plots.bins import BinsPlot, TextGroup
+from app.plots.blank_curves import BlankCurvesPlot
 from app.plots.claim_rows import ClaimRow, ClaimRowsPlot
 from app.plots.confusion import ConfusionPlot
 from app.plots.curve import CurvePlot
@@ -106,6 +107,14 @@ def run_curves(plot: RunCurvesPlot | None = None) -> RunCurvesPlot:
 
 def loss_curves() -> RunCurvesPlot:
     return run_curves(LossCurvesPlot("Losses", "words read"))
+
+
+def blank_curves() -> RunCurvesPlot:
+    plot = BlankCurvesPlot("Blanks", "words read")
+    read, none = 1000.0 * STEPS, 0 * STEPS
+    lines = [RunLine("", "GPT", read, 0.3 + none, none), RunLine("", "BERT", read, 0.01 * STEPS, none)]
+    plot.show_curves(lines, [(30_000.0, 0.3)], "blanks filled")
+    return plot
 
 
 def history() -> HistoryPlot:
@@ -417,7 +426,8 @@ def step_groups() -> StepGroups:
 
 
 OVER_AXES: tuple[Callable[[], Figure], ...] = (
-    *(curve, learned, run_curves, loss_curves, history, histogram, bins, slope, layer_lines, plane),
+    *(curve, learned, run_curves, loss_curves, blank_curves, history, histogram, bins, slope),
+    *(layer_lines, plane),
     *(score_scale, difference, scatter, layer_slider, word_paths, claim_rows, member_scores),
     sample_curve,
 )
@@ -434,6 +444,7 @@ ALL = (*OVER_AXES, *MATRICES, *WORDS)
 NEVER_EMPTIED = (
     run_curves,
     loss_curves,
+    blank_curves,
     history,
     bins,
     score_scale,

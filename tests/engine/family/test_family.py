@@ -199,6 +199,7 @@ def test_a_packed_family_answers_alike_in_half_the_room(family: Path, tmp_path: 
     one, other = Family.open(family), Family.open(out)
     words = one.words("the [MASK] sees the sea .")
     assert list(one.members) == list(other.members)
+    assert list(one.start.members) == list(other.start.members) == [n for n in one.members if n != "ngram"]
     for name in one.members:
         np.testing.assert_allclose(one.scores(name, words, 1), other.scores(name, words, 1), atol=2e-3)
     assert read_report(out)["scores"] == read_report(family)["scores"]

@@ -76,6 +76,7 @@ def test_gpts_logits_are_those_of_the_first_gpt_in_transformers() -> None:
         attn_pdrop=0,
     )
     theirs = OpenAIGPTLMHeadModel(config).eval()
+    torch.nn.init.zeros_(ours.b)  # theirs has none
     weights = {"transformer.tokens_embed.weight": ours.W_e.weight, "lm_head.weight": ours.W_e.weight}
     weights["transformer.positions_embed.weight"] = ours.W_p.weight
     for number, layer in enumerate(ours.layers):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,17 @@ from engine.errors import UserError
 from engine.events import result_of
 from engine.family.ask import Family, rank_of
 from engine.family.bert import BertMember
+from engine.family.blanks import draw_blanks, sentences
 from engine.family.claims import two_in_a_row
 from engine.family.limits import limits
 from engine.family.members import NUM_SPECIALS, SEP, HasVectors
 from engine.family.reached import correlations, perplexities, perplexity, rank_score, shares
-from engine.family.scores import draw_blanks, draw_pairs, known_log, pseudo_logs, scores, sentences
+from engine.family.scores import draw_pairs, known_log, pseudo_logs, scores
 from engine.family.senses import MemberSenses, read_groups, senses, told_apart, turned
 from engine.family.tasks import LabelledTexts, add_tuned_hits, frozen_hits
 from engine.family.train import read_report
-from engine.family.verdicts import BOTH_SIDES, IN_A_ROW, Claim, judged, judged_of
+from engine.family.trainings import Trainings
+from engine.family.verdicts import BOTH_SIDES, IN_A_ROW, Claim, ClaimStart, judged, judged_of
 from engine.family.words import analogies, nearest, similarities
 from engine.family.writing import go_on
 from engine.inspect.masked.perplexity import pseudo_perplexity
@@ -36,10 +39,12 @@ def opened(family: Path) -> Family:
 
 
 def test_those_that_read_from_the_left_go_on_and_no_other_does(opened: Family) -> None:
-    found = go_on(opened, "the cat", 6)
+    found = go_on(opened, "the cat", 6, 0.0, 1)
     assert set(found) == LEFT
     assert all(len(text.split()) <= 6 and "[" not in text for text in found.values())
-    assert go_on(opened, "the cat", 6, temperature=1.0) == go_on(opened, "the cat", 6, temperature=1.0)
+    assert go_on(opened, "the cat", 6, 0.0, 2) == found  # nothing is drawn
+    drawn = [go_on(opened, "the cat", 6, 1.0, seed) for seed in (1, 2)]
+    assert go_on(opened, "the cat", 6, 1.0, 1) == drawn[0] != drawn[1]
 
 
 def test_the_nearest_words_are_by_cosine_and_a_word_is_not_its_own_neighbour(opened: Family) -> None:
@@ -171,7 +176,7 @@ def test_a_report_keeps_the_two_perplexities_apart_and_says_who_cannot(family: P
 def test_known_words_unknown_ones_and_ends_make_up_all_that_is_foreseen(opened: Family) -> None:
     text = np.array([*opened.words("the cat xylophone fish ."), SEP] * 4)
     counts = np.bincount(text, minlength=opened.wordpiece.vocab_size)
-    found = result_of(scores(opened, text, counts)).by_name
+    found = result_of(scores(Trainings((opened,)), text, counts)).by_name
     for name in LEFT:
         parts = [found[f"perplexity_{kind}"][name] for kind in ("known", "unknown", "ends")]
         assert [one.count for one in parts] == [16, 4, 4]
@@ -184,7 +189,8 @@ def test_known_words_unknown_ones_and_ends_make_up_all_that_is_foreseen(opened: 
 
 
 def _claim(said: str, difference: float, low: float, high: float, p: float = 0.001) -> Claim:
-    return Claim(said, "share of blanks filled", 0.5, 0.5 - difference, difference, low, high, 9, p)
+    none = ClaimStart(0.0, -0.05, 0.05, ())
+    return Claim(said, "share of blanks filled", 0.5, 0.5 - difference, difference, low, high, 9, p, none)
 
 
 def test_a_verdict_wants_an_interval_beyond_nothing_a_size_and_a_p_among_all_claims() -> None:
@@ -211,10 +217,19 @@ def test_neither_a_head_start_nor_a_member_that_learned_nothing_makes_a_verdict(
     assert verdicts(True) == ["no verdict", "no verdict", "holds"]
     assert verdicts(False, "gpt") == ["holds", "no verdict", "holds"]
     assert verdicts(False, "bert") == ["no verdict"] * 3
+    for start, wanted in (
+        (ClaimStart(0.1, 0.05, 0.15, ()), "no verdict"),  # the start alone gives it
+        (ClaimStart(-0.1, -0.15, -0.05, ()), "holds"),  # the contrary is there at first
+        (ClaimStart(0.1, -0.02, 0.22, ()), "holds"),
+        (ClaimStart(0.0, -0.05, 0.05, ("gpt",)), "no verdict"),  # no better than before training
+        (None, "no verdict"),  # nobody knows
+    ):
+        assert judged([replace(claims[1], start=start)], informed=False)[0].verdict == wanted, start
     old = [{"claim": BOTH_SIDES[0].text, "measure": "m", "first": 0.3, "second": 0.1, "difference": 0.2}]
     old[0] |= {"low": 0.1, "high": 0.3, "count": 500, "verdict": "holds"}  # as it was written before
-    assert [one.verdict for one in judged_of({"informed_start": True, "claims": old})] == ["no verdict"]
-    assert [one.verdict for one in judged_of({"informed_start": False, "claims": old})] == ["holds"]
+    for informed in (True, False):
+        report = {"informed_start": informed, "claims": old}
+        assert [one.verdict for one in judged_of(report)] == ["no verdict"]
 
 
 def test_who_guesses_by_frequency_alone_is_said_to_be_at_its_start(opened: Family) -> None:
@@ -228,8 +243,9 @@ def test_who_guesses_by_frequency_alone_is_said_to_be_at_its_start(opened: Famil
         def blank(self, words: object, place: int) -> np.ndarray:
             return (counts + 1.0) / (counts + 1.0).sum()
 
-    made = Family(opened.folder, opened.wordpiece, {"nnlm": Frequent()})  # type: ignore[dict-item]
-    assert result_of(scores(made, text, counts)).at_start == ("nnlm",)
+    nowhere = opened.folder / "nowhere"  # of which no start is known
+    made = Family(nowhere, opened.wordpiece, {"nnlm": Frequent()})  # type: ignore[dict-item]
+    assert result_of(scores(Trainings((made,)), text, counts)).at_start == ("nnlm",)
 
 
 @pytest.mark.slow
@@ -269,7 +285,7 @@ def test_two_blanks_in_a_row_are_asked_together_and_one_after_the_other(opened: 
     assert isinstance(bert, BertMember)
     blanks = draw_blanks(np.array([*opened.words("the cat eats fish and milk ."), SEP]))
     words, place = blanks[0].words, blanks[0].place
-    claims = two_in_a_row(opened, blanks)
+    claims = two_in_a_row(Trainings((opened,)), blanks)
     if place + 1 < len(words):
         both = bert.blanks([(words, (place, place + 1))])[0][1][words[place + 1]]
         assert claims[0].second == pytest.approx(np.log(both), rel=1e-4)

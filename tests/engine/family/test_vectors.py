@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -29,13 +30,14 @@ def model(seed: int = 1) -> glove.GloVe:
     return glove.GloVe(w, w_out, b, b_out)
 
 
-def test_cooccurrences_are_counted_as_one_by_the_distance_within_a_stretch_of_words() -> None:
+def test_cooccurrences_are_counted_as_one_by_the_distance_within_a_sentence_without_unknown_words() -> None:
     text, wanted = words(), Counter[tuple[int, int]]()
-    for i in range(len(text)):
-        for j in range(i + 1, min(i + 1 + glove.WINDOW, len(text))):
-            if (text[i : j + 1] >= NUM_SPECIALS).all():
-                wanted[text[i], text[j]] += 1 / (j - i)
-                wanted[text[j], text[i]] += 1 / (j - i)
+    for sentence in np.split(text, np.flatnonzero(text == SEP)):
+        known = sentence[sentence >= NUM_SPECIALS].tolist()
+        for i, j in combinations(range(len(known)), 2):
+            if j - i <= glove.WINDOW:
+                wanted[known[i], known[j]] += 1 / (j - i)
+                wanted[known[j], known[i]] += 1 / (j - i)
     X = glove.cooccurrences(text, V).toarray()  # noqa: N806
     assert X.sum() > 100.0
     for i in range(V):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from engine.labelling.double_sampling import doubly_sampled
 from engine.labelling.random_sample import hold_out, is_random_sample, sample_path
+from engine.text.recipe import EDIT, RELABEL, SUSPECTED, Recipe, RecipeStep
 from engine.text.table import read_table
 
 
@@ -46,3 +48,17 @@ def test_the_random_sample_is_the_test_and_its_labels_are_not_learned(tmp_path: 
     left, held = read_table(path).frame, read_table(sample).frame
     assert left["text"].tolist() == ["a, b", "c", "d", "=e"] and left["label"].tolist() == ["", "y", "", ""]
     assert held["text"].tolist() == ["a, b", "=e"] and held["label"].tolist() == ["x", "y"]
+
+
+def test_the_random_sample_has_texts_as_they_were_changed_and_labels_as_they_were_given(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "notes-labelled.csv"
+    path.write_text("text,label\na,x\nb,y\nc,x\n", encoding="utf-8")
+    edit = RecipeStep(EDIT, (0,), "A", column="text")
+    suspected = RecipeStep(RELABEL, (0, 2), "y", column="label", reason=SUSPECTED)
+    recipe = Recipe("notes.csv", "0" * 64, (edit, suspected))
+    held = read_table(hold_out(path, "label", {0, 1}, recipe)).frame
+    assert held["text"].tolist() == ["A", "b"] and held["label"].tolist() == ["x", "y"]
+    left = recipe.sparing({0, 1}, "label")
+    assert left.steps == (edit, replace(suspected, rows=(2,)))

@@ -122,12 +122,12 @@ class BlankKind(FamilyKind[BlankGuesses]):
         rank = answer.value.filled[name].rank
         return "" if rank is None else _ordinal(rank)
 
-    def otherwise(self, answer: FamilyAnswer[BlankGuesses], minutes: str) -> str:
+    def otherwise(self, answer: FamilyAnswer[BlankGuesses], given: str) -> str:
         own, right = answer.value.own, _right(answer)
         if own is None or own.rank is None or not right:
             return ""
-        said = translate("family", "With {minutes} minutes, this family’s BERT has “{word}” at {rank}.")
-        return said.format(minutes=minutes, word=right, rank=_ordinal(own.rank))
+        said = translate("family", "With {given}, this family’s BERT has “{word}” at {rank}.")
+        return said.format(given=given, word=right, rank=_ordinal(own.rank))
 
     def labels(self, answer: FamilyAnswer[BlankGuesses]) -> FamilyLabels:
         right = _right(answer)

@@ -11,7 +11,13 @@ from app.pages.family.kinds.kind import CLAIMS, FamilyAnswer, FamilyKind, GivenQ
 from app.plots.claim_rows import ClaimRow, signed
 from app.words import tr_engine, translate
 from engine.evaluation.statistics import p_words
-from engine.family.card import ONE_TRAINING, starts
+from engine.family.card import (
+    ONE_EACH,
+    is_of_one_training,
+    least_trainings,
+    starts,
+    trained_how_often,
+)
 from engine.family.questions.claims import Claims
 from engine.family.verdicts import (
     ANSWERED,
@@ -73,9 +79,10 @@ class ClaimsKind(FamilyKind[NewClaims]):
         )
         return tuple(map(_row, found))
 
-    def headline(self, answer: FamilyAnswer[NewClaims], minutes: str) -> str:
-        """Return how many claims got which verdict, in a sentence."""
-        counts = Counter(one.verdict for one in judged_of(answer.report))
+    def headline(self, answer: FamilyAnswer[NewClaims], given: str) -> str:
+        """Return how many claims got which verdict, in a sentence. Args: given: to each model."""
+        found = judged_of(answer.report)
+        counts, trainings = Counter(one.verdict for one in found), least_trainings(found)
         said = {
             HOLDS: translate("family", "{count} confirmed"),
             DOES_NOT: translate("family", "{count} not confirmed here"),
@@ -85,25 +92,34 @@ class ClaimsKind(FamilyKind[NewClaims]):
         parts = [said[one].format(count=words.number(counts[one])) for one in VERDICTS if counts[one]]
         if not parts:
             return translate("family", "This family has no claims: they need BERT and another member.")
-        template = translate("family", "{models} models, {minutes} minutes each. Of {count} claims: {parts}.")
+        template = translate(
+            "family", "{models} models, {given} and {trainings}. Of {count} claims: {parts}."
+        )
+        several = translate("family", "{count} trainings each").format(count=words.number(trainings))
         return template.format(
             models=words.number(len(answer.names)),
-            minutes=minutes,
+            given=given,
+            trainings=several if trainings > 1 else tr_engine(ONE_EACH),
             count=words.number(counts.total()),
             parts=", ".join(parts),
         )
 
-    def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
-        """Return what has to be known of all verdicts, in sentences."""
+    def reasons(self, answer: FamilyAnswer[NewClaims]) -> str:
+        """Return why claims have no verdict, each reason once; "" where all have one."""
         found = judged_of(answer.report)
         bare = {words.say(one.reason): None for one in found if one.verdict == NO_VERDICT and one.reason}
         template = translate("family", "No verdict: {reason}")
+        return " ".join(template.format(reason=one) for one in bare)
+
+    def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
+        """Return what has to be known of all verdicts, in sentences."""
+        found = judged_of(answer.report)
         last = translate(
             "family",
             "Verdicts are computed from this family alone. A larger family may show what this one does not.",
         )
-        first = [template.format(reason=one) for one in bare]
-        return " ".join([*first, tr_engine(ONE_TRAINING), *map(words.say, starts(answer.report)), last])
+        how_often = trained_how_often(least_trainings(found))
+        return " ".join([*map(words.say, (how_often, *starts(answer.report))), last])
 
 
 def _row(told: JudgedClaim) -> ClaimRow:
@@ -132,14 +148,19 @@ def _measure(measure: str) -> str:
 
 
 def _whole(told: JudgedClaim) -> str:
-    one, p = told.claim, ""
+    one, p, start = told.claim, "", ""
     said = translate(
         "family",
         "{claim} {first} and {second}, difference {difference} (95 %: {low} to {high}), over {count} texts"
-        "{p}.{reason}",
+        "{p}.{start}{reason}",
     )
+    if one.start is not None:
+        start = translate("family", " Before training: {difference} ({low} to {high}).").format(
+            difference=signed(one.start.difference), low=signed(one.start.low), high=signed(one.start.high)
+        )
     if told.p_value is not None:
         p = translate("family", "; p {p} after Holm’s correction").format(p=p_words(told.p_value))
+    once = translate("family", " This is about one training each.") if is_of_one_training(told) else ""
     return said.format(
         claim=tr_engine(one.claim),
         first=words.decimal(one.first, 3),
@@ -149,5 +170,6 @@ def _whole(told: JudgedClaim) -> str:
         high=signed(one.high),
         count=words.number(one.count),
         p=p,
-        reason="" if told.reason is None else f" {words.say(told.reason)}",
+        start=start,
+        reason=once if told.reason is None else f" {words.say(told.reason)}",
     )

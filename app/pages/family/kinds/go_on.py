@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, TypedQuestion
+from app.pages.family.kinds.kind import (
+    SEED,
+    TEMPERATURE,
+    FamilyAnswer,
+    FamilyKind,
+    GivenQuestion,
+    Offer,
+    TypedQuestion,
+)
 from app.plots.member_column import FamilyLabels, MemberColumn
 from app.words import translate
 from engine.family.members import About
@@ -16,7 +24,9 @@ class GoOnKind(FamilyKind[Written]):
     """The beginning of a text."""
 
     key = "write"
+    draws = True
     first = (TypedQuestion("The city is"), TypedQuestion("国务院"))
+    fields = (TEMPERATURE, SEED)
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -27,7 +37,16 @@ class GoOnKind(FamilyKind[Written]):
         return translate("family", "Beginning")
 
     def question(self, given: GivenQuestion) -> GoOn:
-        return GoOn(given.folder, given.typed.text)
+        typed = given.typed
+        return GoOn(given.folder, typed.text, temperature=typed.temperature, seed=typed.seed)
+
+    def offer(self, answer: FamilyAnswer[Written] | None, table: str) -> Offer:
+        said = translate(
+            "family",
+            "Each next word is drawn as often as the member expects it. At temperature 0 it is the most "
+            "likely one each time.",
+        )
+        return Offer(said, translate("family", "Draw again"))
 
     def column(self, answer: FamilyAnswer[Written], about: About, head: Mapping[str, Any]) -> MemberColumn:
         text = answer.value.get(about.name)

@@ -12,6 +12,7 @@ from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import tr_engine, translate
 from engine.family.card import CardLine
 from engine.family.members import ABOUT, CAPTIONS, About
+from engine.family.questions import go_on
 from engine.family.questions.question import FamilyQuestion
 from engine.text.roles import Roles
 from engine.text.table import Table
@@ -21,19 +22,22 @@ GAP = "____"  # what stands for [MASK] where a person types it
 COLUMNS, SEEN, SCORES, CLAIMS = "columns", "seen", "scores", "claims"  # the pictures of an answer
 FIRST = "first"  # among the members that are shown: the three of `first_three`
 ANSWER, SECOND, SENTENCES = "answer", "second", "sentences"  # fields beside the question
+TEMPERATURE, SEED = "temperature", "seed"
 _AGES = (("ngram",), ("cbow", "skipgram", "glove", "nnlm"), ("bert", "gpt", "elmo"))  # the best known first
 
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
     """What a person typed. answer: of a blank. second: sentence of a pair. sentences: of a word, a line each,
-    an empty line between its senses.
+    an empty line between its senses. temperature, seed: by which words are drawn.
     """
 
     question: str = ""
     answer: str = ""
     second: str = ""
     sentences: str = ""
+    temperature: float = go_on.TEMPERATURE
+    seed: int = go_on.SEED
 
     @property
     def text(self) -> str:
@@ -109,6 +113,7 @@ class FamilyKind(Generic[T]):
     keeps_answer: bool = False  # shows it again where the same is asked again
     tells_progress: bool = False
     asks_files: bool = False
+    draws: bool = False  # words at random, again with another seed
     first: tuple[TypedQuestion, TypedQuestion] = (TypedQuestion(), TypedQuestion())  # in English, in Chinese
 
     @property
@@ -186,7 +191,7 @@ class FamilyKind(Generic[T]):
         """Return what a member reached, in two words; "" for nothing."""
         return ""
 
-    def otherwise(self, answer: FamilyAnswer[T], minutes: str) -> str:
+    def otherwise(self, answer: FamilyAnswer[T], given: str) -> str:
         """Return what the family's own BERT reached where another answered for it, "" where none did."""
         return ""
 

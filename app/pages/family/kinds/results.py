@@ -71,6 +71,19 @@ def _reached_row(answer: FamilyAnswer[Report], line: CardLine, about: About) -> 
         return ReachedRow(about.said, str(about.year), None, facts=facts)
     shown = cell(line, about.name)
     value, low, high = (in_units(line, score[key]) for key in ("value", "low", "high"))
+    start = score.get("start")
     return ReachedRow(
-        about.said, str(about.year), value, low, high, shown.text, shown.interval, shown.is_best, facts
-    )
+        about.said, str(about.year), value, low, high, shown.text, shown.interval, shown.is_best, facts,
+        None if start is None else in_units(line, start), _start_words(line, about.name),
+    )  # fmt: skip
+
+
+def _start_words(line: CardLine, name: str) -> str:
+    """Return what a member reached before it was trained, in words; "" where that is not known."""
+    before = line.before()
+    if before is None or name not in before.scores:
+        return ""
+    said = translate("family", "before training {value}")
+    if name in line.unlearned:
+        said = translate("family", "before training {value}, no less")
+    return said.format(value=cell(before, name).text)

@@ -72,15 +72,15 @@ class SensesKind(FamilyKind[SensesAnswer]):
         apart = answer.value.apart.get(name)
         return "" if apart is None else _hits(apart)
 
-    def otherwise(self, answer: FamilyAnswer[SensesAnswer], minutes: str) -> str:
+    def otherwise(self, answer: FamilyAnswer[SensesAnswer], given: str) -> str:
         own = answer.value.own
         if own is None:
             return ""
         said = translate(
             "family",
-            "With {minutes} minutes, this family’s BERT has {hits} sentences next to one of the same sense.",
+            "With {given}, this family’s BERT has {hits} sentences next to one of the same sense.",
         )
-        return said.format(minutes=minutes, hits=_hits(own))
+        return said.format(given=given, hits=_hits(own))
 
     def column(
         self, answer: FamilyAnswer[SensesAnswer], about: About, head: Mapping[str, Any]

@@ -7,12 +7,15 @@ from typing import Any
 
 from app import words
 from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
-from app.pages.family.scores import cell, shares_line
+from app.pages.family.scores import cell, said, shares_line, with_starts
 from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
 from app.words import translate
+from engine.family.card import CardLine
 from engine.family.members import COUNTS, PLACE_VECTORS, About
-from engine.family.questions.task import SameTask, SameTaskScores
+from engine.family.questions.task import WAYS, SameTask, SameTaskScores
+from engine.family.reached import ReachedScore
 
+FROZEN, FINE_TUNED, NAIVE_BAYES = WAYS
 PENDING = "…"
 
 
@@ -55,26 +58,42 @@ class TaskKind(FamilyKind[SameTaskScores]):
     def column(
         self, answer: FamilyAnswer[SameTaskScores], about: About, head: Mapping[str, Any]
     ) -> MemberColumn:
-        found, name = answer.value, about.name
-        cells = [cell(shares_line(found.frozen), name)]
-        if found.fine_tuned is not None:
-            done = cell(shares_line(found.fine_tuned), name)
-            cells.append(done if name in found.fine_tuned else MemberScore(PENDING))
-        if found.naive_bayes:
-            cells.append(cell(shares_line(found.naive_bayes), name))
+        name, tuned = about.name, answer.value.fine_tuned
+        cells = [
+            MemberScore(PENDING)
+            if way == FINE_TUNED and tuned is not None and name not in tuned
+            else cell(line, name)
+            for way, line in _lines(answer.value)
+        ]
         return MemberColumn(**{**head, "scores": tuple(cells)}, text=_how(about))
 
     def labels(self, answer: FamilyAnswer[SameTaskScores]) -> FamilyLabels:
         found = answer.value
         count = words.number(next(iter(found.frozen.values())).count)
-        rows = [
-            (translate("family", "Frozen vectors"), translate("family", "% of {count}").format(count=count))
-        ]
-        if found.fine_tuned is not None:
-            rows.append((translate("family", "All fine-tuned"), "%"))
-        if found.naive_bayes:
-            rows.append((translate("family", "Naive Bayes over pairs of words"), "%"))
+        heads = {
+            FROZEN: (
+                translate("family", "Frozen vectors"), translate("family", "% of {count}").format(count=count)
+            ),
+            FINE_TUNED: (translate("family", "All fine-tuned"), "%"),
+            NAIVE_BAYES: (translate("family", "Naive Bayes over pairs of words"), "%"),
+        }  # fmt: skip
+        rows = [said(line) if line.is_start else heads[way] for way, line in _lines(found)]
         return FamilyLabels(says=(translate("family", "How"), ""), scores=tuple(rows), note=bold_note())
+
+
+def _lines(found: SameTaskScores) -> list[tuple[str, CardLine]]:
+    """Return the rows of scores, each with the way in which the task was learned."""
+    ways: tuple[tuple[str, Mapping[str, ReachedScore | None] | None], ...] = (
+        (FROZEN, found.frozen),
+        (FINE_TUNED, found.fine_tuned),
+        (NAIVE_BAYES, found.naive_bayes or None),
+    )
+    return [
+        (way, line)
+        for way, scores in ways
+        if scores is not None
+        for line in with_starts([shares_line(scores)])
+    ]
 
 
 def _how(about: About) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.pages.family.kinds.kind import FamilyAnswer, FamilyKind, GivenQuestion, Offer, bold_note
+from app.pages.family.scores import with_starts
 from app.plots.member_column import FamilyLabels
 from app.words import translate
 from engine.family.card import CardLine
@@ -49,7 +50,7 @@ class WordTestsKind(FamilyKind[Rows]):
         return Offer(said, translate("family", "Choose files…"))
 
     def lines(self, answer: FamilyAnswer[Rows]) -> list[CardLine]:
-        return [
+        return with_starts(
             CardLine(
                 row.name,
                 row.source,
@@ -58,7 +59,7 @@ class WordTestsKind(FamilyKind[Rows]):
                 left_out=row.left_out,
             )
             for row in answer.value
-        ]
+        )
 
     def labels(self, answer: FamilyAnswer[Rows]) -> FamilyLabels:
         return FamilyLabels(scores=self.said(answer), note=bold_note())
