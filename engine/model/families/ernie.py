@@ -33,7 +33,7 @@ class Ernie(Family):
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         count = document.get("task_type_vocab_size", 3)
-        if not isinstance(count, int) or not 1 <= count <= _MOST_TASKS:
+        if type(count) is not int or not 1 <= count <= _MOST_TASKS:
             template = marked(
                 "engine", "config.json says {name} is {value}; it must be a whole number from 1 to {limit}."
             )
