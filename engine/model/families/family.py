@@ -31,9 +31,9 @@ class Family:
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
     its classifier where that is not built like BERT's. lacks: "next_sentence" and the like -> why a model
     {name} has none. has_projection: whether its embeddings have a width of their own, and a projection.
-    shares_layers: whether one block is every layer. guessing_act: the activation of its
-    masked-word head; "": that of its layers. straight: what a pooler multiplies by, and adds, so that its
-    activation passes on what it reads, to one part in a million.
+    shares_layers: whether one block is every layer. guessing_act: the activation of its masked-word head;
+    "": that of its layers. straight: what a pooler multiplies by, and adds, so that its activation passes on
+    what it reads, to one part in a million.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -63,13 +63,13 @@ class Family:
     def kept(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return a config.json's object with BERT's class, of a model that stays of this family."""
         own = class_of(document)
-        heads = {of: head for head, of in self.own_classes.items()}
-        head = heads.get(own, Family.stem + own.removeprefix(self.stem))
+        head = _turned(self.own_classes).get(own, _from(own, self.stem, Family.stem))
         return {**document, "model_type": self.model_type} | ({"architectures": [head]} if own else {})
 
     def written_config(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return an object under BERT's keys and classes as this family's config.json has it."""
-        if head := class_of(document):
+        head = class_of(document)
+        if self.own_class(head) != head:
             document["architectures"] = [self.own_class(head)]
         return document
 
@@ -88,7 +88,7 @@ class Family:
 
     def own_class(self, head: str) -> str:
         """Return BERT's published class as this family's."""
-        return self.own_classes.get(head, self.stem + head.removeprefix(Family.stem))
+        return self.own_classes.get(head, _from(head, Family.stem, self.stem))
 
     def has_written(self, stored: Iterable[str]) -> bool:
         """Whether the names of some weights are this family's and no other's."""
@@ -153,6 +153,11 @@ def as_plain_bert(document: Mapping[str, Any], heads: Iterable[str]) -> dict[str
     own = class_of(document)
     head = next((head for head in heads if own.endswith(head)), "Model")
     return {"model_type": BERT.model_type, "architectures": [f"{BERT.stem}{head}"]}
+
+
+def _from(name: str, stem: str, other: str) -> str:
+    """Return a class's name with another beginning; itself where it begins otherwise."""
+    return other + name.removeprefix(stem) if name.startswith(stem) else name
 
 
 def _turned(table: Mapping[str, str]) -> dict[str, str]:

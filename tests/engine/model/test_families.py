@@ -18,6 +18,7 @@ from engine.inspect.attention.weights import look
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.arithmetic import HeadsConfig, arithmetic, count_built
 from engine.model.config import BertConfig, count_parameters
+from engine.model.families.known import FAMILIES
 from engine.model.heads import PreTraining, SequenceClassifier, TokenClassifier
 from engine.model.inventory import take_stock
 from engine.model.trim import must_keep, trimmed
@@ -77,6 +78,7 @@ CASES = [
     Case("Electra", {"embedding_size": 7}),
     Case("Albert", {"embedding_size": 7}),
     Case("Albert", {"embedding_size": 12, "hidden_act": "relu"}),
+    Case("Electra", {"embedding_size": 17, "hidden_act": "relu"}),  # wider, as generators are
 ]
 
 
@@ -252,6 +254,15 @@ def test_alberts_order_of_texts_is_not_next_sentence_and_is_said_to_be_none(tmp_
         UserError, match=r"is an ALBERT, whose embeddings and layers are not built as BERT’s\."
     ):
         trace(subject, "a film")
+
+
+def test_a_class_of_nobodys_family_is_written_as_it_was_read() -> None:
+    for kind in FAMILIES:
+        if kind != "distilbert":  # it is read as a BERT, with the heads of that
+            named = {"model_type": kind, "architectures": ["MyOwnModel"]}
+            assert BertConfig.from_json(named).to_json()["architectures"] == ["MyOwnModel"], kind
+    several = {"architectures": ["BertModel", "MyOwnModel"]}
+    assert BertConfig.from_json(several).to_json()["architectures"] == several["architectures"]
 
 
 def test_what_is_not_read_of_a_family_is_refused_with_its_reason(tmp_path: Path) -> None:
