@@ -229,7 +229,7 @@ class Bert(nn.Module):
             partial(Block, config, self.noise), config.num_hidden_layers
         )
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size) if with_pooler else None
-        self.pooled = family.pooled()
+        self.pooler_activation = family.pooler_activation()
         self.num_frozen = 0  # of the first layers, whose `states` may be given
 
     def forward(
@@ -322,7 +322,7 @@ class Bert(nn.Module):
     def pool(self, first: Tensor) -> Tensor:
         """Return the pooled output (B, D) of first tokens (B, D)."""
         assert self.pooler is not None
-        return self.pooled(exact(self.pooler, first))
+        return self.pooler_activation(exact(self.pooler, first))
 
 
 def _first(hidden: Tensor, bounds: Bounds | None, rows: Tensor | None) -> Tensor:

@@ -84,7 +84,7 @@ class Electra(Family):
             return marked("engine", "An ELECTRA. It detects replaced words and guesses none.")
         return marked("engine", "An ELECTRA.")
 
-    def pooled(self) -> Callable[[Tensor], Tensor]:
+    def pooler_activation(self) -> Callable[[Tensor], Tensor]:
         from torch.nn.functional import gelu
 
         return gelu

@@ -127,7 +127,7 @@ class Family:
 
         return nn.ModuleList(make() for _ in range(count))
 
-    def pooled(self) -> Callable[[Tensor], Tensor]:
+    def pooler_activation(self) -> Callable[[Tensor], Tensor]:
         """Return the activation of its pooler."""
         import torch
 
