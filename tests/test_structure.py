@@ -6,11 +6,16 @@ Read from the syntax alone: an import within a function counts, and so does one 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from engine.model.families.family import BERT
+from engine.model.families.known import FAMILIES
+from engine.model.families.refused import REFUSED
 
 ROOT = Path(__file__).parents[1]
 
@@ -115,3 +120,28 @@ def test_a_private_name_of_another_is_found_wherever_it_stands() -> None:
         "class A:\n def f(self):\n  A._made, self._x, super()._y = self.b._z, page.card._w, a.__len__"
     )
     assert [code for _line, code in reached(tree)] == ["self.b._z", "page.card._w"]
+
+
+def families_named(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, name) of every family of models but BERT that a file's strings name."""
+    own = {name for family in FAMILIES.values() for name in (family.name, family.model_type)}
+    others = {name for name, _why, _instead in REFUSED.values()}
+    known = re.compile(rf"\b({'|'.join(map(re.escape, (own | others) - {BERT.name, BERT.model_type}))})\b")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from ((node.lineno, found) for found in known.findall(node.value))
+
+
+def test_nothing_in_the_window_names_a_family_of_models_which_it_asks_instead() -> None:
+    strays = [
+        f"{name}, line {line}: {found}"
+        for name, tree in modules().items()
+        if name.startswith("app")
+        for line, found in families_named(tree)
+    ]
+    assert not strays, "\n" + "\n".join(strays)
+
+
+def test_a_familys_name_is_found_in_a_string_and_berts_is_none() -> None:
+    tree = ast.parse('if config.model_type == "albert" or said == f"a small ELECTRA, {x}":\n "BERT’s layers"')
+    assert list(families_named(tree)) == [(1, "albert"), (1, "ELECTRA")]

@@ -210,7 +210,7 @@ class ParametersPlot(PointedFigure):
     def _paint_layers(self, painter: QPainter) -> None:
         """Part the layers by soft lines, for names stand over them, as long as there is room between them."""
         assert self.found is not None
-        room, count = self._rooms()["layers"], self.found.sizes["L"]
+        room, count = self._rooms()["layers"], self.found.config.num_blocks
         if room.width() / count < 4:
             return
         soft = theme.current().color("card")

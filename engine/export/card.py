@@ -52,12 +52,13 @@ def model_card(folder: Path, checked: Sequence[Sentence], *uses: Use) -> str:
 
     Args: checked: what was seen of the export. uses: how it is used; the first gives its name.
     """
-    run, head = run_of(folder), head_of(read_config(folder))
+    config = read_config(folder)
+    run, head = run_of(folder), head_of(config)
     title = name_of(folder)
     task = uses[0].task or _TAGS.get(head, "")
     named = [f"library_name: {uses[0].library}", *([f"pipeline_tag: {task}"] if task else [])]
     told = _of_run(run, title) if run is not None else _of_folder(folder, title, _origin(folder) is not None)
-    parts = ["\n".join(["---", *named, "tags: [bert]", "---"]), told.rstrip()]
+    parts = ["\n".join(["---", *named, f"tags: [{config.model_type}]", "---"]), told.rstrip()]
     parts += ["## Checked", "\n".join(f"- {one}" for one in checked), "## Use", _reads(folder, head)]
     return "\n\n".join([*parts, *(one.code for one in uses)]) + "\n"
 

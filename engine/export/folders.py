@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,9 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.model import names
 from engine.model.folder import MODEL_FILES, open_weights, read_json, write_json
 from engine.model.sentence_files import MODULES, POOLINGS, SETTINGS, SentenceConfig, read_sentence_files
+from engine.model.source import StoredModel
 from engine.model.tensor_files import save_tensors
-from engine.model.weights import read_config
+from engine.model.weights import head_of, read_config
 from engine.text.wordpiece import WordPiece
 
 SENTENCE_FILES = {MODULES, SETTINGS, "config_sentence_transformers.json", "1_Pooling", "2_Normalize"}
@@ -47,6 +49,7 @@ SENTENCES = Use(
     task="sentence-similarity",
 )
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
+_OF_ENCODER = ("embeddings.", "embeddings_project.", "encoder.layer.")  # how plain names begin
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
 _WRITING = marked("engine", "Writing")
@@ -56,7 +59,7 @@ _CHECKING = marked("engine", "Checking")
 def writing_folder(folder: Path, out: Path) -> Steps[ExportResult]:
     """Write a model as transformers opens it, into a new folder or over an earlier export; yields Progress.
 
-    Weights keep their bits and their type; names of old files and of BERT's relatives become BERT's.
+    Weights keep their bits and their type; names of old files become those of today.
     Raises: UserError: `out` is there already, or cannot be written. ModelError.
     """
     check_new(out, {*MODEL_FILES, *CARDS})
@@ -83,15 +86,19 @@ def writing_sentence_folder(
     how = how_pooled(folder, pooling, is_normed)
     yield Progress(stage=_WRITING, done=0, total=0)
     with exported_folder(out) as beside:
-        tensors, config = as_bert(folder)
+        tensors, config = by_plain_names(folder)
+        family = read_config(folder).family
         encoder = {
-            name.removeprefix("bert."): value.float()
-            for name, value in tensors.items()
-            if names.part_of(name) in ("encoder", "pooler")
+            family.own_name(plain): value.float()
+            for plain, value in tensors.items()
+            if names.part_of(plain) in ("encoder", "pooler")
         }
         for key in ("id2label", "label2id", "problem_type", "pooling", "layer_mix", "torch_dtype"):
             config.pop(key, None)
-        write_json(beside / "config.json", {**config, "architectures": ["BertModel"], "dtype": "float32"})
+        write_json(
+            beside / "config.json",
+            {**config, "architectures": [family.own_class("BertModel")], "dtype": "float32"},
+        )
         save_tensors(beside / "model.safetensors", encoder)
         WordPiece.from_folder(folder).save(beside, model_max_length=how.max_length)
         put_sentence_files(beside, how, config["hidden_size"])
@@ -112,13 +119,16 @@ def put_model(folder: Path, out: Path) -> list[Sentence]:
     wordpiece, left = WordPiece.from_folder(folder), list[Sentence]()
     config, weights = file_in(folder, "config.json"), file_in(folder, "model.safetensors")
     assert config is not None  # it has a vocabulary's size, which was asked for
-    if weights is not None and read_json(config).get("model_type") == "bert":
+    opened = read_config(folder)
+    if weights is not None and read_json(config).get("model_type") == opened.model_type:
         shutil.copyfile(config, out / "config.json")
         shutil.copyfile(weights, out / "model.safetensors")
     else:
-        tensors, document = as_bert(folder)
+        tensors, document = by_plain_names(folder)
         write_json(out / "config.json", document)
-        save_tensors(out / "model.safetensors", tensors)
+        own = partial(opened.family.own_name, head=head_of(opened))
+        named = {own(names.full_name(plain)): value for plain, value in tensors.items()}
+        save_tensors(out / "model.safetensors", named)
         left = list(_left_out(folder, tensors))
     wordpiece.save(out, model_max_length=graph_of(folder).max_length)
     if (notes := file_in(folder, "cloze.json")) is not None:
@@ -154,27 +164,26 @@ def put_sentence_files(out: Path, how: SentenceConfig, width: int) -> None:
     write_json(out / "config_sentence_transformers.json", about)
 
 
-def as_bert(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return a model's tensors by BERT's own names, as they are stored, and its config.json.
+def by_plain_names(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return a model's tensors by BERT's plain names, as they are stored, and its config.json.
 
     What Cloze has no use for is left out. Raises: ModelError.
     """
     config, tensors = read_config(folder), dict[str, Tensor]()
     with open_weights(folder) as stored:
-        wanted = {name: names.plain_name(name) for name in stored.infos if not names.is_buffer(name)}
-        known = {plain for plain in wanted.values() if is_known(plain)}
-        has_other = any(name in wanted.values() for name in names.OTHER_CLASSIFIERS)
-        if has_other:  # a relative's, of which BERT has the half
+        source = StoredModel(stored, config)
+        known = {plain for plain in source.plain.values() if is_known(plain) and not names.is_buffer(plain)}
+        has_other = source.other_classifier is not None
+        if has_other:  # of which BERT has the half
             known = {plain for plain in known if names.part_of(plain) != "classifier"}
-        for name, plain in wanted.items():
+        for name, plain in source.plain.items():
             info = stored.infos[name]
             if plain in known and info.dtype is not None and info.dtype.is_floating_point:
                 value = torch.empty(info.shape, dtype=info.dtype)
                 stored.read_into(name, value)
-                tensors[names.full_name(plain)] = value
-        if any(map(names.is_distilled, stored.infos)):
-            segments = torch.zeros(config.type_vocab_size, config.hidden_size)
-            tensors.setdefault(names.full_name(names.SEGMENTS), segments)
+                tensors[plain] = value
+        for plain in source.family.at_zero:
+            tensors.setdefault(plain, torch.zeros(config.type_vocab_size, config.hidden_size))
     document = config.to_json()
     if has_other:
         document = {key: value for key, value in document.items() if key not in ("id2label", "label2id")}
@@ -182,8 +191,8 @@ def as_bert(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def is_known(plain: str) -> bool:
-    """Whether a weight, by its plain name, is one of BERT's."""
-    return names.part_of(plain) != "encoder" or plain.startswith(("embeddings.", "encoder.layer."))
+    """Whether a weight, by its plain name, is one that is used."""
+    return names.part_of(plain) != "encoder" or plain.startswith(_OF_ENCODER)
 
 
 def check_same(folder: Path, other: Path) -> None:
@@ -230,9 +239,10 @@ def _compared(folder: Path, out: Path, how: SentenceConfig) -> Steps[float]:
     return difference
 
 
-def _left_out(folder: Path, tensors: dict[str, Tensor]) -> Iterator[Sentence]:
+def _left_out(folder: Path, tensors: Collection[str]) -> Iterator[Sentence]:
     with open_weights(folder) as stored:
-        left = [name for name in stored.infos if names.full_name(names.plain_name(name)) not in tensors]
-    if left := [name for name in left if not names.is_buffer(name)]:
+        plain = StoredModel(stored, read_config(folder)).plain
+    left = [name for name, own in plain.items() if own not in tensors and not names.is_buffer(own)]
+    if left:
         template = marked("engine", "Ignored because BERT has no use for them: {names} ({count} tensors).")
         yield Sentence(template, {"names": some_of(left, 3), "count": len(left)})

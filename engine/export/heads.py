@@ -86,7 +86,7 @@ def graph_of(folder: Path) -> Graph:
         length = length_in(info, longest, task.max_length if task.reads_windows else None)
         return Graph(_Headed(model).eval(), head.outputs, longest, length, truncation_in(info), task)
     with open_weights(folder) as stored:
-        is_language = StoredModel(stored).has("masked_word")
+        is_language = StoredModel(stored, config).has("masked_word")
     if is_language:
         language, _ = load_pretraining(folder)
         return Graph(_Masked(language).eval(), WORDS, longest, longest)

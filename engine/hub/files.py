@@ -71,6 +71,11 @@ def choose(there: Collection[str], name: str) -> FileChoice:
             template = marked("engine", "{name} holds no weights that Cloze reads, only {other}.")
             raise ModelError(template, name=name, other=other)
         raise ModelError(marked("engine", "{name} holds no weights."), name=name)
+    if "vocab.txt" not in there and "spiece.model" in there:
+        raise ModelError(
+            marked("engine", "{name} splits texts by SentencePiece, and Cloze only reads WordPiece."),
+            name=name,
+        )
     if "vocab.txt" not in there and "tokenizer.json" not in there:
         template = marked(
             "engine", "{name} holds no vocab.txt and no tokenizer.json, so it cannot read text."

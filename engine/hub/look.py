@@ -75,8 +75,11 @@ class PublishedModel:
 
     @property
     def kind(self) -> str:
-        """The published class that it was saved as; "" where it does not say."""
-        return head_of(self.config) if self.config is not None else ""
+        """The published class that it was saved as, or its family's name; "" where it cannot be opened."""
+        if self.config is None:
+            return ""
+        family, head = self.config.family, head_of(self.config)
+        return family.own_class(head) if head else family.name
 
 
 def searching(words: str, settings: HubSettings) -> Steps[tuple[SearchHit, ...]]:

@@ -118,7 +118,7 @@ class ModelSummary:
     def require(self, what: str) -> None:
         """Refuse what the model has no head for, and say the way. Raises: ModelError."""
         if not self.has(what):
-            raise ModelError(_LACKS[what], name=self.name)
+            raise ModelError(self.config.family.lacks.get(what, _LACKS[what]), name=self.name)
 
     def encode(self, text: str, text_pair: str | None = None) -> Encoding:
         """Return the pieces of a text or pair. Raises: UserError: nothing to read, too long, no pairs."""
@@ -373,7 +373,7 @@ def stamps(folder: Path) -> Stamps:
 def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | None, LoadReport]:
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         kinds = ("", SequenceClassifier.architecture)  # others' labels are no classes of a text
         is_classifier = bool(source.labels(config)[0]) and source.has("pooler") and head_of(config) in kinds
         is_classifier = is_classifier and config.problem == "single_label_classification"

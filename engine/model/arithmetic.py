@@ -18,7 +18,7 @@ from torch import nn
 from engine.model.bert import Bert
 from engine.model.config import PRESETS, BertConfig
 from engine.model.heads import PreTraining, QuestionAnswering, SequenceClassifier, TokenClassifier
-from engine.model.parts import KINDS, PartKind, Term, part_of_weight
+from engine.model.parts import KINDS, NARROW_GUESSES, PartKind, Term, part_of_weight
 from engine.model.source import unfilled
 
 VOCABULARY, POSITIONS = 30_522, 512  # of the published English models, which their names speak of
@@ -30,6 +30,7 @@ PUBLISHED = {  # million weights as Devlin et al. and Turc et al. name them, the
     "base": 110.0,
     "large": 340.0,
 }
+_NARROW = ("tokens", "positions", "segments", "embedding_norm")  # which are of the width E where there is one
 FLOAT32, HALF = 4, 2  # bytes of a weight
 TRAINING = 16  # bytes of a weight, its gradient and the two moments of AdamW, all float32
 
@@ -63,7 +64,7 @@ class HeadsConfig:
 
 @dataclass(frozen=True, slots=True)
 class ModelPart:
-    """A part of one model, and its weights in all layers."""
+    """A part of one model, and its weights in all layers; in one, where that is all of them."""
 
     kind: PartKind
     count: int
@@ -101,13 +102,13 @@ class Arithmetic:
 
     def spelled(self, parts: Iterable[ModelPart] | None = None) -> str:
         """Return the formula of some parts, or of all, with letters: V × H + ... + L × (12H² + 13H)."""
-        return self._said(parts, Term.spelled, "L")
+        return self._said(parts, Term.spelled, "1" if self.config.family.shares_layers else "L")
 
     def with_numbers(
         self, parts: Iterable[ModelPart] | None = None, number: Callable[[int], str] = "{:,}".format
     ) -> str:
         """Return the formula with this model's numbers, written by `number`."""
-        layers = number(self.sizes["L"])
+        layers = number(self.config.num_blocks)
         return self._said(parts, lambda term: term.with_numbers(self.sizes, number), layers)
 
     def _said(self, parts: Iterable[ModelPart] | None, say: Callable[[Term], str], layers: str) -> str:
@@ -143,14 +144,22 @@ def arithmetic(config: BertConfig, heads: HeadsConfig | None = None) -> Arithmet
     sizes = sizes_of(config, heads)
     parts = []
     for kind in (_read(kind, config, heads) for kind in KINDS):
-        if heads.has(kind.key):
-            times = sizes["L"] if kind.group == "layers" else 1
+        if heads.has(kind.key) and (kind.key != "projection" or config.family.has_projection):
+            times = config.num_blocks if kind.group == "layers" else 1
             parts.append(ModelPart(kind, times * sum(term.value(sizes) for term in kind.terms)))
     return Arithmetic(config, heads, sizes, tuple(parts))
 
 
 def _read(kind: PartKind, config: BertConfig, heads: HeadsConfig) -> PartKind:
-    """Return a part as it is where a classifier of texts reads more than the last layer."""
+    """Return a part as it is in this model.
+
+    A classifier of texts may read more than the last layer, and embeddings may have a width of their own.
+    """
+    if config.family.has_projection and kind.key in _NARROW:
+        terms = tuple(dataclasses.replace(one, letters=one.letters.replace("H", "E")) for one in kind.terms)
+        return dataclasses.replace(kind, terms=terms)
+    if config.family.has_projection and kind.key == "masked_words":
+        return NARROW_GUESSES
     times = config.read_width // config.hidden_size
     if kind.key != "classifier" or not heads.pooler or times == 1:
         return kind
@@ -164,6 +173,7 @@ def sizes_of(config: BertConfig, heads: HeadsConfig | None = None) -> dict[str, 
         "V": config.vocab_size,
         "P": config.max_position_embeddings,
         "S": config.type_vocab_size,
+        "E": config.embedding_width if config.family.has_projection else 0,
         "H": config.hidden_size,
         "F": config.intermediate_size,
         "L": config.num_hidden_layers,
@@ -196,7 +206,8 @@ def preset_of(config: BertConfig) -> str:
     """Return the preset of this shape, whatever its vocabulary and positions; "" where there is none."""
     shape = (config.num_hidden_layers, config.hidden_size, config.num_attention_heads)
     is_usual = config.intermediate_size == 4 * config.hidden_size
-    return next((name for name, preset in PRESETS.items() if preset == shape and is_usual), "")
+    is_plain = is_usual and config.family.is_built_as_bert
+    return next((name for name, preset in PRESETS.items() if preset == shape and is_plain), "")
 
 
 def published_millions(config: BertConfig) -> float | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -222,9 +223,13 @@ class Bert(nn.Module):
         super().__init__()
         self.config = config
         self.noise = Noise()
-        self.embeddings = Embeddings(config, self.noise)
-        self.layers = nn.ModuleList(Block(config, self.noise) for _ in range(config.num_hidden_layers))
+        family = config.family
+        self.embeddings: Embeddings = family.embeddings(Embeddings, config, self.noise)
+        self.layers: nn.ModuleList = family.layers(
+            partial(Block, config, self.noise), config.num_hidden_layers
+        )
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size) if with_pooler else None
+        self.pooler_activation = family.pooler_activation()
         self.num_frozen = 0  # of the first layers, whose `states` may be given
 
     def forward(
@@ -317,7 +322,7 @@ class Bert(nn.Module):
     def pool(self, first: Tensor) -> Tensor:
         """Return the pooled output (B, D) of first tokens (B, D)."""
         assert self.pooler is not None
-        return torch.tanh(exact(self.pooler, first))
+        return self.pooler_activation(exact(self.pooler, first))
 
 
 def _first(hidden: Tensor, bounds: Bounds | None, rows: Tensor | None) -> Tensor:
@@ -346,7 +351,7 @@ def compile_blocks(bert: Bert) -> None:
 
     Attention itself stays as it is: its kernel takes the bounds of a batch, which no two batches share.
     """
-    for layer in bert.layers:
+    for layer in bert.layers.children():
         assert isinstance(layer, Block)
         layer.feed_forward = torch.compile(layer.feed_forward, dynamic=True)  # type: ignore[method-assign]
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import ModelError, marked
-from engine.model.relatives import as_bert
+from engine.model.families.family import BERT, Family
+from engine.model.families.known import FAMILIES, family_of
+from engine.model.families.refused import refused
 
 PRESETS: dict[
     str, tuple[int, int, int]
@@ -43,6 +45,7 @@ _MOST_IN_A_LABEL = 1_000  # characters
 class BertConfig:
     """The keys of config.json that BERT reads; all others are kept in `extra` and written back."""
 
+    model_type: str = BERT.model_type  # of what is built: a key of FAMILIES
     vocab_size: int = 30522
     hidden_size: int = 768
     num_hidden_layers: int = 12
@@ -56,6 +59,7 @@ class BertConfig:
     type_vocab_size: int = 2
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
+    embedding_size: int | None = None  # of a word's vector, where the family projects it
     pad_token_id: int = 0
     problem_type: str = ""  # what a classifier's scores mean; "": one label for each text
     pooling: str = ""  # of POOLINGS, what a classifier of texts reads: a key of our own
@@ -89,9 +93,9 @@ class BertConfig:
     def from_json(cls, document: Mapping[str, Any]) -> BertConfig:
         """Read a config.json's object. Raises: ModelError: not a BERT, or values that cannot be.
 
-        ELECTRA's discriminator and DistilBERT are read as the BERTs that they are, under BERT's keys.
+        The keys of other families are read as BERT's (engine/model/families).
         """
-        document = as_bert(document)
+        document = family_of(document).read_config(document)
         unusual = {
             "position_embedding_type": ("absolute", None),
             "is_decoder": (False, None),
@@ -114,6 +118,21 @@ class BertConfig:
         return cls(**values, id2label=_labels(document), extra=extra)
 
     @property
+    def family(self) -> Family:
+        """Whose model is built."""
+        return FAMILIES[self.model_type]
+
+    @property
+    def embedding_width(self) -> int:
+        """Numbers of a word's vector: as many as of a hidden state, but where the family projects them."""
+        return self.embedding_size if self.family.has_projection and self.embedding_size else self.hidden_size
+
+    @property
+    def num_blocks(self) -> int:
+        """Layers with weights of their own: one where it is every layer."""
+        return 1 if self.family.shares_layers else self.num_hidden_layers
+
+    @property
     def problem(self) -> str:
         """What a classifier's scores mean: as it is named, else as transformers takes it."""
         return self.problem_type or ("regression" if len(self.id2label) == 1 else PROBLEMS[1])
@@ -124,17 +143,17 @@ class BertConfig:
         return self.hidden_size * (2 if self.pooling == FIRST_LAST else 1)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object for config.json, unknown keys included."""
-        document: dict[str, Any] = {"model_type": "bert", **self.extra}
+        """Return the object for config.json by its family's keys, unknown ones included."""
+        document: dict[str, Any] = {"model_type": self.model_type, **self.extra}
         for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
             document[name] = getattr(self, name)
-        for name in ("layer_mix", "pooling", "problem_type"):
+        for name in ("layer_mix", "pooling", "problem_type", "embedding_size"):
             if not document[name]:
                 del document[name]
         if self.id2label:
             document["id2label"] = {str(number): label for number, label in enumerate(self.id2label)}
             document["label2id"] = {label: number for number, label in enumerate(self.id2label)}
-        return document
+        return self.family.written_config(document)
 
 
 def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[str, int]:
@@ -143,20 +162,25 @@ def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[s
 
     Args: pretraining: count the two heads of pretraining too; scoring words uses the token embeddings again.
     """
-    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
+    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_blocks
+    narrow = config.embedding_width
     norm = 2 * width
     parts = {
-        "token embeddings": config.vocab_size * width,
-        "position embeddings": config.max_position_embeddings * width,
-        "segment embeddings": config.type_vocab_size * width,
-        "embedding norm": norm,
+        "token embeddings": config.vocab_size * narrow,
+        "position embeddings": config.max_position_embeddings * narrow,
+        "segment embeddings": config.type_vocab_size * narrow,
+        "embedding norm": 2 * narrow,
+    }
+    if config.family.has_projection:
+        parts["projection"] = narrow * width + width
+    parts |= {
         "attention": layers * 4 * (width * width + width),
         "feed-forward": layers * (2 * width * inner + inner + width),
         "layer norms": layers * 2 * norm,
         "pooler": width * width + width,
     }
     if pretraining:
-        parts["masked-word head"] = width * width + width + norm + config.vocab_size
+        parts["masked-word head"] = width * narrow + 3 * narrow + config.vocab_size
         parts["next-sentence head"] = 2 * width + 2
     return parts
 
@@ -196,7 +220,10 @@ def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check(config: BertConfig) -> None:
-    for name, limit in _LIMITS.items():
+    if config.model_type not in FAMILIES:
+        raise refused(config.model_type)
+    of_projection = {"embedding_size": _LIMITS["hidden_size"]} if config.family.has_projection else {}
+    for name, limit in {**_LIMITS, **of_projection}.items():
         value = getattr(config, name)
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= limit:
             raise ModelError(

@@ -20,7 +20,8 @@ from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
 from engine.text.batch import Batch, Bounds
 
-# B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary
+# B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary,
+# E embedding_width, which is D in BERT
 
 
 class LayerMix(nn.Module):
@@ -322,7 +323,7 @@ def _some(hidden: Tensor, rows: Tensor) -> Tensor:
 class PreTrainingOutput:
     """What the two heads of pretraining found.
 
-    hidden: (M, D), what `logits` and `masked_loss` take, of the chosen tokens. next_sentence: (B, 2) logits,
+    hidden: (M, E), what `logits` and `masked_loss` take, of the chosen tokens. next_sentence: (B, 2) logits,
     0 for a second segment that follows the first, 1 for a random one; (0, 2) of an encoder without a pooler.
     states: if wanted, what `Bert` gives as its hidden_states.
     """
@@ -343,9 +344,9 @@ class PreTraining(nn.Module):
         super().__init__()
         self.config = config
         self.bert = Bert(config)
-        self.transform = Linear(config.hidden_size, config.hidden_size)
-        self.activation = activation(config.hidden_act)
-        self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.transform = Linear(config.hidden_size, config.embedding_width)
+        self.activation = activation(config.family.guessing_act or config.hidden_act)
+        self.norm = nn.LayerNorm(config.embedding_width, eps=config.layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         self.next_sentence = nn.Linear(config.hidden_size, 2)
 
@@ -389,17 +390,17 @@ class PreTraining(nn.Module):
         )
 
     def read(self, states: Tensor) -> Tensor:
-        """Return what `logits` takes, (M, D), of the encoder's hidden states (M, D) of chosen tokens."""
+        """Return what `logits` takes, (M, E), of the encoder's hidden states (M, D) of chosen tokens."""
         return self.norm(self.activation(self.transform(states)))  # type: ignore[no-any-return]
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return the score of every word. Args: hidden: (M, D) from `forward`. Returns: (M, V)."""
+        """Return the score of every word. Args: hidden: (M, E) from `forward`. Returns: (M, V)."""
         return linear(hidden, self.bert.embeddings.word.weight, self.bias)
 
     def masked_loss(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Return the summed cross-entropy, 0-d, and how many words were guessed right, 0-d int64.
 
-        Args: hidden: (M, D) from `forward`. targets: (M,) int64, the words that stood there.
+        Args: hidden: (M, E) from `forward`. targets: (M,) int64, the words that stood there.
         """
         return linear_cross_entropy(hidden, self.bert.embeddings.word.weight, self.bias, targets)
 

@@ -17,6 +17,7 @@ from engine.model import names
 from engine.model.arithmetic import HeadsConfig
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
+from engine.model.families.family import Family
 from engine.model.folder import StoredWeights, open_weights
 from engine.model.heads import HEADS, HeadedEncoder, QuestionAnswering, SequenceClassifier
 from engine.model.parts import part_of_weight
@@ -34,13 +35,7 @@ ANSWERS = {  # marked: what is said of each of `Inventory.answers`; of its label
     **SequenceClassifier.does_of,
     **{name: head.does for name, head in HEADS.items()},
 }
-_OTHERS = {
-    "cls.predictions.decoder.": marked("engine", "its own word weights"),
-    "discriminator_predictions.": marked("engine", "ELECTRA’s replaced words"),
-    "pre_classifier.": marked("engine", "DistilBERT’s classifier"),
-    "classifier.dense.": marked("engine", "ELECTRA’s classifier"),
-    "classifier.out_proj.": marked("engine", "ELECTRA’s classifier"),
-}
+_OWN_WORDS = marked("engine", "its own word weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +51,8 @@ class Inventory:
     """What lies in a folder. counts: part, by its key -> weights, of the parts that can be used.
 
     refused: part -> why it is there but cannot be used. labels: of a classifier that can be used. num_again:
-    weights that are stored a second time. kinds: how they are stored, as "float32". notes: of a relative that
-    is read as a BERT.
+    weights that are stored a second time. kinds: how they are stored, as "float32". notes: of its
+    family.
     """
 
     config: BertConfig
@@ -120,7 +115,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
     """
     config = read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         source.check(partial(Bert, with_pooler=False), config)
         head = HEADS.get(head_of(config))
         has_labels = head is None or head.has_labels
@@ -140,14 +135,14 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             layer_mix=config.layer_mix and source.has("layer_mix"),
             answers=source.has("answers"),
         )
-        counts, again, others = _count(stored, heads, refused)
+        counts, again, others = _count(stored, source, heads, refused)
         return Inventory(
             config=config,
             heads=heads,
             counts=counts,
             refused=refused,
             labels=labels if heads.num_labels and has_labels else (),
-            leftovers=_leftovers(others),
+            leftovers=_leftovers(others, source.family),
             num_again=again,
             kinds=_kinds(stored),
             num_bytes=_num_bytes(stored.files),
@@ -156,10 +151,10 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
 
 
 def _count(
-    stored: StoredWeights, heads: HeadsConfig, refused: Mapping[str, Sentence]
+    stored: StoredWeights, source: StoredModel, heads: HeadsConfig, refused: Mapping[str, Sentence]
 ) -> tuple[dict[str, int], int, dict[str, int]]:
     """Return the weights of each part, those that are stored again, and the others by name."""
-    plain = {names.plain_name(name): math.prod(info.shape) for name, info in stored.infos.items()}
+    plain = {source.plain[name]: math.prod(info.shape) for name, info in stored.infos.items()}
     seconds = {second: first for first, second in names.SHARED.items()}
     counts: dict[str, int] = {}
     others: dict[str, int] = {}
@@ -167,7 +162,7 @@ def _count(
     for name, count in plain.items():
         first = seconds.get(name, name)
         key = part_of_weight(first)
-        if names.is_buffer(name):
+        if names.is_buffer(name) or source.is_added(name):
             continue
         if first != name and first in plain and "masked_words" not in refused:
             again += count
@@ -178,11 +173,11 @@ def _count(
     return counts, again, others
 
 
-def _leftovers(others: Mapping[str, int]) -> tuple[Leftover, ...]:
+def _leftovers(others: Mapping[str, int], family: Family) -> tuple[Leftover, ...]:
     """Return what is not used, gathered by what it is for; unknown weights one by one."""
     found: dict[str, int] = {}
     for name, count in others.items():
-        what = next((words for start, words in _OTHERS.items() if name.startswith(start)), "")
+        what = _OWN_WORDS if name.startswith("cls.predictions.decoder.") else family.described(name)[0]
         what = what or _name_of_part(name) or name[:60]
         found[what] = found.get(what, 0) + count
     return tuple(Leftover(what, count) for what, count in found.items())

@@ -15,6 +15,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "embeddings.position": ("embeddings.position_embeddings",),
     "embeddings.token_type": ("embeddings.token_type_embeddings",),
     "embeddings.norm": ("embeddings.LayerNorm",),
+    "embeddings.projection": ("embeddings_project",),  # of families whose embeddings are narrower
     "layers.#.attention.qkv": (
         "encoder.layer.#.attention.self.query",
         "encoder.layer.#.attention.self.key",
@@ -47,25 +48,8 @@ SHARED = {  # stored by some twice: the second must equal the first, or stands f
     "cls.predictions.bias": "cls.predictions.decoder.bias",
 }
 _KINDS = {"mix": ("weights", "scale"), "": ("bias",)}  # of other modules: weight and bias
-_PREFIX = "bert."
-_PREFIXES = (_PREFIX, "distilbert.", "electra.")
-_DISTIL = {  # DistilBERT's names of modules -> BERT's
-    "transformer.layer.": "encoder.layer.",
-    ".attention.q_lin.": ".attention.self.query.",
-    ".attention.k_lin.": ".attention.self.key.",
-    ".attention.v_lin.": ".attention.self.value.",
-    ".attention.out_lin.": ".attention.output.dense.",
-    ".sa_layer_norm.": ".attention.output.LayerNorm.",
-    ".ffn.lin1.": ".intermediate.dense.",
-    ".ffn.lin2.": ".output.dense.",
-    ".output_layer_norm.": ".output.LayerNorm.",
-    "vocab_transform.": "cls.predictions.transform.dense.",
-    "vocab_layer_norm.": "cls.predictions.transform.LayerNorm.",
-    "vocab_projector.weight": "cls.predictions.decoder.weight",
-    "vocab_projector.bias": "cls.predictions.bias",
-}
-SEGMENTS = "embeddings.token_type_embeddings.weight"  # which DistilBERT does not have
-OTHER_CLASSIFIERS = {"pre_classifier.weight": "DistilBERT", "classifier.dense.weight": "ELECTRA"}
+PREFIX = "bert."
+SEGMENTS = "embeddings.token_type_embeddings.weight"
 _PART_OF_MODULE = {
     module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])
 } | {"cls.predictions.decoder": "masked_word"}
@@ -77,18 +61,12 @@ _OTHER_HEADS = {
     "layer_mix.": marked("engine", "Not needed here: the mix of layers ({count} tensors)."),
     "classifier.": marked("engine", "Not needed here: the classifier ({count} tensors)."),
     "pooler.": marked("engine", "Not needed here: the pooler ({count} tensors)."),
-    "pre_classifier.": marked(
-        "engine", "Not needed here: the layer below DistilBERT’s classifier ({count} tensors)."
-    ),
-    "discriminator_predictions.": marked(
-        "engine", "Not needed here: ELECTRA’s head for replaced words ({count} tensors)."
-    ),
 }
 
 
 def published_names(own: str) -> tuple[str, ...]:
     """Return the published name of our parameter, or the three whose rows it stacks; a `bert.` is kept."""
-    prefix = _PREFIX if own.startswith(_PREFIX) else ""
+    prefix = PREFIX if own.startswith(PREFIX) else ""
     module, _, kind = own.removeprefix(prefix).rpartition(".")
     number = re.search(r"(?<=^layers\.)\d+", module)
     published = _TABLE[re.sub(r"(?<=^layers\.)\d+", "#", module)]
@@ -96,15 +74,8 @@ def published_names(own: str) -> tuple[str, ...]:
 
 
 def plain_name(name: str) -> str:
-    """Return a name from a file as the table spells it.
-
-    That is without `bert.` or a relative's prefix, gamma and beta by new names, DistilBERT's by BERT's.
-    """
-    for prefix in _PREFIXES:
-        name = name.removeprefix(prefix)
-    if is_distilled(name) or name.startswith("vocab_"):
-        for own, published in _DISTIL.items():
-            name = name.replace(own, published)
+    """Return a published name as the table spells it: without `bert.`, gamma and beta by their new names."""
+    name = name.removeprefix(PREFIX)
     if name.endswith(("LayerNorm.gamma", "LayerNorm.beta")):
         name = name.removesuffix("gamma").removesuffix("beta") + (
             "weight" if name.endswith("gamma") else "bias"
@@ -114,22 +85,12 @@ def plain_name(name: str) -> str:
 
 def full_name(plain: str) -> str:
     """Return a plain name as the published folders of a whole model spell it, most with `bert.`."""
-    return f"{_PREFIX}{plain}" if part_of(plain) in ("encoder", "pooler") else plain
-
-
-def is_distilled(name: str) -> bool:
-    """Whether a stored weight is named as DistilBERT names those of its layers."""
-    return name.startswith(("transformer.layer.", "distilbert."))
-
-
-def is_of_classifier(plain: str) -> bool:
-    """Whether a weight, by its plain name, is in a classifier of BERT or of one of its relatives."""
-    return plain.startswith(("classifier.", "pre_classifier."))
+    return f"{PREFIX}{plain}" if part_of(plain) in ("encoder", "pooler") else plain
 
 
 def part_of(name: str) -> str:
     """Return which of PARTS a weight is in, by our name or the published one; else "encoder"."""
-    return _PART_OF_MODULE.get(name.removeprefix(_PREFIX).rpartition(".")[0], "encoder")
+    return _PART_OF_MODULE.get(name.removeprefix(PREFIX).rpartition(".")[0], "encoder")
 
 
 def names_of_part(part: str) -> tuple[str, ...]:
@@ -142,12 +103,11 @@ def names_of_part(part: str) -> tuple[str, ...]:
     return tuple(name for one in own for name in published_names(one))
 
 
-def is_buffer(name: str) -> bool:
-    """Whether a stored tensor is a constant that old releases kept, and no weight."""
-    return plain_name(name) in _BUFFERS
+def is_buffer(plain: str) -> bool:
+    """Whether a stored tensor, by its plain name, is a constant that old releases kept, and no weight."""
+    return plain in _BUFFERS
 
 
-def head_sentence(name: str) -> str:
-    """Return the sentence for the head that a stored weight belongs to; "" for an unknown weight."""
-    plain = plain_name(name)
+def head_sentence(plain: str) -> str:
+    """Return the sentence for the head that a weight, by its plain name, belongs to; "" where unknown."""
     return next((sentence for start, sentence in _OTHER_HEADS.items() if plain.startswith(start)), "")

@@ -15,6 +15,7 @@ LETTERS = {  # letter -> what it stands for; A is in no formula, which is the po
     "V": marked("engine", "WordPieces"),
     "P": marked("engine", "positions"),
     "S": marked("engine", "segments"),
+    "E": marked("engine", "width of the embeddings"),  # where they are projected to H
     "H": marked("engine", "width"),
     "F": marked("engine", "feed-forward width"),
     "L": marked("engine", "layers"),
@@ -104,6 +105,14 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "A scale and a shift for each number of the summed vector."),
         NORM,
         ("embeddings.norm",),
+    ),
+    PartKind(
+        "projection",
+        "embeddings",
+        marked("engine", "Projection"),
+        marked("engine", "A product, from the width E of the embeddings to the width H of the layers."),
+        (Term(1, "EH"), Term(1, "H")),
+        ("embeddings.projection",),
     ),
     PartKind(
         "qkv",
@@ -205,6 +214,19 @@ KINDS = (  # in the order in which a text passes through them
         (Term(2, "H"), Term(2)),
         ("answers",),
     ),
+)
+
+NARROW_GUESSES = PartKind(  # in the place of "masked_words" where embeddings have a width of their own
+    "masked_words",
+    "heads",
+    marked("engine", "Masked words"),
+    marked(
+        "engine",
+        "A product, from H to E, a norm, and a bias for each WordPiece. The scores use the WordPiece vectors "
+        "once more, which takes no further weights.",
+    ),
+    (Term(1, "HE"), Term(3, "E"), Term(1, "V")),
+    ("transform", "norm", ""),
 )
 
 

@@ -17,9 +17,11 @@ from torch.overrides import TorchFunctionMode
 from engine.errors import ModelError, Sentence, marked
 from engine.model import names
 from engine.model.config import BertConfig
+from engine.model.families.family import class_of
+from engine.model.families.known import family_of_tensors
+from engine.model.families.refused import kind_of_tensors, refused
 from engine.model.folder import StoredWeights
 from engine.model.load_report import LoadReport, listed
-from engine.model.relatives import kind_of_tensors, refused
 from engine.model.tensor_files import unreadable_type
 
 _FLOATS: dict[torch.dtype, str] = {
@@ -39,12 +41,6 @@ _OTHER_CLASSIFIER = marked(
     "The model’s own classifier was not used, because {model}’s is not built like "
     "BERT’s. Fine-tune the model to make one.",
 )
-_READ_AS = {
-    "distilbert": marked(
-        "engine", "A DistilBERT, read as a BERT. What distinguishes text A from text B starts at zero."
-    ),
-    "electra": marked("engine", "An ELECTRA, read as a BERT. It detects replaced words and guesses none."),
-}
 _UNTIED = marked(
     "engine",
     "The model’s own masked-word head was not used. It has its own word weights or "
@@ -59,25 +55,31 @@ Model = TypeVar("Model", bound=nn.Module)
 class StoredModel:
     """A model folder's weights, looked at but not read yet."""
 
-    def __init__(self, stored: StoredWeights) -> None:
-        self._stored = stored
-        self._found: dict[str, str] = {}  # plain name -> name in the file
+    def __init__(self, stored: StoredWeights, config: BertConfig) -> None:
+        self._stored, self._config = stored, config
         self._loaded: set[str] = set()
-        for name in stored.infos:
-            if self._found.setdefault(names.plain_name(name), name) != name:
+        self.family = family_of_tensors(stored.infos, config.family)
+        own = config.family is self.family  # else it is read as another's, with the heads of that
+        head = class_of(config.extra) if own else ""
+        self.plain = {name: self.family.plain_name(name, head) for name in stored.infos}
+        self._found: dict[str, str] = {}  # plain name -> name in the file
+        for name, plain in self.plain.items():
+            if self._found.setdefault(plain, name) != name:
                 raise ModelError(
                     marked("engine", "{path} holds two weights for one place: {first} and {second}."),
                     path=stored.path,
-                    first=self._found[names.plain_name(name)],
+                    first=self._found[plain],
                     second=name,
                 )
         for first, second in names.SHARED.items():
             if first not in self._found and second in self._found:
                 self._found[first] = self._found.pop(second)
-        is_distilled = any(map(names.is_distilled, stored.infos))
-        self._at_zero = {names.SEGMENTS} - self._found.keys() if is_distilled else set()
-        is_electra = any(name.startswith(("electra.", "discriminator_")) for name in stored.infos)
-        self._kind = "distilbert" if is_distilled else "electra" if is_electra else "bert"
+        self._at_zero = set(self.family.at_zero) - self._found.keys()
+        self._added = self.family.added(config)
+
+    def is_added(self, plain: str) -> bool:
+        """Whether a stored weight is a table whose first row is added to another weight."""
+        return any(plain == table for table, _ in self._added.values())
 
     def has(self, part: str) -> bool:
         """Whether one of names.PARTS is there, whole."""
@@ -91,7 +93,7 @@ class StoredModel:
         lacking = [name for name in _HEADS[part] if name not in self._found]
         if lacking and len(lacking) < len(_HEADS[part]):
             return Sentence(_LACKING[part], {"names": listed(lacking)})
-        shapes = ((config.vocab_size, config.hidden_size), (config.vocab_size,))
+        shapes = ((config.vocab_size, config.embedding_width), (config.vocab_size,))
         if lacking or part != "masked_word":
             return None
         pairs = zip(names.SHARED.items(), shapes, strict=True)
@@ -112,14 +114,15 @@ class StoredModel:
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        """What a person should know of a model that is read as a BERT and is called otherwise."""
-        return (Sentence(_READ_AS[self._kind]),) if self._kind in _READ_AS else ()
+        """What a person should know of a model of this family."""
+        note = self.family.note(self._config)
+        return (Sentence(note),) if note else ()
 
     @property
     def other_classifier(self) -> Sentence | None:
-        """Why a classifier of one of BERT's relatives cannot be used; None where there is none."""
-        model = next((model for name, model in names.OTHER_CLASSIFIERS.items() if name in self._found), None)
-        return None if model is None else Sentence(_OTHER_CLASSIFIER, {"model": model})
+        """Why a classifier that is not built like BERT's cannot be used; None where there is none."""
+        is_there = self.family.other_classifier in self._found
+        return Sentence(_OTHER_CLASSIFIER, {"model": self.family.name}) if is_there else None
 
     def labels(self, config: BertConfig) -> tuple[tuple[str, ...], Sentence | None]:
         """Return the labels of the stored classifier; or none and, if there is one, what is wrong with it."""
@@ -176,7 +179,7 @@ class StoredModel:
             for part, reason in (objections or {}).items()
             for name in (*_HEADS[part], *names.SHARED.values(), *self._found)
             if name in self._found
-            and (names.part_of(name) == part or (part == "classifier" and names.is_of_classifier(name)))
+            and (names.part_of(name) == part or (part == "classifier" and self._is_of_classifier(name)))
         }
         kinds = {_FLOATS[dtype] for n in self._loaded if (dtype := self._stored.infos[n].dtype) in _FLOATS}
         notes = [*self.notes, *notes]
@@ -188,10 +191,16 @@ class StoredModel:
         return LoadReport(
             loaded=tuple(name for name in stored if name in self._loaded and name not in refused),
             missing=tuple(name for part in names.PARTS if part in fresh for name in _HEADS[part]),
-            unexpected=tuple(name for name in left if not names.is_buffer(name)),
+            unexpected=tuple(name for name in left if not names.is_buffer(self.plain[name])),
             refused=tuple(refused.items()),
             notes=tuple(notes),
+            plain=self.plain,
+            family=self.family,
         )
+
+    def _is_of_classifier(self, plain: str) -> bool:
+        below = self.family.other_classifier.rpartition(".")[0]  # of another kind
+        return plain.startswith("classifier.") or (bool(below) and plain.startswith(f"{below}."))
 
     def check(
         self, make: Callable[[BertConfig], nn.Module], config: BertConfig, fresh: Collection[str] = ()
@@ -206,6 +215,8 @@ class StoredModel:
             if names.part_of(own) not in fresh:
                 pieces = _plain_names(own)
                 wanted.update(dict.fromkeys(pieces, (shape[0] // len(pieces), *shape[1:])))
+                added = [self._added[name] for name in pieces if name in self._added]
+                wanted.update((table, (count, *shape[1:])) for table, count in added)
         missing = [name for name in wanted if name not in self._found and name not in self._at_zero]
         other = kind_of_tensors(self._found) if missing else None
         if other is not None:
@@ -253,13 +264,22 @@ class StoredModel:
     def _read(self, own: str, target: Tensor) -> None:
         pieces = _plain_names(own)
         for name, rows in zip(pieces, target.chunk(len(pieces)), strict=True):
-            self._stored.read_into(self._found[name], rows)
-            self._loaded.add(self._found[name])
-            if not rows.sum().isfinite() and not rows.isfinite().all():
-                template = marked(
-                    "engine", "{name} in {path} holds values that are not numbers. Choose another model."
-                )
-                raise ModelError(template, name=self._found[name], path=self._stored.path)
+            self._read_one(name, rows)
+            if name in self._added:
+                table, count = self._added[name]
+                own_table = torch.empty(count, *rows.shape[1:])
+                self._read_one(table, own_table)
+                rows += own_table[0]
+
+    def _read_one(self, plain: str, target: Tensor) -> None:
+        name = self._found[plain]
+        self._stored.read_into(name, target)
+        self._loaded.add(name)
+        if not target.sum().isfinite() and not target.isfinite().all():
+            template = marked(
+                "engine", "{name} in {path} holds values that are not numbers. Choose another model."
+            )
+            raise ModelError(template, name=name, path=self._stored.path)
 
 
 class _NoFilling(TorchFunctionMode):
@@ -282,12 +302,12 @@ def _plain_names(own: str) -> list[str]:
 
 
 def _shapes(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each of our parameters. One layer is built, on no device; all are alike."""
+    """Return the shape of each of our parameters. One block is built, on no device; all are alike."""
     one = unfilled(make, dataclasses.replace(config, num_hidden_layers=1))
     shapes: dict[str, tuple[int, ...]] = {}
     for name, value in one.state_dict().items():
         start, layer, end = name.partition("layers.0.")
-        for number in range(config.num_hidden_layers if layer else 1):
+        for number in range(config.num_blocks if layer else 1):
             shapes[f"{start}layers.{number}.{end}" if layer else name] = tuple(value.shape)
     if MIX in shapes:
         shapes[MIX] = (config.num_hidden_layers + 1,)

@@ -52,7 +52,8 @@ def start_head(model: PreTraining, counts: Tensor) -> None:
     """
     start_bias(model, counts)
     with torch.no_grad():
-        model.transform.weight += torch.eye(model.config.hidden_size)
+        if model.config.embedding_width == model.config.hidden_size:
+            model.transform.weight += torch.eye(model.config.hidden_size)
 
 
 def _look_at_neighbours(bert: Bert, seed: int) -> None:

@@ -22,6 +22,7 @@ from engine.files import file_in
 from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
+from engine.model.families.family import class_of
 from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
 from engine.model.heads import HEADS, PLAIN, HeadedEncoder, PreTraining, SequenceClassifier
 from engine.model.info import length_in
@@ -85,7 +86,8 @@ def read_config(folder: Path) -> BertConfig:
 def check_weights(folder: Path) -> None:
     """Refuse a folder whose encoder cannot be loaded; no weights are read. Raises: ModelError."""
     with open_weights(folder) as stored:
-        StoredModel(stored).check(partial(Bert, with_pooler=False), read_config(folder))
+        config = read_config(folder)
+        StoredModel(stored, config).check(partial(Bert, with_pooler=False), config)
 
 
 def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Bert, LoadReport]:
@@ -96,7 +98,7 @@ def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Ber
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         with_pooler = source.has("pooler")
         model = source.fill(partial(Bert, with_pooler=with_pooler), config)
         notes = () if with_pooler else (Sentence(marked("engine", "The model has no pooler.")),)
@@ -128,7 +130,7 @@ def load_headed(
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         source.check(
             partial(Bert, with_pooler=False), config
         )  # a fault of the encoder is told before the head's
@@ -169,7 +171,7 @@ def load_pretraining(
     """
     config = config or read_config(folder)
     with open_weights(folder) as stored:
-        source = StoredModel(stored)
+        source = StoredModel(stored, config)
         source.check(partial(Bert, with_pooler=False), config)
         parts = ("pooler", "masked_word", "next_sentence")
         found = {part: source.objection(part, config) for part in parts[1:]}
@@ -215,8 +217,7 @@ def save_model(
 
 def head_of(config: BertConfig) -> str:
     """Return the published class that a config.json names; "" where it names none."""
-    named = config.extra.get("architectures")
-    return str(named[0]) if isinstance(named, list) and named else ""
+    return class_of(config.extra)
 
 
 def _no_config(folder: Path) -> ModelError:
@@ -281,30 +282,35 @@ def _published(
     model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype, words: torch.dtype
 ) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
+    family, head = model.config.family, _class_of(model)
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
     for own, value in {**model.state_dict(), **in_unit}.items():
-        published = names.published_names(own)
+        published = [family.own_name(name, head) for name in names.published_names(own)]
         kind = words if own.endswith(_WORDS) else torch.float32 if own in in_unit else dtype
         rows = value.detach().to("cpu", kind).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))
-    return tensors
+    return family.restored(tensors, model.config)
+
+
+def _class_of(model: Bert | HeadedEncoder | PreTraining) -> str:
+    """Return BERT's published class for a model."""
+    if isinstance(model, PreTraining):
+        return "BertForPreTraining"
+    return model.architecture if isinstance(model, HeadedEncoder) else "BertModel"
 
 
 def _config_document(model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype) -> dict[str, Any]:
     document = model.config.to_json()
     document.pop("torch_dtype", None)  # the older name of dtype
     document["dtype"] = str(dtype).removeprefix("torch.")
-    document["architectures"] = ["BertModel"]
+    document["architectures"] = [model.config.family.own_class(_class_of(model))]
     if not (isinstance(model, HeadedEncoder) and model.mix):
         document.pop("layer_mix", None)
     document.pop("problem_type", None)
     if not isinstance(model, SequenceClassifier):
         document.pop("pooling", None)
-    if isinstance(model, HeadedEncoder):
-        document["architectures"] = [model.architecture]
     if isinstance(model, SequenceClassifier):
         document["problem_type"] = model.config.problem
     if isinstance(model, PreTraining):
-        document["architectures"] = ["BertForPreTraining"]
         document["tie_word_embeddings"] = True  # as they are here, whatever an older config.json said
     return document

@@ -89,6 +89,8 @@ def read_folder(folder: Path) -> Vocabulary:
     vocab, rules, most = file_in(folder, "vocab.txt"), file_in(folder, "tokenizer.json"), _most_tokens(folder)
     if rules is not None:
         return _from_rules(rules, vocab, config, most)
+    if vocab is None and file_in(folder, "spiece.model") is not None:
+        raise ModelError(_UNIGRAM, path=folder)
     if vocab is None:
         raise ModelError(
             marked(
@@ -170,6 +172,13 @@ TOO_MANY = marked(
 )
 
 
+_UNIGRAM = marked(
+    "engine",
+    "The model in {path} splits texts by SentencePiece, and Cloze only reads WordPiece. Choose one that has "
+    "a vocab.txt.",
+)
+
+
 def _check_size(count: int, most: int) -> None:
     if count > most:
         too_many = marked("engine", "The vocabulary has {count} pieces; Cloze reads at most {known}.")
@@ -196,6 +205,8 @@ def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: in
     rules = read_json_object(
         path, most=MAX_FILE_BYTES, most_values=most_values, writable=True, kind=ModelError
     )
+    if isinstance(rules.get("model"), dict) and rules["model"].get("type") == "Unigram":
+        raise ModelError(_UNIGRAM, path=path.parent)
     model, cleaning = (
         _part(path, rules, "model", "WordPiece"),
         _part(path, rules, "normalizer", "BertNormalizer"),

@@ -72,6 +72,8 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
         if value > layers:
             template = marked("engine", "{field} is {value}, but the model has {layers} layers.")
             raise ConfigError(template, field=field, value=value, layers=layers)
+    if shape.family.shares_layers:
+        _check_shared(config, frozen, layers)
     if frozen is None:
         return
     if config.model.model.startswith("new:"):
@@ -95,6 +97,18 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
             frozen=frozen,
             layers=layers,
         )
+
+
+def _check_shared(config: FineTuneConfig, frozen: int | None, layers: int) -> None:
+    """Refuse to treat some layers otherwise than others where one block is all of them."""
+    for field, value in (("frozen_layers", frozen), ("new_layers", config.adapt.new_layers)):
+        if value and value != layers:
+            template = marked(
+                "engine",
+                "{field} is {value}, but one block of weights is all {layers} layers of this model. Choose 0 "
+                "or {layers}.",
+            )
+            raise ConfigError(template, field=field, value=value, layers=layers)
 
 
 def on_pooling(config: FineTuneConfig) -> Sentence | None:
@@ -187,10 +201,11 @@ def rates_of(model: nn.Module, layer_decay: float, embedding_rate: float) -> dic
     """
     bert = next(module for module in model.modules() if isinstance(module, Bert))
     times: dict[int, float] = {}
-    for number, layer in enumerate(bert.layers):
-        fallen = layer_decay ** (len(bert.layers) - 1 - number)
+    blocks = list(bert.layers.children())  # one, where it is every layer
+    for number, layer in enumerate(blocks):
+        fallen = layer_decay ** (len(blocks) - 1 - number)
         times |= {id(weight): fallen for weight in layer.parameters()}
-    lowest = layer_decay ** len(bert.layers)
+    lowest = layer_decay ** len(blocks)
     times |= {id(weight): lowest for weight in bert.embeddings.parameters()}
     times[id(bert.embeddings.word.weight)] = lowest * embedding_rate
     if isinstance(model, HeadedEncoder) and model.mix is not None:

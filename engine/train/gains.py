@@ -351,7 +351,7 @@ def _notes_on_models(found: Sequence[StageResult]) -> list[Sentence]:
 
 def _has_masked_word_head(folder: Path) -> bool:
     with open_weights(folder) as stored:
-        return StoredModel(stored).has("masked_word")
+        return StoredModel(stored, read_config(folder)).has("masked_word")
 
 
 def table(report: Mapping[str, Any]) -> list[str]:

@@ -48,7 +48,7 @@ class CutsModel(RowsModel):
 
     def _row(self, found: Arithmetic, num_heads: int) -> tuple[int, int, int, int]:
         again = arithmetic(replace(found.config, num_attention_heads=num_heads), found.heads)
-        qkv = next(part.count for part in again.parts if part.key == "qkv") // again.sizes["L"]
+        qkv = next(part.count for part in again.parts if part.key == "qkv") // again.config.num_blocks
         return num_heads, again.sizes["H"] // num_heads, qkv, again.total
 
 
@@ -138,7 +138,7 @@ class HeadsView(QWidget):
         if cut is None or self.found is None:
             return
         again = arithmetic(*cut)
-        width, layers = again.sizes["H"], again.sizes["L"]
+        width, layers = again.sizes["H"], again.config.num_blocks
         number, each = words.number, width // self.num_heads
         self.said.setText(f"{number(self.num_heads)} × {number(each)}")
         self.said.setToolTip(self.tr("Heads, and the width of each"))

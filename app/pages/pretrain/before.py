@@ -192,15 +192,17 @@ class ForecastCard(Card):
 def part_rows(shape: BertConfig, parts: dict[str, int]) -> list[tuple[str, str, int]]:
     """Return name, arithmetic and what it comes to for each part; all that is added to them in one row."""
     width, pieces = words.number(shape.hidden_size), words.number(shape.vocab_size)
-    inner, layers = words.number(shape.intermediate_size), shape.num_hidden_layers
+    narrow = words.number(shape.embedding_width)
+    inner, layers = words.number(shape.intermediate_size), shape.num_blocks
     usual = shape.intermediate_size == 4 * shape.hidden_size
     arithmetic = {
-        "token embeddings": f"{pieces} × {width}",
-        "position embeddings": f"{words.number(shape.max_position_embeddings)} × {width}",
+        "token embeddings": f"{pieces} × {narrow}",
+        "position embeddings": f"{words.number(shape.max_position_embeddings)} × {narrow}",
+        "projection": f"{narrow} × {width}",
         "attention": f"{layers} × 4 × {width}²",
         "feed-forward": f"{layers} × 8 × {width}²" if usual else f"{layers} × 2 × {width} × {inner}",
         "pooler": f"{width}²",
-        "masked-word head": f"{width}² + {pieces}",
+        "masked-word head": f"{width}² + {pieces}" if narrow == width else f"{width} × {narrow} + {pieces}",
         "next-sentence head": f"2 × {width}",
     }
     names = _names()
@@ -208,7 +210,8 @@ def part_rows(shape: BertConfig, parts: dict[str, int]) -> list[tuple[str, str, 
         "attention": layers * 4 * shape.hidden_size**2,
         "feed-forward": layers * 2 * shape.hidden_size * shape.intermediate_size,
         "pooler": shape.hidden_size**2,
-        "masked-word head": shape.hidden_size**2 + shape.vocab_size,
+        "projection": shape.embedding_width * shape.hidden_size,
+        "masked-word head": shape.embedding_width * shape.hidden_size + shape.vocab_size,
         "next-sentence head": 2 * shape.hidden_size,
     }
     rows = [
@@ -224,6 +227,7 @@ def _names() -> dict[str, str]:
     return {
         "token embeddings": translate("Forecast", "WordPieces"),
         "position embeddings": translate("Forecast", "Positions"),
+        "projection": translate("Forecast", "Projection"),
         "attention": translate("Forecast", "Attention"),
         "feed-forward": translate("Forecast", "Feed-forward"),
         "pooler": translate("Forecast", "Pooler"),

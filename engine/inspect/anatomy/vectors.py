@@ -32,6 +32,11 @@ Weights = Mapping[str, Tensor]  # by their published names, without "bert."
 TOLERANCE = (
     1e-4  # of the largest value, or of 1: what the order of sums may change between two ways to compute
 )
+_BUILT_OTHERWISE = marked(
+    "engine",
+    "{name} is an {family}, whose embeddings and layers are not built as BERT’s. Step by step only shows "
+    "BERT. Choose another model.",
+)
 _SHARE_OF_FREE = 0.5
 
 
@@ -209,7 +214,13 @@ def _given(subject: LoadedModel, encoding: Encoding, changes: PassSettings, pad_
 
 
 def weights_of(subject: LoadedModel) -> dict[str, Tensor]:
-    """Return a model's weights by their published names, without "bert."; no copies where it is on a CPU."""
+    """Return a model's weights by their published names, without "bert."; no copies where it is on a CPU.
+
+    Raises: UserError: its embeddings or layers are not built as BERT's are.
+    """
+    family = subject.config.family
+    if not family.is_built_as_bert:
+        raise UserError(_BUILT_OTHERWISE, name=subject.name, family=family.name)
     found: dict[str, Tensor] = {}
     for own, tensor in (subject.language or subject.classifier or subject.bert).named_parameters():
         names = published_names(own)

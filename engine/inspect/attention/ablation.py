@@ -284,7 +284,7 @@ def _read(
 
     Args: firsts: what is read after the embeddings and every layer, (B, D) or (1, D) each.
     """
-    pooled = None if subject.bert.pooler is None else torch.tanh(subject.bert.pooler(hidden[:, 0]))
+    pooled = None if subject.bert.pooler is None else subject.bert.pool(hidden[:, 0])
     masked = follows = classes = None
     if places and subject.has_masked_words:
         model = subject.masked_head()

@@ -335,7 +335,7 @@ def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[PoolingConfig])
                 found[pooling] = {"cls": parts.first, "mean": parts.mean, "max": parts.max}[kind]()
             elif kind == "pooled" and layer == depth:
                 assert subject.bert.pooler is not None
-                found[pooling] = torch.tanh(subject.bert.pooler(parts.first()))
+                found[pooling] = subject.bert.pool(parts.first())
             elif kind == SENTENCE and layer == depth:
                 assert subject.about.sentence is not None
                 found[pooling] = _as_sentence(parts, subject.about.sentence)

@@ -23,7 +23,6 @@ from engine.train.ways.regression import USUAL_STRENGTH, Floats, Labels, Scaling
 
 # E rows, D width of the vectors, R of what a classifier reads, C labels
 
-NEARLY_STRAIGHT = 2.0**-10  # of what goes into the pooler's tanh, which there is x to one part in a million
 CHOOSE_FROM = 50  # rows, below which they tell too little to choose a strength by
 UNSEEN = -30.0  # the bias of a label that no row has
 
@@ -85,15 +84,16 @@ def vectors_of(model: SequenceClassifier, rows: EncodedRows, device: Device) -> 
 def put_head(model: SequenceClassifier, head: LinearHead) -> None:
     """Make of a classifier that reads means one that answers as a regression on these does.
 
-    The published class has a pooler with a tanh before its classifier: so little of the last layer goes in
-    that it is straight. The embeddings' mean, which comes first in a regression's vectors, goes past it.
+    The published class has a pooler with an activation before its classifier, of which its family knows where
+    that is straight. The embeddings' mean, which comes first in a regression's vectors, goes past it.
     """
     pooler = model.bert.pooler
     assert pooler is not None
+    scale, middle = model.config.family.straight
     with torch.no_grad():
-        pooler.weight.copy_(NEARLY_STRAIGHT * torch.eye(len(pooler.weight)))
-        pooler.bias.zero_()
+        pooler.weight.copy_(scale * torch.eye(len(pooler.weight)))
+        pooler.bias.fill_(middle)
         before, last = np.split(head.weights, [model.config.read_width - model.config.hidden_size], 1)
-        weights = np.hstack([last / NEARLY_STRAIGHT, before])
-        model.classifier.weight.copy_(torch.from_numpy(weights))
-        model.classifier.bias.copy_(torch.from_numpy(head.biases))
+        last = last / scale
+        model.classifier.weight.copy_(torch.from_numpy(np.hstack([last, before])))
+        model.classifier.bias.copy_(torch.from_numpy(head.biases - middle * last.sum(1)))

@@ -11,9 +11,9 @@ import torch
 
 from engine.errors import ModelError
 from engine.model.config import BertConfig
+from engine.model.families.refused import REFUSED
 from engine.model.heads import QuestionAnswering, TokenClassifier
 from engine.model.inventory import take_stock
-from engine.model.relatives import REFUSED
 from engine.model.weights import (
     load_classifier,
     load_encoder,
@@ -112,12 +112,15 @@ def test_heads_that_bert_has_too_are_read_and_other_classifiers_are_told(
     assert take_stock(tmp_path / "classes").labels == ()
 
 
-def test_an_electra_of_narrow_word_vectors_is_refused_with_what_to_use(tmp_path: Path) -> None:
-    saved(tmp_path, "ElectraModel", embedding_size=7)
-    with pytest.raises(ModelError, match=r"narrower than its layers \(7 and 12\).*google/electra-base-discr"):
-        load_encoder(tmp_path)
-    with pytest.raises(ModelError, match="128 and 256"):
-        BertConfig.from_json({"model_type": "electra"})  # the sizes that transformers takes
+def test_an_electra_of_narrow_word_vectors_stays_one_and_its_sizes_are_those_of_transformers() -> None:
+    small = BertConfig.from_json({"model_type": "electra"})
+    theirs = transformers.ElectraConfig()
+    assert small.model_type == "electra" and (small.embedding_width, small.hidden_size) == (128, 256)
+    assert all(getattr(small, name) == getattr(theirs, name) for name in ELECTRA)
+    assert BertConfig.from_json({"model_type": "electra", "embedding_size": 256}).model_type == "bert"
+    for wrong in (0, "7", True, [], 10**6):
+        with pytest.raises(ModelError, match=r"embedding_size is .*whole number from 1 to 65536"):
+            BertConfig.from_json({"model_type": "electra", "embedding_size": wrong})
 
 
 @pytest.mark.parametrize("named", ["model_type", "architectures"])
@@ -128,7 +131,6 @@ def test_every_other_family_is_refused_by_name_with_reason_and_way_out(named: st
         "gpt2": "GPT2LMHeadModel",
         "t5": "T5ForConditionalGeneration",
         "roberta": "RobertaModel",
-        "albert": "AlbertForMaskedLM",
         "bart": "BartModel",
     }
     for kind, (name, why, instead) in REFUSED.items():

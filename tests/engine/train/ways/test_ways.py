@@ -34,12 +34,15 @@ from tests.engine.tiny_runs import reviews, run_engine, tiny_config, write_table
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("num_labels", [2, 4])
-def test_a_classifier_with_a_regression_as_its_head_answers_as_the_regression(num_labels: int) -> None:
+@pytest.mark.parametrize(("num_labels", "kind"), [(2, "bert"), (4, "bert"), (4, "electra"), (2, "albert")])
+def test_a_classifier_with_a_regression_as_its_head_answers_as_the_regression(
+    num_labels: int, kind: str
+) -> None:
     vectors = RNG.normal(0.3, 2.0, (40, 48)).astype(np.float32)
     targets = RNG.integers(num_labels - 1, size=40)  # the last label has no row
     labels = tuple("abcd"[:num_labels])
     shape = BertConfig(vocab_size=40, hidden_size=24, num_hidden_layers=1, num_attention_heads=2)
+    shape = replace(shape, model_type=kind, embedding_size=7)
     model = SequenceClassifier(replace(shape, pooling="first_last", id2label=labels))
     put_head(model, head_of(vectors, targets, num_labels, seed=0))
     with torch.no_grad():

@@ -1,0 +1,29 @@
+"""The shape of a model, as its family sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Shape(Protocol):
+    """What a family reads of a BertConfig."""
+
+    @property
+    def model_type(self) -> str: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def hidden_size(self) -> int: ...
+    @property
+    def embedding_width(self) -> int: ...
+    @property
+    def max_position_embeddings(self) -> int: ...
+    @property
+    def type_vocab_size(self) -> int: ...
+    @property
+    def hidden_dropout_prob(self) -> float: ...
+    @property
+    def layer_norm_eps(self) -> float: ...
+    @property
+    def extra(self) -> Mapping[str, Any]: ...
