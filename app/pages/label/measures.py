@@ -213,10 +213,7 @@ class AccuracyCard(Card):
             return self.tr("The accuracy comes as soon as the model has read all texts.")
         if so_far.sampled >= LEAST_SAMPLE:
             return self.tr("The accuracy is being measured.")
-        said = self.tr(
-            "{count} of {least} texts drawn at random are labelled. Then comes the first estimate."
-        )
-        return said.format(count=words.number(so_far.sampled), least=words.number(LEAST_SAMPLE))
+        return self.tr("No estimate yet.")
 
 
 def _point(one: Sampled) -> SamplePoint:
@@ -249,14 +246,10 @@ class SharesCard(Card):
         self.set_title(self.tr("Share in all {total}").format(total=words.number(so_far.total)))
         newest = found.points[-1] if found is not None and found.points else None
         shares = found.shares if found is not None else None
-        self.setVisible(newest is not None and newest.count >= LEAST_SAMPLE)
+        self.setVisible(newest is not None and so_far.sampled >= LEAST_SHARES)
         self.plot.setVisible(shares is not None)
         self.set_hint(self.tr("95 % interval") if shares is not None else "", self.more)
-        said = self.tr("{count} of {least} texts drawn at random are labelled.")
-        if so_far.sampled >= LEAST_SHARES:
-            said = self.tr("The shares are being measured.")
-        waiting = said.format(count=words.number(so_far.sampled), least=words.number(LEAST_SHARES))
-        set_or_hide(self.waiting, "" if shares is not None else waiting)
+        set_or_hide(self.waiting, "" if shares is not None else self.tr("The shares are being measured."))
         if shares is None:
             self.plot.clear()
             return

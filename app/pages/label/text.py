@@ -22,7 +22,7 @@ from app.plots.tag_text import TagTextPlot
 from app.work.labels import LONGEST_NOTE
 
 SIZES = ((220, 21), (700, 17))  # characters of a text, and the px of its letters up to there
-SMALLEST, FRAME = 15, 6  # px; the latter around a text
+SMALLEST, FRAME = 15, 2  # px; the latter around a text
 FIRST = 100  # of the room, before what stays empty
 LONGEST_NUMBER, NUMBER_WIDTH = 24, 220  # characters, px
 MOST_LINES = 8  # labels under the text, of which more scroll
@@ -38,7 +38,9 @@ class NearText:
 
 
 class ReadText(ScrollView):
-    """A text as high as it is, and no higher than there is room: then it scrolls. It has the page's keys."""
+    """A text as high as it is, and no higher than there is room: then it scrolls. It has the page's keys, and
+    its card's edge shows so.
+    """
 
     def __init__(self, name: str) -> None:
         self.text = WholeLabel()
