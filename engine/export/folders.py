@@ -52,6 +52,13 @@ USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
 _OF_ENCODER = ("embeddings.", "embeddings_project.", "encoder.layer.")  # how plain names begin
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
+_NO_SUCH_HEAD = marked(
+    "engine",
+    "This model’s head reads {what}, which transformers’ code does not. Export it to ONNX, which holds all "
+    "of it.",
+)
+_READS_MEANS = marked("engine", "the mean of all tokens")
+_READS_MIX = marked("engine", "a mix of all layers")
 _WRITING = marked("engine", "Writing")
 _CHECKING = marked("engine", "Checking")
 
@@ -60,8 +67,12 @@ def writing_folder(folder: Path, out: Path) -> Steps[ExportResult]:
     """Write a model as transformers opens it, into a new folder or over an earlier export; yields Progress.
 
     Weights keep their bits and their type; names of old files become those of today.
-    Raises: UserError: `out` is there already, or cannot be written. ModelError.
+    Raises: UserError: `out` is there already, or cannot be written, or transformers has no such head.
+    ModelError.
     """
+    config = read_config(folder)
+    if config.pooling or config.layer_mix:
+        raise UserError(_NO_SUCH_HEAD, what=Sentence(_READS_MEANS if config.pooling else _READS_MIX))
     check_new(out, {*MODEL_FILES, *CARDS})
     yield Progress(stage=_WRITING, done=0, total=0)
     with exported_folder(out) as beside:

@@ -54,6 +54,18 @@ def test_a_model_is_written_as_it_is_stored_with_its_card(tmp_path: Path) -> Non
         result_of(writing_folder(folder, tmp_path / "out"))
 
 
+@pytest.mark.parametrize(
+    ("changes", "what"), [({"pooling": "first_last"}, "mean"), ({"layer_mix": True}, "mix")]
+)
+def test_a_head_that_transformers_does_not_have_is_refused_for_it(
+    tmp_path: Path, changes: dict[str, Any], what: str
+) -> None:
+    folder = model_folder(tmp_path / "model", **changes)
+    with pytest.raises(UserError, match=f"reads .*{what} of all .*ONNX"):
+        list(writing_folder(folder, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 @torch.no_grad()
 def test_relatives_and_old_files_leave_as_berts(tmp_path: Path) -> None:
