@@ -152,7 +152,7 @@ def _timed() -> dict[str, list[tuple[float, float]]]:
     from app.pages.label import learner
 
     found: dict[str, list[tuple[float, float]]] = {"learn": [], "measure": []}
-    learn, measure = learner.learn, learner.measure
+    learn, measure = learner.learn_kind, learner.measure
 
     def timed_learn(*given: Any) -> Any:
         wall, own = time.perf_counter(), time.thread_time()
@@ -166,7 +166,7 @@ def _timed() -> dict[str, list[tuple[float, float]]]:
         found["measure"].append((time.perf_counter() - wall, time.thread_time() - own))
         return made
 
-    learner.learn, learner.measure = timed_learn, timed_measure
+    learner.learn_kind, learner.measure = timed_learn, timed_measure
     return found
 
 

@@ -43,6 +43,8 @@ QLabel[role="wrong"] { color: @wrong; }
 
 QFrame[role="card"] { background: @card; border: 1px solid @edge; border-radius: 8px; }
 QFrame[role="card"][keyed="true"] { border-color: @focus; }
+QScrollArea[role="read"] { border: 2px solid transparent; border-radius: 6px; }
+QScrollArea[role="read"]:focus { border-color: @focus; }
 QFrame[role="rail"] { background: @rail; border: 0; border-right: 1px solid @edge; }
 QWidget[role="formula"] { background: @page; border: 1px solid @line; border-radius: 6px; }
 QFrame[role="thread-bar"] { background: @page; border: 0; border-bottom: 1px solid @edge; }

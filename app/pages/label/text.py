@@ -22,7 +22,8 @@ from app.plots.tag_text import TagTextPlot
 from app.work.labels import LONGEST_NOTE
 
 SIZES = ((220, 21), (700, 17))  # characters of a text, and the px of its letters up to there
-SMALLEST, FRAME = 15, 2  # px; the latter around a text
+SMALLEST = 15  # px
+EDGE, ASIDE = 2, 6  # px around a text: the edge that shows its focus, and the room beside the words
 FIRST = 100  # of the room, before what stays empty
 LONGEST_NUMBER, NUMBER_WIDTH = 24, 220  # characters, px
 MOST_LINES = 8  # labels under the text, of which more scroll
@@ -38,13 +39,12 @@ class NearText:
 
 
 class ReadText(ScrollView):
-    """A text as high as it is, and no higher than there is room: then it scrolls. It has the page's keys, and
-    its card's edge shows so.
-    """
+    """A text as high as it is, and no higher than there is room: then it scrolls. It has the page's keys."""
 
     def __init__(self, name: str) -> None:
         self.text = WholeLabel()
-        super().__init__(holder(column(self.text, STRETCH, gap=0)))
+        super().__init__(holder(column(self.text, STRETCH, gap=0, margins=(ASIDE, EDGE, ASIDE, EDGE))))
+        set_role(self, "read")
         self.text.setObjectName(f"{name}_text")
         self.setObjectName(f"{name}_read")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -71,7 +71,8 @@ class ReadText(ScrollView):
 
     def _needed(self) -> int:
         """Return the px of the whole text, as wide as it is without a scroll bar."""
-        return self.text.heightForWidth(max(1, self.width() - FRAME)) + FRAME
+        aside, above = 2 * (EDGE + ASIDE), 4 * EDGE + 1  # a px more, so that nothing scrolls by rounding
+        return self.text.heightForWidth(max(1, self.width() - aside)) + above
 
 
 class TextCard(Card):

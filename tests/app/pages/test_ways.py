@@ -21,10 +21,10 @@ from tests.engine.tiny_runs import reviews, tiny_config, write_table
 
 @pytest.fixture
 def page(show_page: ShowPage[FineTunePage], tmp_path: Path) -> FineTunePage:
-    """The page with sixteen labelled reviews and a small model."""
+    """The page with fourteen labelled reviews and a small model."""
     page, config = show_page(FineTunePage), tiny_config(tmp_path)
     page.session.runs.set_root(tmp_path / "runs")
-    page.session.data.open(write_table(tmp_path / "few.csv", reviews(16)))
+    page.session.data.open(write_table(tmp_path / "few.csv", reviews(14)))
     page.session.model.choose(config.model.model)
     assert page.session.wait_idle()
     page.setup.check()
@@ -42,7 +42,7 @@ def test_few_labels_have_their_method_chosen_unless_a_person_has(
     page: FineTunePage, hand: Hand, tmp_path: Path
 ) -> None:
     assert page.setup.form.values()["way"] == AUTO and hand.said("hint_way")
-    assert "8 examples on average" in hand.find("hint_way").toolTip()
+    assert "7 examples on average" in hand.find("hint_way").toolTip()
     assert page.setup.plan is not None and page.setup.plan.ways == (REGRESSION, TFIDF)
     assert page.setup.plan.num_steps == 0 == page.setup.plan.num_validation
     hand.choose("setting_way", "Fine-tune all weights")
