@@ -18,7 +18,7 @@ from app.look.widgets import Card, named
 
 LONGEST = 300  # characters of a text
 WHY_WIDTH, LINE_WIDTH, SEARCH_WIDTH, ROW = 92, 82, 180, 28  # px
-NARROW_WHY, NARROW_SEARCH = 76, 96  # px, in a column of its own
+NARROW_WHY, NARROW_SEARCH = 88, 96  # px, in a column of its own
 HEIGHT, LEAST_HEIGHT = 186, 96  # px
 
 
