@@ -346,8 +346,8 @@ def _why(taken: str, paired: dict[str, Shares], start: Start) -> Sentence:
     if taken == USUAL:
         template = marked(
             "engine",
-            "With few labels it is usually the best method, and no other was better here by more than one "
-            "standard error.",
+            "With few labels it is usually the best method or near it, and no other was better here by more "
+            "than one standard error.",
         )
         return Sentence(template)
     gain = float((paired[taken] - paired[USUAL]).mean())
