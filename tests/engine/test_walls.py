@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ def engine_files() -> list[Path]:
     return sorted((ROOT / "engine").rglob("*.py"))
 
 
+@cache
 def imported_by(file: Path) -> set[str]:
     names = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,18 +65,16 @@ def gloo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return
 
 
-def torchrun(folder: Path, *words: str | Path, script: str = "") -> subprocess.Popen[str]:
+def torchrun(folder: Path, *words: str | Path, script: str = "") -> warm.Process | subprocess.Popen[str]:
     """Start `torchrun -m engine ...` with two processes on this machine.
 
     Args: script: Python that runs in each of them first.
     """
     launch = ("--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port", str(free_port()))
-    return subprocess.Popen(
-        [sys.executable, "-m", "torch.distributed.run", *launch, *program(folder, script), *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment(folder),
+    return warm.start(
+        ["-m", "torch.distributed.run", *launch, *program(folder, script), *words],
+        environment=environment(folder),
+        one_output=True,
     )
 
 
