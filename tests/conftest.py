@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,11 @@ def quick_and_alike(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         cache = str(tmp_path_factory.mktemp("cache"))
         patched.setattr("platformdirs.user_cache_dir", lambda *_, **__: cache)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported by now out of later collections: it stays, and each would look through it."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from app.look import theme
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
+from app.shipped import assets
 from app.work import job
 from app.work.job import Job
+from engine.inspect.loaded_model import LoadedModel
 from tests.app.hand import Hand, OpenWindow, Page, ShowPage
 
 job.INTERVAL_MS = 5  # what a training says is heard sooner than in the window: most tests wait for it
@@ -49,6 +52,20 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
 @pytest.fixture(scope="session")
 def qapp_args() -> list[str]:
     return ["cloze-tests"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def box_is_read_once() -> Iterator[None]:
+    """Open each model in the box once for all tests: each window opens one, and none changes it."""
+    box, opened = assets(), LoadedModel.open
+    once = cache(opened)
+
+    def open_model(folder: Path | str, device: str = "auto", *, name: str = "") -> LoadedModel:
+        return (once if Path(folder).is_relative_to(box) else opened)(folder, device, name=name)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LoadedModel, "open", staticmethod(open_model))
+        yield
 
 
 @pytest.fixture(autouse=True)

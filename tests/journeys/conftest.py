@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.settings import AppSettings
-from tests.app.conftest import no_models_ship, nothing_is_left, qapp_args, qtbot, settings
+from tests.app.conftest import box_is_read_once, no_models_ship, nothing_is_left, qapp_args, qtbot, settings
 from tests.app.hand import whole_window
 from tests.looks.scenes import write_vocabulary
 
-__all__ = ["no_models_ship", "nothing_is_left", "qapp_args", "qtbot", "settings"]
+__all__ = ["box_is_read_once", "no_models_ship", "nothing_is_left", "qapp_args", "qtbot", "settings"]
 
 
 @pytest.fixture
