@@ -30,13 +30,14 @@ from engine.labelling.labelled import Labelled, folded
 
 if TYPE_CHECKING:
     from engine.labelling.columns import ColumnLabels
-    from engine.labelling.labelled_table import write_labelled, write_tagged
+    from engine.labelling.labelled_table import mends_of_labels, write_labelled, write_tagged
     from engine.labelling.random_sample import hold_out
     from engine.text.recipe import Recipe
     from engine.text.table import Table
 else:
-    write_labelled, write_tagged = (
-        later("engine.labelling.labelled_table", name) for name in ("write_labelled", "write_tagged")
+    mends_of_labels, write_labelled, write_tagged = (
+        later("engine.labelling.labelled_table", name)
+        for name in ("mends_of_labels", "write_labelled", "write_tagged")
     )
     hold_out = later("engine.labelling.random_sample", "hold_out")
 
@@ -245,6 +246,7 @@ def _save(
         tagged: Path = write_tagged(table, labelled, path, recipe.left_out() if recipe is not None else ())
         return tagged
     written: Path = write_labelled(table, labelled, column, path)
+    recipe = mends_of_labels(recipe, labelled, column) if recipe is not None else None
     if held_out:
         hold_out(written, column, held_out, recipe)
         recipe = recipe.sparing(held_out, column) if recipe is not None else None

@@ -10,7 +10,7 @@ from engine.events import Noted, Steps
 from engine.labelling.entry import COLUMN
 from engine.labelling.journal import LabelJournal
 from engine.labelling.kinds import ONE_LABEL
-from engine.labelling.labelled_table import own_column
+from engine.labelling.labelled_table import mends_of_labels, own_column
 from engine.text.recipe import read_recipe
 from engine.text.table import Table
 from engine.train.tasks.rows.predict import KnownLabels
@@ -44,7 +44,8 @@ def known_labels(
         if recipe.sha256 not in journal.hashes:
             template = marked("engine", "The recipe {path} is not of the table that the labels are of.")
             raise DataError(template, path=mends)
-        by_row, by_cell = recipe.cells(own_column(table))
+        column = own_column(table)
+        by_row, by_cell = mends_of_labels(recipe, found, column).cells(column)
     known = dict[int, tuple[str, str]]()
     for row, entry in found.given.items():
         said, origin = kind.answer(entry, found.names), COLUMN if entry.why == COLUMN else HAND

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from engine.durable import write_text
+from engine.labelling.entry import COLUMN
 from engine.labelling.labelled import Labelled
-from engine.text.recipe import with_cells
+from engine.text.recipe import Recipe, with_cells
 from engine.text.table import Table, write_csv
 
 TEXT, LABEL = "text", "label"
@@ -60,6 +61,18 @@ def write_labelled(table: Table, labelled: Labelled, column: str, path: Path) ->
     columns = tuple(dict.fromkeys((*table.columns, *cells)))
     write_csv(path, columns, table.frame, separator=separator, guard=False)
     return path
+
+
+def mends_of_labels(recipe: Recipe, labelled: Labelled, column: str) -> Recipe:
+    """Return the recipe of a table that was written with its labels: what was changed in a column that labels
+    were taken over from is changed in theirs. A label given by hand stays.
+
+    Args: column: of the labels.
+    """
+    for name in labelled.columns:
+        rows = {row for row, entry in labelled.given.items() if entry.why == COLUMN and entry.who == name}
+        recipe = recipe.moved(name, column, rows)
+    return recipe
 
 
 def write_tagged(table: Table, labelled: Labelled, path: Path, left_out: Collection[int] = ()) -> Path:

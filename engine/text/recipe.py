@@ -160,6 +160,22 @@ class Recipe:
                 by_row.update(dict.fromkeys(step.rows, step.label))
         return by_row, by_cell
 
+    def moved(self, column: str, target: str, rows: Collection[int]) -> Recipe:
+        """Return the recipe of a table in which another column has the cells of some rows, too: what changes
+        those is done there. Labels that are merged are merged in both.
+        """
+        steps = list[RecipeStep]()
+        for step in self.steps:
+            if step.column == column and step.do == MERGE:
+                steps += [step, replace(step, column=target)]
+            elif step.column == column and step.do in (RELABEL, EDIT):
+                for name, is_in in ((column, False), (target, True)):
+                    own = tuple(row for row in step.rows if (row in rows) == is_in)
+                    steps += [replace(step, rows=own, column=name)] if own else []
+            else:
+                steps.append(step)
+        return replace(self, steps=tuple(steps))
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns whose cells are changed."""

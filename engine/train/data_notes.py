@@ -125,14 +125,15 @@ def on_shared(
     if validation is not None:
         yield from _on_shared_with_training("validation", keys, known, pairs)
     else:
-        template = NONE_APART
+        template, level = NONE_APART, "wrong"
         if test is not None:
+            level = "look"  # the test tells how good it is
             template = marked(
                 "engine",
                 "No rows are held out for validation, so the last weights are the result. They "
                 "need not be the best, and nothing is measured before the end.",
             )
-        yield Noted(sentence=Sentence(template), level="wrong")
+        yield Noted(sentence=Sentence(template), level=level)
     if test is not None:
         yield from _on_shared_with_training("test", keys, known, pairs)
     if test is not None and validation is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,11 @@ from engine.labelling.entry import (
 from engine.labelling.journal import LabelJournal
 from engine.labelling.kinds import KINDS
 from engine.labelling.labelled import Labelled, folded
-from engine.labelling.labelled_table import own_column, write_labelled, write_tagged
+from engine.labelling.labelled_table import mends_of_labels, own_column, write_labelled, write_tagged
 from engine.labelling.learning import each_label, each_number, most_doubtful
 from engine.settings.finetune import DataConfig
 from engine.text.examples import COLLECTED
+from engine.text.recipe import RELABEL, Recipe, RecipeStep
 from engine.text.roles import Roles
 from engine.text.table import read_table
 from engine.train.tasks.known import TASKS, guess_task, of_rows
@@ -180,6 +182,24 @@ def test_a_column_is_taken_over_where_nobody_has_labelled_and_one_undo_takes_all
     assert [*found.taken_over] == [0, 3]  # whoever mends what looks wrong draws no random sample
     path = tmp_path / "other"
     assert journal(path, *first, column, JournalEntry(UNDO)).labelled == folded(first)
+
+
+def test_what_was_mended_in_a_column_is_mended_in_the_labels_taken_over_from_it_not_in_those_given_by_hand(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "reviews.csv").write_text(
+        "text,sentiment\n" + "".join(f"text {row},{'ab'[row % 2]}\n" for row in range(4)), encoding="utf-8"
+    )
+    table = read_table(tmp_path / "reviews.csv")
+    column = taken_over("classification", ("a", "b"), ((0,), (1,), (0,), (1,)))
+    labelled = folded((column, JournalEntry(GIVE, row=1, label=1, who="ada")))
+    mends = Recipe.of(table).plus(
+        RecipeStep(RELABEL, rows=(0, 1), label="c", column="sentiment"),
+        RecipeStep("merge", labels=("b",), label="d", column="sentiment"),
+    )
+    saved = read_table(write_labelled(table, labelled, "label", tmp_path / "saved.csv"))
+    moved = replace(mends_of_labels(mends, labelled, "label"), sha256=saved.sha256)
+    assert moved.applied(saved).frame["label"].tolist() == ["c", "d", "a", "d"]
 
 
 def test_several_labels_and_numbers_are_taken_over_too_and_what_is_none_is_refused() -> None:
