@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from app.pages.family.fairness import PracticeModel
 from app.pages.family.kinds.kind import FamilyAnswer
-from app.shipped import shipped_family, starter_model
+from app.shipped import chinese_model, shipped_family, starter_model
 from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
@@ -82,16 +82,21 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
     return tuple(found)
 
 
-def known(root: Path) -> tuple[tuple[FamilyEntry, ...], PracticeModel | None]:
-    """Return the families, and the BERT that stands for practice; None in a build without it."""
-    folder = starter_model()
-    if folder is None:
-        return families(root), None
+def known(root: Path) -> tuple[tuple[FamilyEntry, ...], dict[bool, PracticeModel]]:
+    """Return the families, and the BERTs that stand for practice: False, English; True, Chinese."""
+    folders = {False: starter_model(), True: chinese_model()}
+    practice = {
+        is_chinese: _practice_model(folder) for is_chinese, folder in folders.items() if folder is not None
+    }
+    return families(root), practice
+
+
+def _practice_model(folder: Path) -> PracticeModel:
     try:
         card = read_info(folder)
     except (UserError, OSError):
         card = {}
-    return families(root), PracticeModel(folder, training_of(card))
+    return PracticeModel(folder, training_of(card))
 
 
 def _is_chinese(folder: Path) -> bool:
