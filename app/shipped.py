@@ -113,8 +113,13 @@ def tuned_model() -> Path | None:
 
 def shipped_family() -> Path | None:
     """Return the small family that can be asked at once, or None in a build without it."""
-    family = assets() / "models" / "family"
-    return family if (family / "family.json").is_file() else None
+    return next(iter(shipped_families()), None)
+
+
+def shipped_families() -> tuple[Path, ...]:
+    """Return the families that can be asked at once: the English one, the Chinese one."""
+    found = (assets() / "models" / name for name in ("family", "family-chinese"))
+    return tuple(family for family in found if (family / "family.json").is_file())
 
 
 def history_run() -> Path | None:

@@ -16,7 +16,7 @@ zh-opensource and cft.zip, at any depth. An hour and a half on one thread; needs
     python -m assets.models.make --only family --text DIR --questions DIR --work DIR
 
 trains the family of recipes/family.toml, asks it all questions, and puts it in the place of the one that
-ships. questions: the folder with google-analogies, the four EN-*.txt of word pairs, and stsb-en-dev.csv.
+ships; family-chinese the Chinese one. questions: the folder with the files that `ASKED` names.
 README.md beside this file tells how long that takes.
 """
 
@@ -27,6 +27,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,8 @@ from engine.train.run.runs import (
 
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
-STARTER, TINY, TUNED, FAMILY, CHINESE = "starter", "tiny", "tuned", "family", "chinese"
-WORD_QUESTIONS = (
-    *("google-analogies", "EN-WS-353-ALL.txt", "EN-SIMLEX-999.txt", "EN-MEN-TR-3k.txt", "EN-RG-65.txt"),
-)
-SENTENCE_QUESTIONS = "stsb-en-dev.csv"
+STARTER, TINY, TUNED, CHINESE = "starter", "tiny", "tuned", "chinese"
+FAMILY, CHINESE_FAMILY = "family", "family-chinese"
 SAMPLES = MODELS.parent / "samples"
 CHINESE_STAGES = ("chinese-1-characters", "chinese-2-words")
 STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
@@ -85,6 +83,29 @@ WORDS = torch.float8_e4m3fn  # how word vectors ship: 30,522 of them in half pre
 ENCODER = "all-MiniLM-L6-v2"
 TOLD = ("started", "step", "evaluated", "pinned", "finished")
 MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enough for its curves
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a family that ships is asked. words, sentences: files, at any depth. table: of the samples."""
+
+    words: tuple[str, ...]
+    sentences: str
+    table: str
+
+
+ASKED = {
+    FAMILY: Asked(
+        ("google-analogies", "EN-WS-353-ALL.txt", "EN-SIMLEX-999.txt", "EN-MEN-TR-3k.txt", "EN-RG-65.txt"),
+        "stsb-en-dev.csv",
+        "sentence_polarity.csv",
+    ),
+    CHINESE_FAMILY: Asked(
+        ("ca8-morphological.txt", "ca8-semantic.txt", "ZH-240.txt", "ZH-297.txt"),
+        "stsb-zh-dev.csv",
+        "chinese_questions.csv",
+    ),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,10 +118,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if chosen.text is None:
             parser.error("--text is needed")
         return make_chinese(chosen.text, chosen.work)
-    if chosen.only == FAMILY:
+    if chosen.only in ASKED:
         if chosen.text is None or chosen.questions is None:
             parser.error("--text and --questions are needed")
-        return make_family(chosen.text, chosen.questions, chosen.work, chosen.note)
+        return make_family(chosen.only, chosen.text, chosen.questions, chosen.work, chosen.note)
     if chosen.encoder is None or chosen.text is None:
         parser.error("--encoder and --text are needed")
     before = chosen.encoder
@@ -141,10 +162,7 @@ def make_chinese(text: Path, work: Path) -> int:
 
     Raises: UserError, before any training where a text is not there.
     """
-    corpora, mixed = _found(text, f"{GENERAL}.txt.xz").parent, work / "chinese-text"
-    if not (mixed / HELD_OUT).is_file():
-        write_chinese_text(corpora, _found(text, "cft.zip"), mixed)
-    before = None
+    mixed, before = _chinese_text(text, work), None
     for name in CHINESE_STAGES:
         if code := _train(work / name, recipe(name, mixed, before)):
             return code
@@ -155,21 +173,33 @@ def make_chinese(text: Path, work: Path) -> int:
     return 0
 
 
-def make_family(text: Path, questions: Path, work: Path, note: str) -> int:
-    """Train the family, or go on with it, ask it all questions, and write it in little room.
+def _chinese_text(text: Path, work: Path) -> Path:
+    """Return the folder with the text of the Chinese models, mixed where it is not there yet."""
+    mixed = work / "chinese-text"
+    if not (mixed / HELD_OUT).is_file():
+        corpora = _found(text, f"{GENERAL}.txt.xz").parent
+        write_chinese_text(corpora, _found(text, "cft.zip"), mixed)
+    return mixed
 
-    Args: questions: where the files of questions lie, at any depth. note: which machine trained it. Returns:
-    the exit code. Raises: UserError, before any training where a file of questions is not there.
+
+def make_family(name: str, text: Path, questions: Path, work: Path, note: str) -> int:
+    """Train a family, or go on with it, ask it all questions, and write it in little room.
+
+    Args: name: of `ASKED`. questions: where the files of questions lie, at any depth. note: which machine
+    trained it. Returns: the exit code. Raises: UserError, before any training where a file is not there.
     """
-    values = from_toml(RECIPES / f"{FAMILY}.toml")
-    config = with_values(FamilyConfig(), values | {"text": str(text / str(values["text"]))})
-    table = SAMPLES / "sentence_polarity.csv"
+    of_it = ASKED[name]
     asked = ExamQuestions(
-        [_found(questions, name) for name in WORD_QUESTIONS],
-        _found(questions, SENTENCE_QUESTIONS),
-        *labelled(table, None, None),
+        [_found(questions, file) for file in of_it.words],
+        _found(questions, of_it.sentences),
+        *labelled(SAMPLES / of_it.table, None, None),
     )
-    folder, packed = work / FAMILY, work / f"{FAMILY}-packed"
+    text = _chinese_text(text, work) if name == CHINESE_FAMILY else text
+    values = from_toml(RECIPES / f"{name}.toml")
+    for field in {"text", "validation_text"} & values.keys():
+        values[field] = str(text / str(values[field]))
+    config = with_values(FamilyConfig(), values)
+    folder, packed = work / name, work / f"{name}-packed"
     if not (folder / REPORT).is_file() and (code := show(train_family(config, folder))):
         return code
     if code := show(examine_family(folder, asked, note=note)):
@@ -177,7 +207,7 @@ def make_family(text: Path, questions: Path, work: Path, note: str) -> int:
     if packed.exists():
         shutil.rmtree(packed)
     pack(folder, packed)
-    with replaced_folder(MODELS / FAMILY) as beside:
+    with replaced_folder(MODELS / name) as beside:
         shutil.copytree(packed, beside, dirs_exist_ok=True)
     return 0
 
@@ -298,7 +328,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     for name in ("encoder", "text", "questions", "work"):
         parser.add_argument(f"--{name}", type=Path, required=name == "work", metavar="DIR")
-    parser.add_argument("--only", choices=(TUNED, CHINESE, FAMILY), help="make this one alone")
+    parser.add_argument("--only", choices=(TUNED, CHINESE, *ASKED), help="make this one alone")
     parser.add_argument("--note", default="", help="which machine trained the family, for its card")
     return parser
 

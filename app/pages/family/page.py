@@ -259,11 +259,14 @@ class FamilyPage(KeptPage[FamilyState]):
         families, self._practices = found
         self._show_families(families)
 
+    def _included(self, entry: FamilyEntry) -> str:
+        return self.tr("Included, Chinese") if entry.is_chinese else self.tr("Included")
+
     def _show_families(self, found: tuple[FamilyEntry, ...]) -> None:
         before: Path | None = self.box.currentData()
         self.box.clear()
         for one in found:
-            names = (self.tr("Included"),) if one.is_shipped else (one.path.name, one.text)
+            names = (self._included(one),) if one.is_shipped else (one.path.name, one.text)
             given = fairness.given_to_each(one.report, is_short=True)
             said = PART.join([*names, *([self.tr("{given} each").format(given=given)] if given else [])])
             self.box.add_choice(said, one.path, one.path)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from app.pages.family.fairness import PracticeModel
 from app.pages.family.kinds.kind import FamilyAnswer
-from app.shipped import chinese_model, shipped_family, starter_model
+from app.shipped import chinese_model, shipped_families, starter_model
 from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
@@ -64,17 +64,17 @@ class OpenFamilies:
 
 
 def families(root: Path) -> tuple[FamilyEntry, ...]:
-    """Return the families that have come to their end: that in the box first, then the newest."""
-    shipped, found = shipped_family(), list[FamilyEntry]()
+    """Return the families that have come to their end: those in the box first, then the newest."""
+    shipped, found = shipped_families(), list[FamilyEntry]()
     own = sorted(root.glob(f"*/{REPORT}"), key=lambda path: path.parent.name, reverse=True)[:MOST_FAMILIES]
-    for path in ([shipped] if shipped is not None else []) + [one.parent for one in own]:
+    for path in (*shipped, *(one.parent for one in own)):
         try:
             report, config = read_report(path), read_family(path)
             text = ", ".join(Path(place).name for place in config.text.text.split("\n"))
             names = members_of(config)
             found.append(
                 FamilyEntry(
-                    path, text, report, len(names), path == shipped, _is_chinese(path), "bert" in names
+                    path, text, report, len(names), path in shipped, _is_chinese(path), "bert" in names
                 )
             )
         except (UserError, OSError, TypeError, ValueError):
