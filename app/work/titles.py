@@ -112,7 +112,7 @@ def model_title(folder: Path | str) -> str:
     if folder == shipped.starter_model():
         return words.translate("titles", "Starter model")
     if folder == shipped.chinese_model():
-        return words.translate("titles", "Chinese starter model")
+        return words.translate("titles", "Chinese starter")
     if folder == shipped.tuned_model():
         return words.translate("titles", "Small model, fine-tuned on film reviews")
     run = run_of(folder)
