@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.errors import marked
+from engine.shipped import CHINESE_STARTER, starters_for
 from engine.text.roles import Roles
 
 WORDS_A_MINUTE, LOOK_S = 130, 10  # read aloud; to look at the picture of a scene
@@ -92,9 +93,17 @@ def sample_data_path() -> Path:
     return assets() / "samples" / "sentence_polarity.csv"
 
 
-def starter_model() -> Path | None:
-    """Return the model that is ready to be looked into, or None in a build without it."""
-    return _model("starter")
+def starter_model(script: str = "") -> Path | None:
+    """Return the model that is ready to be looked into, or None in a build without it.
+
+    Args: script: that it has to read, as `engine.text.languages` has them; "": English.
+    """
+    return next(filter(None, map(_model, starters_for(script))), None)
+
+
+def chinese_model() -> Path | None:
+    """Return the model that reads Chinese, or None in a build without it."""
+    return _model(CHINESE_STARTER)
 
 
 def tuned_model() -> Path | None:
@@ -104,8 +113,13 @@ def tuned_model() -> Path | None:
 
 def shipped_family() -> Path | None:
     """Return the small family that can be asked at once, or None in a build without it."""
-    family = assets() / "models" / "family"
-    return family if (family / "family.json").is_file() else None
+    return next(iter(shipped_families()), None)
+
+
+def shipped_families() -> tuple[Path, ...]:
+    """Return the families that can be asked at once: the English one, the Chinese one."""
+    found = (assets() / "models" / name for name in ("family", "family-chinese"))
+    return tuple(family for family in found if (family / "family.json").is_file())
 
 
 def history_run() -> Path | None:

@@ -85,11 +85,14 @@ def on_held_out(model_dir: Path, data: Path, num_tokens: int) -> Iterator[tuple[
 # --- written sentences -------------------------------------------------------------------------------
 
 
-def cloze_sentences(model_dir: Path, top_k: int = 5) -> list[dict[str, Any]]:
-    """Return each of the fifty written sentences with its first guesses and the sensible ones."""
+def cloze_sentences(model_dir: Path, file: str = "cloze50.json", top_k: int = 5) -> list[dict[str, Any]]:
+    """Return each of the fifty written sentences with its first guesses and the sensible ones.
+
+    Args: file: of assets/samples.
+    """
     subject = LoadedModel.open(model_dir)
     rows = []
-    for entry in json.loads((SAMPLES / "cloze50.json").read_text(encoding="utf-8")):
+    for entry in json.loads((SAMPLES / file).read_text(encoding="utf-8")):
         guesses = [guess.word for guess in probe(subject, entry["text"], top_k=top_k).answers[0].guesses]
         hits = [word for word in guesses if word in entry["accepted"]]
         rows.append({"text": entry["text"], "guesses": guesses, "sensible": hits})

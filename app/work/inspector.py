@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
+from app.work.later import later
 from app.work.library import ModelLibrary
 from app.work.worker import Channel, Workers
 
 if TYPE_CHECKING:
+    from engine.inspect.example_texts import reads_english
     from engine.inspect.loaded_model import ModelSummary
+else:
+    reads_english = later("engine.inspect.example_texts", "reads_english")
 
 FIRST_TEXT = "The doctor asked the superstitious patient."  # one word is split, another one is guessed well
+FIRST_CHINESE_TEXT = "我们应该努力学习。"  # for a model that reads Chinese, until somebody chooses a text
 HELD, TEXT, PAIR = "looking/model", "looking/text", "looking/text_pair"  # what was looked at last
 RECENT = "looking/recent_texts"
 LONGEST_KEPT = 20_000  # characters
@@ -115,6 +120,7 @@ class Inspector(QObject):
     def _take(self, about: ModelSummary) -> None:
         if about.folder == self.folder:
             self.about = about
+            self._take_first_text(about)
             self.model_changed.emit()
 
     def _refuse(self, error: BaseException) -> None:
@@ -134,6 +140,15 @@ class Inspector(QObject):
             self.text, self.text_pair, self.is_given = text, text_pair, True
             self._settings.set_value(TEXT, text[:LONGEST_KEPT])
             self._settings.set_value(PAIR, text_pair[:LONGEST_KEPT])
+            self.text_changed.emit()
+
+    def _take_first_text(self, about: ModelSummary) -> None:
+        """Look at a sentence in the model's language, where nobody has chosen a text."""
+        if self.is_given:
+            return
+        first = FIRST_TEXT if reads_english(about.wordpiece) else FIRST_CHINESE_TEXT
+        if first != self.text:
+            self.text = first
             self.text_changed.emit()
 
     @property

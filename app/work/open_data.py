@@ -121,6 +121,11 @@ class OpenData(QObject):
         return found is not None and bool(found.label)
 
     @property
+    def script(self) -> str:
+        """What most texts are written in: a marked template; "" while that is not known."""
+        return self.summary.script if self.summary is not None else ""
+
+    @property
     def task_name(self) -> str:
         """What the data are for: as a person said, else what they look like; "" while that is not known."""
         if self.task_file is not None:

@@ -20,6 +20,7 @@ from engine.model.info import read_info
 from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
+from engine.shipped import script_of_texts
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
 from engine.text.examples import ExampleTable, LabelSettings, doubt_about_header
 from engine.text.inside_texts import labels_inside
@@ -114,6 +115,7 @@ class TableSummary:
     lengths: np.ndarray  # (E,) int64, special tokens included when in pieces
     unit: str  # "pieces" or "words"
     unknown_share: float | None  # 0..1 of all pieces; None when in words
+    script: str  # that most letters of the first texts are in: a marked template
 
     @property
     def chooses_one(self) -> bool:
@@ -237,6 +239,7 @@ def summary(
         lengths=lengths,
         unit="words" if model is None else "pieces",
         unknown_share=unknown,
+        script=script_of_texts(example.text for example in found.examples),
     )
 
 

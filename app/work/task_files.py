@@ -14,6 +14,7 @@ from app.work.tables import CHUNK, ModelInfo, count_words
 from engine.errors import Sentence, marked
 from engine.events import Progress, Steps
 from engine.settings.finetune import DataConfig
+from engine.shipped import script_of_texts
 from engine.text.table import BadLine
 from engine.train.tasks.kind import OpenedFile
 from engine.train.tasks.known import TASKS, guess_task
@@ -51,6 +52,7 @@ class FileSummary:
     unit: str
     unknown_share: float | None
     is_pair: bool
+    script: str
     refusal: Sentence | None = None
     num_leaking: int | None = None
     num_duplicates: int = 0
@@ -110,5 +112,6 @@ def file_summary(file: TaskFile, model: ModelInfo | None) -> Steps[FileSummary]:
         unit="words" if model is None else "pieces",
         unknown_share=None if model is None else unknown / max(1, sum(lengths)),
         is_pair=is_pair,
+        script=script_of_texts(text for text, _ in content.texts()),
         num_duplicates=len(lengths) - len(different),
     )

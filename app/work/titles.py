@@ -111,6 +111,8 @@ def model_title(folder: Path | str) -> str:
     folder = Path(folder).absolute()
     if folder == shipped.starter_model():
         return words.translate("titles", "Starter model")
+    if folder == shipped.chinese_model():
+        return words.translate("titles", "Chinese starter")
     if folder == shipped.tuned_model():
         return words.translate("titles", "Small model, fine-tuned on film reviews")
     run = run_of(folder)

@@ -8,10 +8,15 @@ one that was cut off is gone on with. Some four hours on two cores. The same wei
 same machine only: other processors add up in another order. `--only tuned` makes that one alone, from
 the tiny model and the reviews that ship, in two minutes; the other options are not needed for it.
 
+    python -m assets.models.make --only chinese --text DIR --work DIR
+
+trains the Chinese starter from `recipes/chinese-*.toml`: text is the folder that has zh-general, zh-laws,
+zh-opensource and cft.zip, at any depth. An hour and a half on one thread; needs opencc and rjieba.
+
     python -m assets.models.make --only family --text DIR --questions DIR --work DIR
 
 trains the family of recipes/family.toml, asks it all questions, and puts it in the place of the one that
-ships. questions: the folder with google-analogies, the four EN-*.txt of word pairs, and stsb-en-dev.csv.
+ships; family-chinese the Chinese one. questions: the folder with the files that `ASKED` names.
 README.md beside this file tells how long that takes.
 """
 
@@ -22,12 +27,15 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from assets.models.chinese_text import ATTRIBUTION, GENERAL, HELD_OUT
+from assets.models.chinese_text import write as write_chinese_text
 from assets.models.mix import mix
 from assets.models.widen import widen
 from engine.commands.screen import show
@@ -64,12 +72,10 @@ from engine.train.run.runs import (
 
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
-STARTER, TINY, TUNED, FAMILY = "starter", "tiny", "tuned", "family"
-WORD_QUESTIONS = (
-    *("google-analogies", "EN-WS-353-ALL.txt", "EN-SIMLEX-999.txt", "EN-MEN-TR-3k.txt", "EN-RG-65.txt"),
-)
-SENTENCE_QUESTIONS = "stsb-en-dev.csv"
+STARTER, TINY, TUNED, CHINESE = "starter", "tiny", "tuned", "chinese"
+FAMILY, CHINESE_FAMILY = "family", "family-chinese"
 SAMPLES = MODELS.parent / "samples"
+CHINESE_STAGES = ("chinese-1-characters", "chinese-2-words")
 STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
 TAUGHT, KEPT = STAGES[-1], 0.8  # begins with so much of the stage before, and the rest of the encoder
 WIDER, MIXED, AVERAGED = "starter-wider", "starter-mixed", "starter-averaged"
@@ -79,16 +85,43 @@ TOLD = ("started", "step", "evaluated", "pinned", "finished")
 MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enough for its curves
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a family that ships is asked. words, sentences: files, at any depth. table: of the samples."""
+
+    words: tuple[str, ...]
+    sentences: str
+    table: str
+
+
+ASKED = {
+    FAMILY: Asked(
+        ("google-analogies", "EN-WS-353-ALL.txt", "EN-SIMLEX-999.txt", "EN-MEN-TR-3k.txt", "EN-RG-65.txt"),
+        "stsb-en-dev.csv",
+        "sentence_polarity.csv",
+    ),
+    CHINESE_FAMILY: Asked(
+        ("ca8-morphological.txt", "ca8-semantic.txt", "ZH-240.txt", "ZH-297.txt"),
+        "stsb-zh-dev.csv",
+        "chinese_questions.csv",
+    ),
+}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Train what is not there yet, then write the models into this folder."""
     parser = _parser()
     chosen = parser.parse_args(argv)
     if chosen.only == TUNED:
         return make_tuned(chosen.work)
-    if chosen.only == FAMILY:
+    if chosen.only == CHINESE:
+        if chosen.text is None:
+            parser.error("--text is needed")
+        return make_chinese(chosen.text, chosen.work)
+    if chosen.only in ASKED:
         if chosen.text is None or chosen.questions is None:
             parser.error("--text and --questions are needed")
-        return make_family(chosen.text, chosen.questions, chosen.work, chosen.note)
+        return make_family(chosen.only, chosen.text, chosen.questions, chosen.work, chosen.note)
     if chosen.encoder is None or chosen.text is None:
         parser.error("--encoder and --text are needed")
     before = chosen.encoder
@@ -124,21 +157,49 @@ def make_tuned(work: Path) -> int:
     return 0
 
 
-def make_family(text: Path, questions: Path, work: Path, note: str) -> int:
-    """Train the family, or go on with it, ask it all questions, and write it in little room.
+def make_chinese(text: Path, work: Path) -> int:
+    """Mix the text of the Chinese starter, train it, and write it. Returns: the exit code.
 
-    Args: questions: where the files of questions lie, at any depth. note: which machine trained it. Returns:
-    the exit code. Raises: UserError, before any training where a file of questions is not there.
+    Raises: UserError, before any training where a text is not there.
     """
-    values = from_toml(RECIPES / f"{FAMILY}.toml")
-    config = with_values(FamilyConfig(), values | {"text": str(text / str(values["text"]))})
-    table = SAMPLES / "sentence_polarity.csv"
+    mixed, before = _chinese_text(text, work), None
+    for name in CHINESE_STAGES:
+        if code := _train(work / name, recipe(name, mixed, before)):
+            return code
+        before = work / name / MODEL
+    assert before is not None
+    ship_chinese(before, MODELS / CHINESE)
+    shutil.copyfile(mixed / ATTRIBUTION, MODELS / ATTRIBUTION)
+    return 0
+
+
+def _chinese_text(text: Path, work: Path) -> Path:
+    """Return the folder with the text of the Chinese models, mixed where it is not there yet."""
+    mixed = work / "chinese-text"
+    if not (mixed / HELD_OUT).is_file():
+        corpora = _found(text, f"{GENERAL}.txt.xz").parent
+        write_chinese_text(corpora, _found(text, "cft.zip"), mixed)
+    return mixed
+
+
+def make_family(name: str, text: Path, questions: Path, work: Path, note: str) -> int:
+    """Train a family, or go on with it, ask it all questions, and write it in little room.
+
+    Args: name: of `ASKED`. questions: where the files of questions lie, at any depth. note: which machine
+    trained it. Returns: the exit code. Raises: UserError, before any training where a file is not there.
+    """
+    of_it = ASKED[name]
     asked = ExamQuestions(
-        [_found(questions, name) for name in WORD_QUESTIONS],
-        _found(questions, SENTENCE_QUESTIONS),
-        *labelled(table, None, None),
+        [_found(questions, file) for file in of_it.words],
+        _found(questions, of_it.sentences),
+        *labelled(SAMPLES / of_it.table, None, None),
     )
-    folder, packed = work / FAMILY, work / f"{FAMILY}-packed"
+    text = _chinese_text(text, work) if name == CHINESE_FAMILY else text
+    values = from_toml(RECIPES / f"{name}.toml")
+    for field in {"text", "validation_text"} & values.keys():
+        values[field] = str(text / str(values[field]))
+    config = with_values(FamilyConfig(), values)
+    folder, packed = work / name, work / f"{name}-packed"
     if not (folder / REPORT).is_file() and (code := show(train_family(config, folder))):
         return code
     if code := show(examine_family(folder, asked, note=note)):
@@ -146,7 +207,7 @@ def make_family(text: Path, questions: Path, work: Path, note: str) -> int:
     if packed.exists():
         shutil.rmtree(packed)
     pack(folder, packed)
-    with replaced_folder(MODELS / FAMILY) as beside:
+    with replaced_folder(MODELS / name) as beside:
         shutil.copytree(packed, beside, dirs_exist_ok=True)
     return 0
 
@@ -173,7 +234,10 @@ def recipe(name: str, text: Path, model: Path | None = None, teacher: Path | Non
     """
     values = from_toml(RECIPES / f"{name}.toml")
     values.pop("kind")
-    values["text"] = "\n".join(str(text / file) for file in values["text"].split("\n"))
+    for field in {"text", "validation_text"} & values.keys():
+        values[field] = "\n".join(str(text / file) for file in values[field].split("\n"))
+    if "vocab" in values:
+        values["vocab"] = str(SAMPLES / values["vocab"])
     if model is not None:
         values["model"] = str(model)
     if teacher is not None and "teacher" in values:
@@ -197,6 +261,14 @@ def ship_starter(model_dir: Path, target: Path) -> None:
     longest = max(recipe(name, Path()).objective.max_length for name in STAGES)
     about = read_json(model_dir / "cloze.json") | {"base_model": ENCODER, "max_length": longest}
     about["chain"][0]["from"] = ENCODER
+    save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16, words=WORDS)
+
+
+def ship_chinese(model_dir: Path, target: Path) -> None:
+    """Write a model in half precision, its word vectors in 8 bits."""
+    model, _ = load_pretraining(model_dir, seed=0)
+    about = read_json(model_dir / "cloze.json")
+    about["base_model"] = about["chain"][0]["from"]
     save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16, words=WORDS)
 
 
@@ -256,7 +328,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     for name in ("encoder", "text", "questions", "work"):
         parser.add_argument(f"--{name}", type=Path, required=name == "work", metavar="DIR")
-    parser.add_argument("--only", choices=(TUNED, FAMILY), help="make this one alone")
+    parser.add_argument("--only", choices=(TUNED, CHINESE, *ASKED), help="make this one alone")
     parser.add_argument("--note", default="", help="which machine trained the family, for its card")
     return parser
 

@@ -18,7 +18,7 @@ from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
 from engine.questions.how_read import ReadSettings
-from engine.shipped import model_shipped
+from engine.shipped import model_shipped, script_of_texts, starters_for
 from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _examined(options: argparse.Namespace) -> Iterator[Event]:
         parts.append((yield from _part(options, path, name, recipe, is_first=not place)))
     table = parts[0].table
     recipe = recipe or Recipe.of(table)
-    model, wordpiece = _model(options)
+    model, wordpiece = _model(options, parts[0])
     learned = _learned(options.run_dir, table) if options.run_dir is not None else None
     rounds: list[Iterator[Event]] = [examining(parts, wordpiece, options.max_length, learned)]
     if not options.quick and parts[0].has_labels:
@@ -184,15 +184,18 @@ def _learned(run_dir: Path, table: Table) -> LearnedRows:
     return found
 
 
-def _model(options: argparse.Namespace) -> tuple[Path | None, WordPiece | None]:
-    """Return the model folder, and its tokenizer; of the starter, which nobody chose, no tokenizer."""
+def _model(options: argparse.Namespace, part: TablePart) -> tuple[Path | None, WordPiece | None]:
+    """Return the model folder, and its tokenizer; of the starter that reads the part's script, which nobody
+    chose, no tokenizer.
+    """
     from engine.text.wordpiece import WordPiece
 
     if options.model == NO_MODEL:
         return None, None
     if options.model:
         return Path(options.model), WordPiece.from_folder(Path(options.model))
-    return model_shipped("starter"), None
+    script = script_of_texts(example.text for example in part.examples)
+    return next(filter(None, map(model_shipped, starters_for(script))), None), None
 
 
 def _mended(recipe: Recipe, found: Sequence[Finding], kinds: Sequence[str]) -> Recipe:

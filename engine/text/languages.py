@@ -17,7 +17,7 @@ LOOKED_AT = 2000  # characters of a text
 LEAST_WORDS, CLEARLY = 2, 1.5  # small words that have to stand there; times as many as of the next language
 SHORT = 3  # words of a text in which one of them is enough
 NO_LETTERS, _OTHERS = marked("engine", "no letters"), marked("engine", "other letters")
-_CHINESE, _JAPANESE = marked("engine", "Chinese"), marked("engine", "Japanese")
+CHINESE, _JAPANESE = marked("engine", "Chinese"), marked("engine", "Japanese")
 _LATIN, _CYRILLIC = marked("engine", "Latin letters"), marked("engine", "Cyrillic letters")
 _SCRIPTS = (  # letters from, to (end open), and the language or script that they tell
     (0x0041, 0x0250, _LATIN),
@@ -35,8 +35,8 @@ _SCRIPTS = (  # letters from, to (end open), and the language or script that the
     (0x1100, 0x1200, marked("engine", "Korean")),
     (0xAC00, 0xD7B0, marked("engine", "Korean")),
     (0x3040, 0x3100, _JAPANESE),
-    (0x3400, 0xA000, _CHINESE),
-    (0xF900, 0xFB00, _CHINESE),
+    (0x3400, 0xA000, CHINESE),
+    (0xF900, 0xFB00, CHINESE),
 )
 _SMALL_WORDS = {  # of scripts that many languages share; no bare Latin letter, which too many of them share
     _LATIN: {
@@ -157,8 +157,8 @@ def _script_of_words(words: list[str]) -> str:
 def _most(scripts: Counter[str]) -> str:
     if not scripts:
         return NO_LETTERS
-    if scripts[_JAPANESE] and scripts[_JAPANESE] * 10 >= scripts[_CHINESE]:
-        scripts[_JAPANESE] += scripts.pop(_CHINESE, 0)  # both stand in one Japanese text
+    if scripts[_JAPANESE] and scripts[_JAPANESE] * 10 >= scripts[CHINESE]:
+        scripts[_JAPANESE] += scripts.pop(CHINESE, 0)  # both stand in one Japanese text
     return scripts.most_common(1)[0][0]
 
 

@@ -210,7 +210,7 @@ class DoctorCard(Card):
 
     def _folder(self) -> Path | None:
         """Return the model that looks for wrong labels."""
-        return self._session.model.trained_folder or starter_model()
+        return self._session.model.trained_folder or starter_model(self._session.data.script)
 
     def _suspect(self) -> None:
         self._look(closely=False)

@@ -42,10 +42,10 @@ def why_not(model: PracticeModel | None, *, is_chinese: bool, has_bert: bool, ca
     """Return why the BERT trained longer cannot be asked, "" where it can. Args: can: of this question."""
     if not can:
         return translate("family", "This question was measured for the family only.")
+    if model is None and is_chinese:
+        return translate("family", "The starter model reads English, but this family reads Chinese.")
     if model is None:
         return translate("family", "The starter model is not in this build.")
-    if is_chinese:
-        return translate("family", "The starter model reads English, but this family reads Chinese.")
     if not has_bert:
         return translate("family", "This family has no BERT that the starter model could replace.")
     return ""

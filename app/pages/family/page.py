@@ -84,7 +84,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self._is_found = False
         self._done: FamilyAnswer[Any] | None = None  # what took long, kept
         self._entries: dict[Path, FamilyEntry] = {}
-        self._practice: fairness.PracticeModel | None = None
+        self._practices: dict[bool, fairness.PracticeModel] = {}  # by whether it reads Chinese
         self._is_low = False
         self._found = Channel(self, session.workers.files)
         self._asked = Channel(self, session.workers.models)
@@ -255,15 +255,18 @@ class FamilyPage(KeptPage[FamilyState]):
         self._patience.start()
         self._show_progress()
 
-    def _show_known(self, found: tuple[tuple[FamilyEntry, ...], fairness.PracticeModel | None]) -> None:
-        families, self._practice = found
+    def _show_known(self, found: tuple[tuple[FamilyEntry, ...], dict[bool, fairness.PracticeModel]]) -> None:
+        families, self._practices = found
         self._show_families(families)
+
+    def _included(self, entry: FamilyEntry) -> str:
+        return self.tr("Included, Chinese") if entry.is_chinese else self.tr("Included")
 
     def _show_families(self, found: tuple[FamilyEntry, ...]) -> None:
         before: Path | None = self.box.currentData()
         self.box.clear()
         for one in found:
-            names = (self.tr("Included"),) if one.is_shipped else (one.path.name, one.text)
+            names = (self._included(one),) if one.is_shipped else (one.path.name, one.text)
             given = fairness.given_to_each(one.report, is_short=True)
             said = PART.join([*names, *([self.tr("{given} each").format(given=given)] if given else [])])
             self.box.add_choice(said, one.path, one.path)
@@ -335,6 +338,11 @@ class FamilyPage(KeptPage[FamilyState]):
     # who answers
 
     @property
+    def _practice(self) -> fairness.PracticeModel | None:
+        """The BERT that was trained longer, in the language of the family."""
+        return self._practices.get(self.draft.is_chinese)
+
+    @property
     def _bert(self) -> Path | None:
         """The BERT that answers for the family's, where it can be asked this."""
         return None if self._why_not() or self._practice is None else self._practice.folder
@@ -344,7 +352,7 @@ class FamilyPage(KeptPage[FamilyState]):
         entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
         return fairness.why_not(
             self._practice,
-            is_chinese=self.draft.is_chinese,
+            is_chinese=self.draft.is_chinese and bool(self._practices),
             has_bert=entry is None or entry.has_bert,
             can=self.kind.can_practice,
         )

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from app.pages.family.fairness import PracticeModel
 from app.pages.family.kinds.kind import FamilyAnswer
-from app.shipped import shipped_family, starter_model
+from app.shipped import chinese_model, shipped_families, starter_model
 from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
@@ -64,17 +64,17 @@ class OpenFamilies:
 
 
 def families(root: Path) -> tuple[FamilyEntry, ...]:
-    """Return the families that have come to their end: that in the box first, then the newest."""
-    shipped, found = shipped_family(), list[FamilyEntry]()
+    """Return the families that have come to their end: those in the box first, then the newest."""
+    shipped, found = shipped_families(), list[FamilyEntry]()
     own = sorted(root.glob(f"*/{REPORT}"), key=lambda path: path.parent.name, reverse=True)[:MOST_FAMILIES]
-    for path in ([shipped] if shipped is not None else []) + [one.parent for one in own]:
+    for path in (*shipped, *(one.parent for one in own)):
         try:
             report, config = read_report(path), read_family(path)
             text = ", ".join(Path(place).name for place in config.text.text.split("\n"))
             names = members_of(config)
             found.append(
                 FamilyEntry(
-                    path, text, report, len(names), path == shipped, _is_chinese(path), "bert" in names
+                    path, text, report, len(names), path in shipped, _is_chinese(path), "bert" in names
                 )
             )
         except (UserError, OSError, TypeError, ValueError):
@@ -82,16 +82,21 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
     return tuple(found)
 
 
-def known(root: Path) -> tuple[tuple[FamilyEntry, ...], PracticeModel | None]:
-    """Return the families, and the BERT that stands for practice; None in a build without it."""
-    folder = starter_model()
-    if folder is None:
-        return families(root), None
+def known(root: Path) -> tuple[tuple[FamilyEntry, ...], dict[bool, PracticeModel]]:
+    """Return the families, and the BERTs that stand for practice: False, English; True, Chinese."""
+    folders = {False: starter_model(), True: chinese_model()}
+    practice = {
+        is_chinese: _practice_model(folder) for is_chinese, folder in folders.items() if folder is not None
+    }
+    return families(root), practice
+
+
+def _practice_model(folder: Path) -> PracticeModel:
     try:
         card = read_info(folder)
     except (UserError, OSError):
         card = {}
-    return families(root), PracticeModel(folder, training_of(card))
+    return PracticeModel(folder, training_of(card))
 
 
 def _is_chinese(folder: Path) -> bool:

@@ -71,8 +71,8 @@ class ModelChooser(QObject):
         self._ask_new(self.size_box.currentData() or "tiny")
 
     def start_from_starter(self) -> None:
-        """Ask for the pretrained model that ships with Cloze."""
-        if (starter := starter_model()) is not None:
+        """Ask for the pretrained model that ships with Cloze and reads the table's script."""
+        if (starter := starter_model(self._session.data.script)) is not None:
             self._ask(str(starter), "")
 
     def show_refusal(self, text: str) -> None:

@@ -52,14 +52,17 @@ from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
-from app.work.inspector import FIRST_TEXT
+from app.work.inspector import FIRST_CHINESE_TEXT, FIRST_TEXT
 from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
-FIRST_WORDS = (1,)  # of the first text, which a new model is asked for at once
+FIRST_WORDS = {  # of each first text, which a new model is asked for at once
+    FIRST_TEXT: (1,),
+    FIRST_CHINESE_TEXT: (3,),
+}
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
 
@@ -178,12 +181,16 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.take_model(about)
 
     def text_ready(self) -> None:
+        before = self.draft.question.text
         self.draft.take_text()
-        is_first = self.draft.question == MaskedText(FIRST_TEXT) and not self.draft.steps.can_undo
+        question = self.draft.question
+        is_new = not self.draft.steps.can_undo or (question.text != before and not self.inspector.is_given)
+        first = FIRST_WORDS.get(question.text, ())
+        is_first = first and question == MaskedText(question.text) and is_new
         about, past = self.draft.about, self._history
         can_guess = about is not None and about.has_masked_words
         if is_first and can_guess and past is not None and not past.asked:
-            self.draft.begin(FIRST_WORDS)
+            self.draft.begin(first)
         elif can_guess and past is not None and past.asked and not self.draft.steps.can_undo:
             last = past.asked[0].question  # as it was left
             now, known = self.draft.question, range(len(self.draft.words))

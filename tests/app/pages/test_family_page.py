@@ -55,8 +55,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def nothing_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the families be those that are made here."""
-    monkeypatch.setattr(requests, "shipped_family", lambda: None)
-    monkeypatch.setattr(requests, "starter_model", lambda: None)
+    monkeypatch.setattr(requests, "shipped_families", tuple)
+    for name in ("starter_model", "chinese_model"):
+        monkeypatch.setattr(requests, name, lambda: None)
 
 
 @pytest.fixture

@@ -12,7 +12,18 @@ import numpy as np
 import pytest
 import torch
 
-from assets.models.make import MODEL, MODELS, STAGES, STARTER, TINY, TUNED, recipe, tuning
+from assets.models.make import (
+    CHINESE,
+    CHINESE_STAGES,
+    MODEL,
+    MODELS,
+    STAGES,
+    STARTER,
+    TINY,
+    TUNED,
+    recipe,
+    tuning,
+)
 from engine.events import result_of
 from engine.inspect.embeddings.vectors import PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
@@ -27,31 +38,36 @@ from engine.train.run.kept import history
 from engine.train.run.runs import read_config, read_metrics
 
 STARTER_DIR, TINY_DIR, TUNED_DIR = MODELS / STARTER, MODELS / TINY, MODELS / TUNED
-MOST_BYTES, MOST_TUNED_BYTES = 35_000_000, 8_000_000
+CHINESE_DIR = MODELS / CHINESE
+MOST_BYTES, MOST_TUNED_BYTES, MOST_CHINESE_BYTES = 35_000_000, 8_000_000, 20_000_000
 PLACES = re.compile(r"(?:^|[\"' ])(?:/[a-z]|[A-Z]:\\)")  # of the machine that made them
 
 
 def model_folders() -> Iterator[Path]:
-    yield STARTER_DIR
+    yield from (STARTER_DIR, CHINESE_DIR)
     yield from (kept.path for kept in history(TINY_DIR))
 
 
-def test_the_starter_has_both_heads_and_fits_in_35_megabytes() -> None:
-    _, report = load_pretraining(STARTER_DIR, seed=0)
+@pytest.mark.parametrize(("folder", "most"), [(STARTER_DIR, MOST_BYTES), (CHINESE_DIR, MOST_CHINESE_BYTES)])
+def test_a_starter_has_both_heads_and_is_small(folder: Path, most: int) -> None:
+    _, report = load_pretraining(folder, seed=0)
     assert not report.missing and not report.unexpected
-    assert sum(file.stat().st_size for file in STARTER_DIR.iterdir()) <= MOST_BYTES
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= most
 
 
 @pytest.mark.slow
-def test_transformers_opens_the_starter_whole_and_answers_alike() -> None:
+@pytest.mark.parametrize(
+    ("folder", "text"),
+    [(STARTER_DIR, "the river flows into the sea ."), (CHINESE_DIR, "黄河流入大海。這本書")],
+)
+def test_transformers_opens_a_starter_whole_and_answers_alike(folder: Path, text: str) -> None:
     transformers = pytest.importorskip("transformers")
-    ours, _ = load_pretraining(STARTER_DIR, seed=0)
+    ours, _ = load_pretraining(folder, seed=0)
     theirs, loading = transformers.BertForPreTraining.from_pretrained(
-        STARTER_DIR, dtype=torch.float32, output_loading_info=True
+        folder, dtype=torch.float32, output_loading_info=True
     )
     assert not loading["missing_keys"] and not loading["unexpected_keys"]
-    wordpiece = WordPiece.from_folder(STARTER_DIR)
-    ids = torch.tensor(wordpiece.encode_ids(["the river flows into the sea ."])[0])[None]
+    ids = torch.tensor(WordPiece.from_folder(folder).encode_ids([text])[0])[None]
     with torch.inference_mode():
         out = ours.eval()(ids)
         peer = theirs.eval()(ids)
@@ -60,37 +76,56 @@ def test_transformers_opens_the_starter_whole_and_answers_alike() -> None:
     assert torch.allclose(out.next_sentence, peer.seq_relationship_logits, atol=1e-4)
 
 
-def test_the_pieces_and_ids_of_the_starter_are_those_of_bert_base_uncased(real_data: Path) -> None:
-    published = (real_data / "vocabs" / "bert-base-uncased-vocab.txt").read_text(encoding="utf-8")
-    assert (STARTER_DIR / "vocab.txt").read_text(encoding="utf-8") == published
-    assert WordPiece.from_folder(STARTER_DIR).mask_id == 103
+@pytest.mark.parametrize(("folder", "name"), [(STARTER_DIR, "uncased"), (CHINESE_DIR, "chinese")])
+def test_the_pieces_and_ids_of_a_starter_are_those_of_a_published_bert(
+    real_data: Path, folder: Path, name: str
+) -> None:
+    published = (real_data / "vocabs" / f"bert-base-{name}-vocab.txt").read_text(encoding="utf-8")
+    assert (folder / "vocab.txt").read_text(encoding="utf-8") == published
+    assert WordPiece.from_folder(folder).mask_id == 103
 
 
 @pytest.mark.parametrize(
-    ("text", "fitting"),
+    ("folder", "text", "fitting"),
     [
-        ("he was born in the united [MASK].", "states"),
-        ("a week has seven [MASK].", "days"),
-        ("the children [MASK] playing in the garden.", "were are"),
-        ("she is older [MASK] her brother.", "than"),
-        ("the film was directed [MASK] a young woman.", "by"),
+        (STARTER_DIR, "he was born in the united [MASK].", "states"),
+        (STARTER_DIR, "a week has seven [MASK].", "days"),
+        (STARTER_DIR, "the children [MASK] playing in the garden.", "were are"),
+        (STARTER_DIR, "she is older [MASK] her brother.", "than"),
+        (STARTER_DIR, "the film was directed [MASK] a young woman.", "by"),
+        (CHINESE_DIR, "我不知道他是[MASK]。", "谁"),
+        (CHINESE_DIR, "我们应[MASK]努力学习。", "该 当"),
+        (CHINESE_DIR, "這本書[MASK]作者是一個年輕人。", "的"),
     ],
 )
-def test_the_starter_fills_a_gap_that_leaves_no_choice(text: str, fitting: str) -> None:
-    guesses = probe(LoadedModel.open(STARTER_DIR), text, top_k=1).answers[0].guesses
+def test_a_starter_fills_a_gap_that_leaves_no_choice(folder: Path, text: str, fitting: str) -> None:
+    guesses = probe(LoadedModel.open(folder), text, top_k=1).answers[0].guesses
     assert guesses[0].word in fitting.split()
 
 
-def test_the_starter_tells_a_second_sentence_from_one_of_elsewhere() -> None:
-    subject = LoadedModel.open(STARTER_DIR)
-    first = "The river Thames flows through the city of London."
-    near, far = (
-        follows(subject, first, second).probability
-        for second in (
-            "It is the longest river in England and reaches the sea in the east.",
-            "The band recorded their second album in the summer of that year.",
-        )
-    )
+@pytest.mark.parametrize(
+    ("folder", "first", "seconds"),
+    [
+        (
+            STARTER_DIR,
+            "The river Thames flows through the city of London.",
+            (
+                "It is the longest river in England and reaches the sea in the east.",
+                "The band recorded their second album in the summer of that year.",
+            ),
+        ),
+        (
+            CHINESE_DIR,
+            "从前有一个老爷爷，他和小孙子住在山里。",
+            ("一天，爷爷带着孙子上山采药。", "第三条 本条例自发布之日起施行。"),
+        ),
+    ],
+)
+def test_a_starter_tells_a_second_sentence_from_one_of_elsewhere(
+    folder: Path, first: str, seconds: tuple[str, str]
+) -> None:
+    subject = LoadedModel.open(folder)
+    near, far = (follows(subject, first, second).probability for second in seconds)
     assert near > far
 
 
@@ -113,11 +148,13 @@ def test_no_shipped_model_names_a_place_on_the_machine_that_made_it() -> None:
 
 
 def test_the_recipes_are_those_the_models_were_made_by() -> None:
-    chain = read_json(STARTER_DIR / "cloze.json")["chain"]
-    assert [stage["run"] for stage in chain] == list(STAGES)
-    for stage, name in zip(chain, STAGES, strict=True):
-        budget = recipe(name, Path()).budget
-        assert stage["learning_rate"] == budget.learning_rate and stage["tokens"] >= budget.tokens
+    for folder, names in ((STARTER_DIR, STAGES), (CHINESE_DIR, CHINESE_STAGES)):
+        chain = read_json(folder / "cloze.json")["chain"]
+        assert [stage["run"] for stage in chain] == list(names)
+        for stage, name in zip(chain, names, strict=True):
+            budget = recipe(name, Path()).budget
+            assert stage["learning_rate"] == budget.learning_rate and stage["tokens"] >= budget.tokens
+            assert stage["seconds"] >= 59 * budget.minutes
     config = read_config(TINY_DIR)
     assert config.budget == recipe(TINY, Path()).budget
 
@@ -157,7 +194,15 @@ def test_the_tuned_model_answers_as_its_card_says_though_its_weights_are_halved(
 
 def test_every_model_says_in_its_card_where_it_comes_from() -> None:
     card = (MODELS / "README.md").read_text(encoding="utf-8")
-    for name in ("all-MiniLM-L6-v2", "Apache-2.0", "CC BY-SA 3.0", "enwiki2015-core", "english-novels-95"):
+    for name in (
+        "all-MiniLM-L6-v2",
+        "Apache-2.0",
+        "CC BY-SA 3.0",
+        "enwiki2015-core",
+        "english-novels-95",
+        "OpenCC",
+    ):
         assert name in card
-    sentences = json.loads((MODELS.parent / "samples" / "cloze50.json").read_text(encoding="utf-8"))
-    assert all(entry["text"] in card for entry in sentences)
+    for name in ("cloze50.json", "cloze50-chinese.json"):
+        sentences = json.loads((MODELS.parent / "samples" / name).read_text(encoding="utf-8"))
+        assert all(entry["text"] in card for entry in sentences)

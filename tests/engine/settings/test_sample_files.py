@@ -182,23 +182,42 @@ def test_sentences_say_what_they_show_and_hold_those_that_everybody_knows() -> N
     assert sum(bool(pair) for _, pair in pairs) >= 4 and together.count("[MASK]") >= 8
 
 
-def test_the_fifty_sentences_have_one_gap_and_words_of_one_piece_for_it() -> None:
-    entries = json.loads(find("cloze50.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("file", "vocab", "letters", "known"),
+    [
+        (
+            "cloze50.json",
+            "vocab.txt",
+            "[a-z]+",
+            (
+                "he was born in the united [MASK]",
+                "water is made of hydrogen and [MASK]",
+                "the king and the [MASK] had two children",
+            ),
+        ),
+        (
+            "cloze50-chinese.json",
+            "chinese_vocab.txt",
+            "[\u4e00-\u9fff]",
+            ("北京是中国的[MASK]都", "這本書[MASK]"),
+        ),
+    ],
+)
+def test_the_fifty_sentences_have_one_gap_and_words_of_one_piece_for_it(
+    file: str, vocab: str, letters: str, known: tuple[str, ...]
+) -> None:
+    entries = json.loads(find(file).read_text(encoding="utf-8"))
     texts = [entry["text"] for entry in entries]
     assert len(texts) == len(set(texts)) == 50
     assert all(text.count("[MASK]") == 1 for text in texts)
-    vocabulary = WordPiece.from_vocab(find("vocab.txt"))
+    vocabulary = WordPiece.from_vocab(find(vocab))
     for entry in entries:
         accepted = entry["accepted"]
         assert 1 <= len(accepted) == len(set(accepted)) <= 8, entry
-        assert all(re.fullmatch("[a-z]+", word) for word in accepted), entry
+        assert all(re.fullmatch(letters, word) for word in accepted), entry
         assert all(len(vocabulary.encode(word).tokens) == 3 for word in accepted), entry
-    for known in (
-        "he was born in the united [MASK]",
-        "water is made of hydrogen and [MASK]",
-        "the king and the [MASK] had two children",
-    ):
-        assert any(text.startswith(known) for text in texts)
+    for beginning in known:
+        assert any(text.startswith(beginning) for text in texts)
 
 
 @pytest.mark.slow
