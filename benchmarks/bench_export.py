@@ -103,7 +103,7 @@ def serve(line: Line, kind: str, folder: Path, graph: Path | None, texts: Sequen
         began = time.perf_counter()
         with torch.inference_mode(), computing(kernels_for(model.config), torch.float32):
             batch = collate(data, some, "cpu", ROW_MULTIPLE)
-            on_batch(ask, batch, batch.bounds.firsts).softmax(-1)
+            on_batch(ask, batch).softmax(-1)
         line.send(time.perf_counter() - began)
 
 
