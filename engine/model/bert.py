@@ -25,7 +25,7 @@ from engine.model.activations import activation
 from engine.model.config import BertConfig
 from engine.model.fused_attention import attend, serves
 from engine.model.kernels import Dropout, Linear, Noise, exact, is_low, linear, low_where_asked
-from engine.text.batch import Batch, Bounds
+from engine.text.batch import Batch, Bounds, Unpadded
 
 # tokens of texts that are attended to in float32 where all else is bfloat16: oneDNN prepares a product for
 # each count and length of texts, and no two batches have the same
@@ -38,6 +38,7 @@ class Read(Enum):
     FIRSTS = "firsts"  # each example's first token, which is [CLS]
 
 
+Packing = Bounds | Unpadded | None  # where the examples of packed rows are; None: padded
 Rows = Tensor | Read | None  # what is computed of the last layer: (R,) rows, or what is read; None: all
 
 
@@ -90,7 +91,7 @@ class Attention(nn.Module):
         self,
         hidden: Tensor,
         mask: Tensor | None,
-        bounds: Bounds | None,
+        bounds: Packing,
         head_mask: Tensor | None,
         want_maps: bool,
         rows: Rows = None,
@@ -105,7 +106,9 @@ class Attention(nn.Module):
         is_alone = rows is Read.FIRSTS and not want_maps  # a map has a row for each token
         queries, qkv = self._projected(hidden, asking if is_alone else None)
         maps: Tensor | list[Tensor] | None = None
-        if mask is None and not want_maps and self._is_fused(qkv, bounds):
+        if isinstance(bounds, Unpadded):
+            context = self._attend_unpadded(qkv, bounds, queries)
+        elif mask is None and not want_maps and self._is_fused(qkv, bounds):
             context = self._attend_fused(qkv, bounds, queries)
         elif bounds is None:
             context, maps = self._attend(qkv, mask, want_maps, queries)
@@ -163,6 +166,11 @@ class Attention(nn.Module):
             maps = None
             context = F.scaled_dot_product_attention(q[0], k, v, attn_mask=mask, dropout_p=dropout_p)
         return context.transpose(1, 2).flatten(-2), maps if want_maps else None  # (B, T, D)
+
+    def _attend_unpadded(self, qkv: Tensor, bounds: Unpadded, queries: Tensor | None) -> Tensor:
+        asking = None if queries is None else queries[:, None]
+        context, _ = self._attend(bounds.padded(qkv), bounds.mask[:, None, None], False, asking)
+        return bounds.packed(context) if queries is None else context[:, 0]
 
     def _attend_runs(
         self, qkv: Tensor, bounds: Bounds, want_maps: bool, queries: Tensor | None
@@ -224,7 +232,7 @@ class Block(nn.Module):
         self,
         hidden: Tensor,
         mask: Tensor | None,
-        bounds: Bounds | None,
+        bounds: Packing,
         head_mask: Tensor | None,
         want_maps: bool,
         rows: Rows = None,
@@ -243,7 +251,7 @@ class Block(nn.Module):
         return self.output_norm(self.dropout(output, hidden))  # type: ignore[no-any-return]
 
 
-def _of_rows(hidden: Tensor, bounds: Bounds | None, rows: Rows) -> Tensor:
+def _of_rows(hidden: Tensor, bounds: Packing, rows: Rows) -> Tensor:
     """Return what is read of hidden states (..., D): (R, D), or of Read.FIRSTS (B, D), padded (B, 1, D)."""
     if rows is None:
         return hidden
@@ -276,7 +284,7 @@ class Bert(nn.Module):
         position_ids: Tensor | None = None,
         *,
         inputs_embeds: Tensor | None = None,
-        bounds: Bounds | None = None,
+        bounds: Packing = None,
         head_mask: Tensor | None = None,
         rows: Rows = None,
         states: Tensor | None = None,
@@ -320,7 +328,7 @@ class Bert(nn.Module):
             attentions=tuple(maps) if output_attentions else None,
         )
 
-    def _above(self, states: Tensor, bounds: Bounds | None, rows: Rows) -> BertOutput:
+    def _above(self, states: Tensor, bounds: Packing, rows: Rows) -> BertOutput:
         """Return what the layers above the frozen ones make of their states."""
         hidden = low_where_asked(states)
         for number, layer in enumerate(self.layers[self.num_frozen :], start=self.num_frozen):
@@ -353,7 +361,7 @@ class Bert(nn.Module):
             )
             return torch.stack(firsts_of(found.hidden_states, batch.bounds), 1)
 
-    def _pool(self, hidden: Tensor, bounds: Bounds | None, rows: Rows) -> Tensor | None:
+    def _pool(self, hidden: Tensor, bounds: Packing, rows: Rows) -> Tensor | None:
         return None if self.pooler is None else self.pool(_first(hidden, bounds, rows))
 
     def pool(self, first: Tensor) -> Tensor:
@@ -362,14 +370,16 @@ class Bert(nn.Module):
         return self.pooler_activation(exact(self.pooler, first))
 
 
-def _first(hidden: Tensor, bounds: Bounds | None, rows: Rows) -> Tensor:
+def _first(hidden: Tensor, bounds: Packing, rows: Rows) -> Tensor:
     """Return (B, D), each example's first token of what the last layer gave."""
     if bounds is None:
         return hidden[:, 0]
-    return hidden.index_select(0, bounds.firsts) if rows is None else hidden[: len(bounds)]
+    if rows is None:
+        return hidden.index_select(0, bounds.firsts)
+    return hidden if rows is Read.FIRSTS else hidden[: len(bounds.firsts)]
 
 
-def firsts_of(states: Sequence[Tensor], bounds: Bounds | None) -> list[Tensor]:
+def firsts_of(states: Sequence[Tensor], bounds: Packing) -> list[Tensor]:
     """Return each example's first token, (B, D), of the `hidden_states` that `Bert` gave for Read.FIRSTS."""
     return [*(_first(state, bounds, None) for state in states[:-1]), _first(states[-1], bounds, Read.FIRSTS)]
 
@@ -408,8 +418,9 @@ def initialize(module: nn.Module, std: float, seed: int) -> None:
             nn.init.zeros_(part.bias)
 
 
-def _positions(shape: torch.Size, bounds: Bounds | None, device: torch.device) -> Tensor:
+def _positions(shape: torch.Size, bounds: Packing, device: torch.device) -> Tensor:
     if bounds is None:
         return torch.arange(shape[1], device=device).expand(shape)
+    assert isinstance(bounds, Bounds)  # others know their own
     positions = [torch.arange(length, device=device) for length in bounds.lengths]
     return torch.cat([*positions, positions[0].new_zeros(shape[0] - bounds.num_tokens)])

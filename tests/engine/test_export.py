@@ -27,7 +27,7 @@ from engine.export.heads import INPUTS, Graph, graph_of
 from engine.export.int8 import quantizing
 from engine.export.onnx import GRAPH, SMALL, exporting
 from engine.export.runtime import InItsPlace
-from engine.model.bert import Bert
+from engine.model.bert import Bert, Block
 from engine.model.heads import QuestionAnswering, TokenClassifier, on_batch
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
@@ -133,6 +133,35 @@ def test_a_graph_of_each_head_answers_any_batch_and_its_program_runs_alone(kind:
         assert re.search(wanted, " ".join(map(str, small.said)))
         small.drop()
         assert not list(tmp_path.glob(".out*"))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@torch.no_grad()
+def test_a_graph_multiplies_real_tokens_alone_and_answers_as_the_padded_model(
+    kind: str, tmp_path: Path
+) -> None:
+    model = MODELS[kind]()
+    save_model(tmp_path / "model", model, tiny_wordpiece(), {})
+    ids = torch.tensor([[2, 9, 3, 0, 0], [2, 8, 4, 7, 3], [0, 0, 0, 0, 0]])  # the last is no text at all
+    mask, types = (ids > 0).long(), torch.tensor([[0, 0, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 0, 0]])
+    graph, counts = graph_of(tmp_path / "model").module, list[int]()
+    for part in graph.modules():
+        if isinstance(part, Block):
+            part.intermediate.register_forward_pre_hook(lambda _, given: counts.append(len(given[0])))
+    here, there = graph(ids, mask, types), model(ids, types, mask)
+    if kind == "masked-words":
+        there = model.logits(there.hidden).view(*ids.shape, -1), there.next_sentence
+    elif kind == "questions":
+        there = there.unbind(-1)
+    elif kind == "encoder":
+        there = there.last_hidden_state
+    for ours, theirs in zip(
+        *(one if isinstance(one, tuple) else (one,) for one in (here, there)), strict=True
+    ):
+        read = mask > 0 if theirs.shape[:2] == ids.shape else slice(2)
+        torch.testing.assert_close(ours[read], theirs[read], rtol=1e-5, atol=1e-5)
+    real = int(mask.sum()) + 1  # a text without any token has a first one all the same
+    assert counts == [real, 3 if kind == "classes" else real]
 
 
 @pytest.mark.slow
