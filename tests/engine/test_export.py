@@ -39,7 +39,15 @@ from engine.train.run.runs import read_metrics
 from engine.train.tasks.known import CLASSIFICATION, TASKS
 from tests.engine.tiny_runs import tiny_config as run_config
 from tests.engine.typed import typed
-from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config, tiny_pretraining, tiny_wordpiece
+from tests.fakes import (
+    LABELS,
+    model_folder,
+    scramble,
+    tiny_classifier,
+    tiny_config,
+    tiny_pretraining,
+    tiny_wordpiece,
+)
 
 onnxruntime = pytest.importorskip("onnxruntime")
 TEXTS = ["good film", "bad play ! good", "a", "playing bad film"]
@@ -295,6 +303,8 @@ def test_what_is_there_already_is_not_written_over(
 def test_eight_bits_are_told_on_the_runs_own_texts_and_kept_only_if_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # weights that are more than the graph around them, as any real model's
+    model_folder(tmp_path / "start", labels=("bad", "good"), intermediate_size=290)
     list(fine_tune(run_config(tmp_path, num_epochs=1), tmp_path / "run"))
     folder, out = tmp_path / "run" / "model", tmp_path / "out"
     engine = typed(capsys)
