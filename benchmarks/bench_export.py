@@ -4,7 +4,8 @@
     python -m benchmarks.bench_export --model DIR --batches 1,8,32 --repeats 40 --json export.json
 
 Each answers in a process of its own, and they take turns on the same texts; told are medians, and the median
-of the ratio of each pair. Cloze packs a batch, the graph pads it to its longest text, as other programs do.
+of the ratio of each pair, by the clock and by processor time, which others' work hardly changes. A batch is
+padded to its longest text for the graph, as other programs do. For one thread each: OMP_NUM_THREADS=1.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from engine.text.wordpiece import WordPiece
 
 STARTER = SAMPLES.parent / "models" / "starter"
 TORCH, WHOLE, SMALL = "torch", "onnxruntime", "8 bits"
+CLOCKS = ("by the clock", "processor time")
 _WARM = 3  # turns that do not count
 
 
@@ -87,7 +89,7 @@ def _export(model: Path, folder: Path, texts: Sequence[str]) -> tuple[Path, Path
 
 
 def serve(line: Line, kind: str, folder: Path, graph: Path | None, texts: Sequence[str]) -> None:
-    """Answer (size, turn) by the seconds that a batch takes."""
+    """Answer (size, turn) by the seconds that a batch takes, by the clock and of the processor."""
     model, _ = load_classifier(folder)
     wordpiece = WordPiece.from_folder(folder)
     pieces = [wordpiece.assemble(ids, None, 128)[0] for ids in wordpiece.encode_ids(list(texts))]
@@ -100,32 +102,39 @@ def serve(line: Line, kind: str, folder: Path, graph: Path | None, texts: Sequen
         size, turn = question
         some = (np.arange(size) + turn * size) % len(data)
         some = some[np.argsort(-data.lengths[some], kind="stable")]
-        began = time.perf_counter()
+        began = time.perf_counter(), time.process_time()
         with torch.inference_mode(), computing(kernels_for(model.config), torch.float32):
             batch = collate(data, some, "cpu", ROW_MULTIPLE)
-            on_batch(ask, batch, batch.bounds.firsts).softmax(-1)
-        line.send(time.perf_counter() - began)
+            on_batch(ask, batch).softmax(-1)
+        line.send((time.perf_counter() - began[0], time.process_time() - began[1]))
 
 
 def _race(contenders: Sequence[Contender], size: int, repeats: int) -> dict[str, Any]:
-    """Let all answer the same batches in turns; return seconds by name."""
-    seconds: dict[str, list[float]] = {one.name: [] for one in contenders}
+    """Let all answer the same batches in turns; return seconds by name, of each clock."""
+    taken: dict[str, list[tuple[float, float]]] = {one.name: [] for one in contenders}
     for turn in range(_WARM + repeats):
         order = contenders if turn % 2 else contenders[::-1]
         for one in order:
-            taken = one.ask((size, turn))
+            found = one.ask((size, turn))
             if turn >= _WARM:
-                seconds[one.name].append(taken)
-    return {"batch": size, "seconds": seconds}
+                taken[one.name].append(found)
+    return {"batch": size, **{clock: _of(taken, place) for place, clock in enumerate(CLOCKS)}}
+
+
+def _of(taken: dict[str, list[tuple[float, float]]], place: int) -> dict[str, list[float]]:
+    return {name: [one[place] for one in every] for name, every in taken.items()}
 
 
 def _told(found: dict[str, Any]) -> str:
-    seconds = found["seconds"]
+    return "\n".join(f"batch {found['batch']}, {clock}: {_told_by(found[clock])}" for clock in CLOCKS)
+
+
+def _told_by(seconds: dict[str, list[float]]) -> str:
     parts = [f"{name} {1e3 * statistics.median(taken):.2f} ms" for name, taken in seconds.items()]
     for name in (WHOLE, SMALL):
         ratios = [ours / theirs for ours, theirs in zip(seconds[TORCH], seconds[name], strict=True)]
         parts.append(f"torch / {name} {statistics.median(ratios):.2f}")
-    return f"batch {found['batch']}: {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 if __name__ == "__main__":

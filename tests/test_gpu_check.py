@@ -40,9 +40,9 @@ def test_what_needs_no_gpu_passes_and_the_rest_is_said_not_to_be_seen(
 def test_a_gradient_made_of_memory_that_nobody_wrote_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def careless(qkv: torch.Tensor, runs: Any, num_heads: int, of_firsts: bool = False) -> torch.Tensor:
-        context = attend(qkv, runs, num_heads, of_firsts).clone()
-        if not of_firsts:
+    def careless(qkv: torch.Tensor, runs: Any, num_heads: int, queries: Any = None) -> torch.Tensor:
+        context = attend(qkv, runs, num_heads, queries).clone()
+        if queries is None:
             context[sum(count * length for count, length in runs) :] = torch.nan  # as rows left unwritten
         return context
 

@@ -15,6 +15,7 @@ from engine.model.info import length_in, read_info, truncation_in
 from engine.model.sentence_files import read_sentence_files
 from engine.model.source import StoredModel
 from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
+from engine.text.batch import Unpadded
 from engine.text.wordpiece import TRUNCATIONS
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import task_of
@@ -40,6 +41,14 @@ class Graph:
     task: Kind | None = None
 
 
+def _real(input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> dict[str, Any]:
+    """Return the real tokens of a padded batch as `Bert` takes them: padding costs as much as text does."""
+    bounds = Unpadded(attention_mask)
+    places = torch.arange(input_ids.shape[1]).expand(input_ids.shape)
+    ids, types, places = map(bounds.packed, (input_ids, token_type_ids, places))
+    return {"input_ids": ids, "token_type_ids": types, "position_ids": places, "bounds": bounds}
+
+
 class _Masked(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -48,9 +57,10 @@ class _Masked(nn.Module):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
     ) -> tuple[Tensor, Tensor]:
-        found = self.model(input_ids, token_type_ids, attention_mask)
-        scores = self.model.logits(found.hidden)  # (B * T, V)
-        return scores.view(*input_ids.shape, -1), found.next_sentence
+        real = _real(input_ids, attention_mask, token_type_ids)
+        found = self.model(**real)
+        scores = self.model.logits(found.hidden)  # (N, V)
+        return real["bounds"].padded(scores), found.next_sentence
 
 
 class _Headed(nn.Module):
@@ -61,7 +71,12 @@ class _Headed(nn.Module):
         self.model = model
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Any:
-        found = self.model(input_ids, token_type_ids, attention_mask)
+        if self.model.config.pooling:  # a mean is taken over a padded batch
+            return self.model(input_ids, token_type_ids, attention_mask)
+        real = _real(input_ids, attention_mask, token_type_ids)
+        found = self.model(**real)
+        if not self.model.reads_firsts:
+            found = real["bounds"].padded(found)
         return found.unbind(-1) if len(self.model.outputs) > 1 else found
 
 
@@ -71,7 +86,8 @@ class _Encoder(nn.Module):
         self.model = model
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        found: Tensor = self.model(input_ids, token_type_ids, attention_mask).last_hidden_state
+        real = _real(input_ids, attention_mask, token_type_ids)
+        found: Tensor = real["bounds"].padded(self.model(**real).last_hidden_state)
         return found
 
 

@@ -123,9 +123,18 @@ def _write_graph(graph: Graph, path: Path, vocab_size: int) -> None:
                 external_data=False,
             )
             assert program is not None
+            _fold_weights(program.model)
             path.write_bytes(_without_places(program.model_proto).SerializeToString(deterministic=True))
     finally:
         logger.setLevel(level)
+
+
+def _fold_weights(model: Any) -> None:
+    """Cut the weights that a graph cuts: only what is a weight is made 8 bits of."""
+    from onnxscript.optimizer import optimize_ir
+
+    most = max((value.const_value.size for value in model.graph.initializers.values()), default=0)
+    optimize_ir(model, num_iterations=1, input_size_limit=most, output_size_limit=most)
 
 
 def _without_places(model: Any) -> Any:

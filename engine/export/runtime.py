@@ -34,9 +34,10 @@ def needed() -> Any:
 
 
 def open_session(path: Path) -> Any:
-    """Return a graph ready to be asked. Raises: UserError as `needed`."""
+    """Return a graph ready to be asked, by as many threads as torch has. Raises: UserError as `needed`."""
     runtime = needed()
     options = runtime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
     options.log_severity_level = 3
     return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 

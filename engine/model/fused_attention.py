@@ -33,63 +33,65 @@ def serves(qkv: Tensor) -> bool:
     return is_known and qkv.numel() > 0 and _forward is not None and _backward is not None
 
 
-def attend(qkv: Tensor, runs: Runs, num_heads: int, of_firsts: bool = False) -> Tensor:
+def attend(qkv: Tensor, runs: Runs, num_heads: int, queries: Tensor | None = None) -> Tensor:
     """Return what each token gathers from its own text: softmax(q k^T / sqrt(d)) v, computed in float32.
 
     Args:   qkv: (N, 3D), queries, keys and values side by side; rows behind the last run are filler, for
             which zeros are returned. runs: the texts, in order.
-            of_firsts: gather for each text's first token alone.
+            queries: (B, D), of each text's first token, which alone gathers; qkv is then (N, 2D).
 
-    Returns: (N, D) of qkv's type; (B, D) with of_firsts.
+    Returns: (N, D) of qkv's type; (B, D) with queries.
     """
-    return _Attend.apply(qkv, tuple(runs), num_heads, of_firsts)  # type: ignore[no-any-return,no-untyped-call]
+    return _Attend.apply(qkv, queries, tuple(runs), num_heads)  # type: ignore[no-any-return,no-untyped-call]
 
 
 class _Attend(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, qkv: Tensor, runs: Runs, num_heads: int, of_firsts: bool) -> Tensor:
-        width = qkv.shape[1] // 3
-        num_rows = sum(count for count, _ in runs) if of_firsts else len(qkv)
-        context = qkv.new_empty(num_rows, width)
+    def forward(ctx: Any, qkv: Tensor, queries: Tensor | None, runs: Runs, num_heads: int) -> Tensor:
+        ctx.runs, ctx.asking = runs, runs if queries is None else [(count, 1) for count, _ in runs]
+        ctx.shapes = qkv.shape, None if queries is None else queries.shape
+        width = qkv.shape[1] // 3 if queries is None else queries.shape[1]
+        ctx.heads = num_heads, width // num_heads
+        context = qkv.new_empty(len(qkv if queries is None else queries), width)
+        qkv = qkv.float()
+        parts = _parts(qkv, runs, ctx.heads)
+        asking = _parts(qkv if queries is None else queries.float(), ctx.asking, ctx.heads)
         kept: list[Tensor] = []
-        done = 0
-        for part in _parts(qkv.float(), runs, num_heads):
-            q, k, v = part.permute(2, 0, 3, 1, 4)  # (B, H, T, d) each
-            if of_firsts:
-                q = q[:, :, :1]
+        for part, own, rows in zip(parts, asking, _parts(context, ctx.asking, ctx.heads), strict=True):
+            q, k, v = own[0], part[-2], part[-1]
             found, log_sums = _forward(q, k, v)
-            rows = context[done : done + found.shape[0] * found.shape[2]]
-            rows.view(len(found), -1, num_heads, found.shape[3]).copy_(found.transpose(1, 2))
-            done += len(rows)
+            rows[0].copy_(found)
             kept += [q, k, v, found, log_sums]
-        context[done:].zero_()
+        context[_num_rows(ctx.asking) :].zero_()
         ctx.save_for_backward(*kept)
-        ctx.runs, ctx.num_heads, ctx.of_firsts, ctx.shape = runs, num_heads, of_firsts, qkv.shape
         return context
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         kept, dcontext = ctx.saved_tensors, grads[0].float()
-        dqkv = grads[0].new_empty(ctx.shape)
-        done = 0
-        for number, part in enumerate(_parts(dqkv, ctx.runs, ctx.num_heads)):
+        shape, asking_shape = ctx.shapes
+        dqkv = grads[0].new_empty(shape)
+        dqueries = None if asking_shape is None else grads[0].new_empty(asking_shape)
+        parts = _parts(dqkv, ctx.runs, ctx.heads)
+        asking = _parts(dqkv if dqueries is None else dqueries, ctx.asking, ctx.heads)
+        rows = _parts(dcontext, ctx.asking, ctx.heads)
+        for number, (part, own, drow) in enumerate(zip(parts, asking, rows, strict=True)):
             q, k, v, found, log_sums = kept[5 * number : 5 * number + 5]
-            rows = dcontext[done : done + found.shape[0] * found.shape[2]]
-            done += len(rows)
-            dfound = rows.view(len(found), -1, ctx.num_heads, found.shape[3]).transpose(1, 2)
-            dq, dk, dv = _backward(dfound, q, k, v, found, log_sums, 0.0, False)
-            part[:, : q.shape[2], 0].copy_(dq.transpose(1, 2))
-            part[:, q.shape[2] :, 0].zero_()  # tokens that asked nothing
-            part[:, :, 1].copy_(dk.transpose(1, 2))
-            part[:, :, 2].copy_(dv.transpose(1, 2))
-        dqkv[sum(count * length for count, length in ctx.runs) :].zero_()
-        return dqkv, None, None, None
+            gradients = _backward(drow[0], q, k, v, found, log_sums, 0.0, False)
+            for place, gradient in zip((own[0], part[-2], part[-1]), gradients, strict=True):
+                place.copy_(gradient)
+        dqkv[_num_rows(ctx.runs) :].zero_()
+        return dqkv, dqueries, None, None
 
 
-def _parts(qkv: Tensor, runs: Runs, num_heads: int) -> Iterable[Tensor]:
-    """Yield (B, T, 3, H, d) of each run, views of `qkv`."""
+def _num_rows(runs: Runs) -> int:
+    return sum(count * length for count, length in runs)
+
+
+def _parts(rows: Tensor, runs: Runs, heads: tuple[int, int]) -> Iterable[Tensor]:
+    """Yield (..., B, H, T, d) of each run, views of `rows`. Args: heads: how many, and how wide each."""
     start = 0
     for count, length in runs:
         stop = start + count * length
-        yield qkv[start:stop].view(count, length, 3, num_heads, -1)
+        yield rows[start:stop].view(count, length, -1, *heads).permute(2, 0, 3, 1, 4)
         start = stop

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from engine.errors import marked
 from engine.model.activations import activation
-from engine.model.bert import Bert, firsts_of
+from engine.model.bert import Bert, Read, firsts_of
 from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
 from engine.text.batch import Batch, Bounds
@@ -63,10 +63,10 @@ class HeadedEncoder(nn.Module):
         self.mix = LayerMix(config.num_hidden_layers + 1) if config.layer_mix else None
 
 
-def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None) -> Tensor:
+def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None = None) -> Tensor:
     """Return what an `HeadedEncoder`, or what wraps it, gives for a packed batch.
 
-    Args: rows: of the tokens that are read: nobody computes what the last layer makes of the others.
+    Args: rows: of a head over tokens, those that are answered for; None: all.
     """
     ids: Any = batch.input_ids
     return model(  # type: ignore[no-any-return]
@@ -74,8 +74,8 @@ def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None) -> Tensor:
         batch.token_type_ids,
         position_ids=batch.position_ids,
         bounds=batch.bounds,
-        rows=rows,
         states=batch.states,
+        **({} if rows is None else {"rows": rows}),
     )
 
 
@@ -150,12 +150,12 @@ class SequenceClassifier(HeadedEncoder):
         if self.config.pooling:
             return self.of_firsts(self.means(*args, states=states, **kwargs))
         if self.mix is None:
-            pooled = self.bert(*args, states=states, **kwargs).pooled_output  # (B, D)
-            return exact(self.classifier, self.dropout(pooled))
+            found = self.bert(*args, states=states, rows=Read.FIRSTS, **kwargs)
+            return exact(self.classifier, self.dropout(found.pooled_output))
         if states is not None:
             return self.of_firsts(states.unbind(1))
-        found = self.bert(*args, output_hidden_states=True, **kwargs)
-        return self.of_firsts(firsts_of(found.hidden_states, kwargs.get("bounds"), kwargs.get("rows")))
+        found = self.bert(*args, output_hidden_states=True, rows=Read.FIRSTS, **kwargs)
+        return self.of_firsts(firsts_of(found.hidden_states, kwargs.get("bounds")))
 
     def read_states(self, batch: Batch) -> Tensor:
         """Return (B, R) what is read of each example of a packed batch. No gradients flow.
@@ -177,11 +177,10 @@ class SequenceClassifier(HeadedEncoder):
         *args: Any,
         states: Tensor | None = None,
         bounds: Bounds | None = None,
-        rows: Tensor | None = None,
         **kwargs: Any,
     ) -> list[Tensor]:
-        """Return (B, D) the mean of each text's hidden states of the last layer, which no row may lack, and
-        before it, where that is read too, of the embeddings. Args: as `Bert` takes them.
+        """Return (B, D) the mean of each text's hidden states of the last layer, and before it, where that is
+        read too, of the embeddings. Args: as `Bert` takes them.
         """
         has_both = self.config.pooling == FIRST_LAST
         found = self.bert(*args, states=states, bounds=bounds, output_hidden_states=has_both, **kwargs)

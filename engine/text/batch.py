@@ -87,6 +87,33 @@ class Bounds:
         return tuple(runs)
 
 
+class Unpadded:
+    """Which tokens of a padded batch are real, for a graph that computes products for these alone.
+
+    It says of packed rows what `Bounds` does, without numbers that the host would have to know. A text's
+    first token counts as real in any case, so that there is one.
+
+    Args: mask: (B, T), 0 where padded.
+    """
+
+    def __init__(self, mask: torch.Tensor) -> None:
+        self.mask = mask.bool()
+        is_first = torch.arange(mask.shape[1], device=mask.device) == 0
+        real = (self.mask | is_first).flatten()  # (B * T,)
+        self._rows = real.nonzero()[:, 0]  # (N,) of B * T
+        self._places = real.long().cumsum(0) - 1  # (B * T,) of N; of padding, that of a token before it
+        self.firsts = self._places.view(mask.shape)[:, 0]  # (B,)
+
+    def packed(self, padded: torch.Tensor) -> torch.Tensor:
+        """Return (N, ...) of (B, T, ...)."""
+        rows: torch.Tensor = padded.flatten(0, 1)
+        return rows.index_select(0, self._rows)
+
+    def padded(self, packed: torch.Tensor) -> torch.Tensor:
+        """Return (B, T, ...) of (N, ...); what stands at padding means nothing."""
+        return packed.index_select(0, self._places).view(*self.mask.shape, *packed.shape[1:])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedRows:
     """Examples packed end to end, as a model reads them.

@@ -107,7 +107,7 @@ class OfFirstTokens:
 
     def forward(self, model: nn.Module, batch: Batch) -> Tensor:
         """Return logits (B, C)."""
-        return on_batch(model, batch, batch.bounds.firsts)
+        return on_batch(model, batch)
 
     def count(self, parts: Sequence[Batch]) -> Tensor:
         """Return (number of examples,)."""

@@ -27,7 +27,7 @@ from engine.export.heads import INPUTS, Graph, graph_of
 from engine.export.int8 import quantizing
 from engine.export.onnx import GRAPH, SMALL, exporting
 from engine.export.runtime import InItsPlace
-from engine.model.bert import Bert
+from engine.model.bert import Bert, Block
 from engine.model.heads import QuestionAnswering, TokenClassifier, on_batch
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
@@ -39,7 +39,15 @@ from engine.train.run.runs import read_metrics
 from engine.train.tasks.known import CLASSIFICATION, TASKS
 from tests.engine.tiny_runs import tiny_config as run_config
 from tests.engine.typed import typed
-from tests.fakes import LABELS, scramble, tiny_classifier, tiny_config, tiny_pretraining, tiny_wordpiece
+from tests.fakes import (
+    LABELS,
+    model_folder,
+    scramble,
+    tiny_classifier,
+    tiny_config,
+    tiny_pretraining,
+    tiny_wordpiece,
+)
 
 onnxruntime = pytest.importorskip("onnxruntime")
 TEXTS = ["good film", "bad play ! good", "a", "playing bad film"]
@@ -135,6 +143,35 @@ def test_a_graph_of_each_head_answers_any_batch_and_its_program_runs_alone(kind:
         assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.parametrize("kind", MODELS)
+@torch.no_grad()
+def test_a_graph_multiplies_real_tokens_alone_and_answers_as_the_padded_model(
+    kind: str, tmp_path: Path
+) -> None:
+    model = MODELS[kind]()
+    save_model(tmp_path / "model", model, tiny_wordpiece(), {})
+    ids = torch.tensor([[2, 9, 3, 0, 0], [2, 8, 4, 7, 3], [0, 0, 0, 0, 0]])  # the last is no text at all
+    mask, types = (ids > 0).long(), torch.tensor([[0, 0, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 0, 0]])
+    graph, counts = graph_of(tmp_path / "model").module, list[int]()
+    for part in graph.modules():
+        if isinstance(part, Block):
+            part.intermediate.register_forward_pre_hook(lambda _, given: counts.append(len(given[0])))
+    here, there = graph(ids, mask, types), model(ids, types, mask)
+    if kind == "masked-words":
+        there = model.logits(there.hidden).view(*ids.shape, -1), there.next_sentence
+    elif kind == "questions":
+        there = there.unbind(-1)
+    elif kind == "encoder":
+        there = there.last_hidden_state
+    for ours, theirs in zip(
+        *(one if isinstance(one, tuple) else (one,) for one in (here, there)), strict=True
+    ):
+        read = mask > 0 if theirs.shape[:2] == ids.shape else slice(2)
+        torch.testing.assert_close(ours[read], theirs[read], rtol=1e-5, atol=1e-5)
+    real = int(mask.sum()) + 1  # a text without any token has a first one all the same
+    assert counts == [real, 3 if kind == "classes" else real]
+
+
 @pytest.mark.slow
 def test_eight_bits_of_numbers_are_told_as_numbers_where_nobody_knows_what_is_right(tmp_path: Path) -> None:
     save_model(tmp_path / "model", tiny_classifier(["score"], problem_type="regression"), tiny_wordpiece())
@@ -149,10 +186,10 @@ def _stands_in(session: Any, kind: str) -> None:
     model, pieces = MODELS[kind](), [np.array([2, 7, 9, 11, 3]), np.array([2, 8, 3]), np.array([2, 9, 3])]
     data = EncodedRows.from_pieces(pieces, [5, 3, 3], [0, 0, 0], [0, 1, 2])
     batch = collate(data, np.array([1, 0, 2]), torch.device("cpu"), 8)
-    rows = {"classes": batch.bounds.firsts, "tags": torch.tensor([4, 0, 6]), "questions": None}[kind]
+    rows = {"classes": None, "tags": torch.tensor([4, 0, 6]), "questions": None}[kind]
     with torch.inference_mode():
         here, there = (on_batch(one, batch, rows) for one in (model, InItsPlace(session, model.config)))
-    count = batch.num_tokens if rows is None else len(rows)
+    count = batch.num_tokens if kind == "questions" else len(here)
     assert here.shape == there.shape and torch.allclose(here[:count], there[:count], atol=1e-4)
 
 
@@ -266,6 +303,8 @@ def test_what_is_there_already_is_not_written_over(
 def test_eight_bits_are_told_on_the_runs_own_texts_and_kept_only_if_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # weights that are more than the graph around them, as any real model's
+    model_folder(tmp_path / "start", labels=("bad", "good"), intermediate_size=290)
     list(fine_tune(run_config(tmp_path, num_epochs=1), tmp_path / "run"))
     folder, out = tmp_path / "run" / "model", tmp_path / "out"
     engine = typed(capsys)

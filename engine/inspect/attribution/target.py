@@ -125,7 +125,7 @@ def logits_of(subject: LoadedModel, asked: TargetOnText, words: Tensor) -> Tenso
     types = torch.tensor(asked.token_type_ids * count, device=words.device)
     if asked.target.question == LABELS:
         head = subject.label_head()
-        logits: Tensor = head(inputs_embeds=rows, token_type_ids=types, bounds=bounds, rows=bounds.firsts)
+        logits: Tensor = head(inputs_embeds=rows, token_type_ids=types, bounds=bounds)
         return logits[:, None] / temperature_in(subject.info)
     masked = torch.tensor(
         [copy * length + place for copy in range(count) for place in asked.places],

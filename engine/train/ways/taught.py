@@ -95,7 +95,7 @@ def teach_classifier(
         model.bert.noise.seed(seed, step)
         batch = collate(rows, some, device.device, ROW_MULTIPLE)
         with device.autocast():
-            logits = on_batch(model, batch, batch.bounds.firsts).float()
+            logits = on_batch(model, batch).float()
         return nn.functional.cross_entropy(logits, torch.from_numpy(targets[some]).to(device.device))
 
     yield from _steps(model, loss, num_steps, rate, marked("engine", "Learning with all weights"))
@@ -110,7 +110,7 @@ def answered(
     for some in by_length(rows.lengths[places], device.micro_batch_tokens):
         batch = collate(rows, places[some], device.device, ROW_MULTIPLE)
         with torch.no_grad(), device.autocast():
-            found[some] = on_batch(model, batch, batch.bounds.firsts).argmax(1).cpu().numpy()
+            found[some] = on_batch(model, batch).argmax(1).cpu().numpy()
         done += len(some)
         yield Progress(stage=marked("engine", "Evaluating"), done=done, total=len(places))
     return found

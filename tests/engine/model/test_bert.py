@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.model.bert import compile_blocks
+from engine.model.bert import Read, compile_blocks, set_dropout
 from engine.model.heads import TokenClassifier
 from engine.model.weights import load_classifier, load_encoder
 from engine.text.batch import Bounds
@@ -196,6 +196,23 @@ def test_rows_asked_for_are_those_of_the_whole_batch(inputs: Any) -> None:
     some = model.bert(**batch, rows=rows)
     assert_close(some.last_hidden_state, whole.last_hidden_state[rows])
     assert_close(some.pooled_output, whole.pooled_output)
+
+
+@pytest.mark.parametrize("layout", ["padded", "packed", "packed, with attention dropout switched on"])
+def test_what_the_first_tokens_ask_alone_is_what_they_ask_among_all_with_the_same_gradients(
+    layout: str, inputs: Any
+) -> None:
+    batch = inputs["pair"] if layout == "padded" else packed(inputs["pair"])
+    model = tiny_classifier(attention_probs_dropout_prob=1e-9 if "dropout" in layout else 0.0).train()
+    set_dropout(model, 0.0, model.bert.layers[0].attention.dropout_p)
+    found = []
+    for rows in (None, Read.FIRSTS):
+        output = model.bert(**batch, rows=rows)
+        gradients = torch.autograd.grad(output.pooled_output.square().sum(), [*model.bert.parameters()])
+        found.append((output.pooled_output, *gradients))
+    for all_asked, alone in zip(*found, strict=True):
+        torch.testing.assert_close(alone.to_dense(), all_asked.to_dense(), rtol=1e-5, atol=1e-5)
+    assert output.last_hidden_state.numel() == len(LENGTHS) * model.config.hidden_size
 
 
 @pytest.mark.parametrize("count", [31, 32, 33, 64])

@@ -11,11 +11,19 @@ from engine.model.fused_attention import attend
 
 RUNS, HEADS, WIDTH, FILLER = ((1, 9), (3, 5), (2, 1)), 2, 16, 4
 LENGTHS = [length for count, length in RUNS for _ in range(count)]
+FIRSTS = torch.tensor([0, *LENGTHS[:-1]]).cumsum(0)
 
 
 def _qkv(dtype: torch.dtype = torch.float32) -> Tensor:
     rng = torch.Generator().manual_seed(0)
     return torch.randn(sum(LENGTHS) + FILLER, 3 * WIDTH, generator=rng).to(dtype).requires_grad_()
+
+
+def _attended(qkv: Tensor, of_firsts: bool) -> Tensor:
+    """Return what all tokens gather, or the first ones, whose queries are then apart from keys and values."""
+    if not of_firsts:
+        return attend(qkv, RUNS, HEADS)
+    return attend(qkv[:, WIDTH:].contiguous(), RUNS, HEADS, qkv[FIRSTS, :WIDTH])
 
 
 def _plain(qkv: Tensor) -> Tensor:
@@ -44,8 +52,7 @@ def test_each_text_attends_to_itself_alone_and_filler_to_nothing() -> None:
 
 def test_the_first_tokens_alone_gather_what_they_gather_beside_the_others() -> None:
     qkv = _qkv()
-    firsts = torch.tensor([0, *LENGTHS[:-1]]).cumsum(0)
-    context, expected = attend(qkv, RUNS, HEADS, of_firsts=True), _plain(qkv)[firsts]
+    context, expected = _attended(qkv, of_firsts=True), _plain(qkv)[FIRSTS]
     torch.testing.assert_close(context, expected)
     torch.testing.assert_close(_slopes(context, qkv), _slopes(expected, qkv))
 
@@ -54,7 +61,7 @@ def test_the_first_tokens_alone_gather_what_they_gather_beside_the_others() -> N
 def test_in_bfloat16_only_what_goes_in_and_out_is_rounded(of_firsts: bool) -> None:
     low = _qkv(torch.bfloat16)
     exact = low.detach().float().requires_grad_()
-    context, expected = attend(low, RUNS, HEADS, of_firsts), attend(exact, RUNS, HEADS, of_firsts)
+    context, expected = _attended(low, of_firsts), _attended(exact, of_firsts)
     assert torch.equal(context, expected.bfloat16())
     slopes = _slopes(context, low)
     assert slopes.dtype == torch.bfloat16
@@ -66,5 +73,5 @@ def test_memory_full_of_nan_reaches_neither_contexts_nor_gradients(monkeypatch: 
     monkeypatch.setattr(Tensor, "new_empty", lambda *args: empty(*args).fill_(float("nan")))
     for of_firsts in (False, True):
         qkv = _qkv()
-        context = attend(qkv, RUNS, HEADS, of_firsts)
+        context = _attended(qkv, of_firsts)
         assert context.isfinite().all() and _slopes(context, qkv).isfinite().all()

@@ -311,7 +311,7 @@ def test_a_mix_is_the_weighted_mean_of_the_first_token_at_every_layer_padded_or_
         first = 1.5 * sum(share * state[:, 0] for share, state in zip(shares, states, strict=True))
         wanted = model.classifier(torch.tanh(model.bert.pooler(first)))
         bounds = Bounds([7, 7, 7])
-        packed = model(ids.flatten(), bounds=bounds, rows=bounds.firsts)
+        packed = model(ids.flatten(), bounds=bounds)
         assert torch.allclose(model(ids), wanted, atol=1e-6)
         assert torch.allclose(packed, wanted, atol=1e-5)
 

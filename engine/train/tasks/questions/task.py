@@ -51,7 +51,7 @@ class QuestionTask:
 
     def forward(self, model: nn.Module, batch: Batch) -> Tensor:
         """Return the scores of beginning and of ending at each token, (N, 2), filler left out."""
-        return on_batch(model, batch, None)[: batch.num_tokens]
+        return on_batch(model, batch)[: batch.num_tokens]
 
     def count(self, parts: Sequence[Batch]) -> Tensor:
         """Return (number of windows whose answer is known), (1,)."""
