@@ -20,7 +20,7 @@ from engine.model.bert import Bert
 from engine.model.folder import ENCODER_WEIGHTS
 from engine.model.heads import SequenceClassifier
 from engine.model.inventory import take_stock
-from engine.model.own_encoder import WORDS
+from engine.model.own_encoder import SHIFT, WORDS
 from engine.model.weights import (
     add_encoder,
     check_weights,
@@ -29,6 +29,7 @@ from engine.model.weights import (
     load_pretraining,
     load_tensors,
     save_model,
+    save_tensors,
 )
 from engine.train.finetune import fine_tune
 from engine.train.run.runs import MODEL, chain_of, stage_name
@@ -116,6 +117,17 @@ def test_a_folder_without_the_encoder_that_it_names_is_refused_where_texts_are_r
     assert same_weights(load_encoder(folder)[0], tiny_pretraining().bert)
     (folder / "cloze.json").write_text('{"encoder": {"base_model": 7}}')
     with pytest.raises(ModelError, match=r"cloze\.json is damaged"):
+        load_encoder(folder)
+
+
+def test_an_encoder_that_does_not_fit_the_model_is_refused(folder: Path) -> None:
+    tensors = load_tensors(folder / ENCODER_WEIGHTS)
+    save_tensors(folder / ENCODER_WEIGHTS, {**tensors, "pooler.other": torch.zeros(3)})
+    with pytest.raises(ModelError, match=r"the model has no weight pooler\.other"):
+        check_weights(folder)
+    del tensors[SHIFT]
+    save_tensors(folder / ENCODER_WEIGHTS, tensors)
+    with pytest.raises(ModelError, match="its word vectors do not fit"):
         load_encoder(folder)
 
 
