@@ -16,7 +16,7 @@ from app.work.titles import model_title, shape_words
 from engine.errors import ConfigError, DataError, Sentence, marked
 from engine.events import Event, Progress, Steps
 from engine.model.config import PRESETS, BertConfig, count_parameters
-from engine.model.info import read_info
+from engine.model.info import encoder_in, read_info
 from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
@@ -70,6 +70,11 @@ class ModelInfo:
     def words(self) -> str:
         """Name and size, as a line has it."""
         return f"{self.name} · {self.size_words}"
+
+    @property
+    def encoder_name(self) -> str:
+        """What the encoder is called that it has of its own for whole texts; "": one model does both."""
+        return encoder_in(self.info)
 
     @property
     def num_parameters(self) -> int:

@@ -13,6 +13,10 @@ the tiny model and the reviews that ship, in two minutes; the other options are 
 trains the Chinese starter from `recipes/chinese-*.toml`: text is the folder that has zh-general, zh-laws,
 zh-opensource and cft.zip, at any depth. An hour and a half on one thread; needs opencc and rjieba.
 
+    python -m assets.models.make --only encoder --encoder DIR --work DIR
+
+gives the starter that ships the encoder's own layers again, without training: seconds.
+
     python -m assets.models.make --only family --text DIR --questions DIR --work DIR
 
 trains the family of recipes/family.toml, asks it all questions, and puts it in the place of the one that
@@ -48,7 +52,7 @@ from engine.family.questions.task import labelled
 from engine.family.train import REPORT, train_family
 from engine.model.folder import read_json
 from engine.model.heads import SequenceClassifier
-from engine.model.weights import load_headed, load_pretraining, save_model
+from engine.model.weights import add_encoder, load_encoder, load_headed, load_pretraining, save_model
 from engine.settings.config import from_toml, with_values
 from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
@@ -73,14 +77,14 @@ from engine.train.run.runs import (
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
 STARTER, TINY, TUNED, CHINESE = "starter", "tiny", "tuned", "chinese"
-FAMILY, CHINESE_FAMILY = "family", "family-chinese"
+FAMILY, CHINESE_FAMILY, ENCODER = "family", "family-chinese", "encoder"
 SAMPLES = MODELS.parent / "samples"
 CHINESE_STAGES = ("chinese-1-characters", "chinese-2-words")
 STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
 TAUGHT, KEPT = STAGES[-1], 0.8  # begins with so much of the stage before, and the rest of the encoder
 WIDER, MIXED, AVERAGED = "starter-wider", "starter-mixed", "starter-averaged"
-WORDS = torch.float8_e4m3fn  # how word vectors ship: 30,522 of them in half precision would take 12 MB more
-ENCODER = "all-MiniLM-L6-v2"
+EIGHT_BITS = torch.float8_e4m3fn  # how word vectors and the encoder's layers ship; 16 bits take 22 MB more
+ENCODER_NAME = "all-MiniLM-L6-v2"
 TOLD = ("started", "step", "evaluated", "pinned", "finished")
 MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enough for its curves
 
@@ -122,6 +126,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if chosen.text is None or chosen.questions is None:
             parser.error("--text and --questions are needed")
         return make_family(chosen.only, chosen.text, chosen.questions, chosen.work, chosen.note)
+    if chosen.only == ENCODER:
+        if chosen.encoder is None:
+            parser.error("--encoder is needed")
+        ship_encoder(chosen.encoder, MODELS / STARTER)
+        return 0
     if chosen.encoder is None or chosen.text is None:
         parser.error("--encoder and --text are needed")
     before = chosen.encoder
@@ -137,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     mix(before, chosen.work / WIDER, 0.5, chosen.work / AVERAGED)
     code = _train(chosen.work / TINY, recipe(TINY, chosen.text))
     if not code:
-        ship_starter(chosen.work / AVERAGED, MODELS / STARTER)
+        ship_starter(chosen.work / AVERAGED, chosen.encoder, MODELS / STARTER)
         ship_history(chosen.work / TINY, MODELS / TINY)
         code = make_tuned(chosen.work)
     return code
@@ -251,17 +260,25 @@ def counted(text: Path, encoder_dir: Path) -> np.ndarray:
     return frequencies(result_of(prepare(config)), config)
 
 
-def ship_starter(model_dir: Path, target: Path) -> None:
-    """Write a model in half precision, its word vectors in 8 bits.
+def ship_starter(model_dir: Path, encoder_dir: Path, target: Path) -> None:
+    """Write a model in half precision, its word vectors in 8 bits, and its encoder's own layers beside it.
 
     cloze.json names the encoder it began with, not where that lay. The longest texts that it can read well
     are those of any stage, not of the last one alone.
     """
     model, _ = load_pretraining(model_dir, seed=0)
     longest = max(recipe(name, Path()).objective.max_length for name in STAGES)
-    about = read_json(model_dir / "cloze.json") | {"base_model": ENCODER, "max_length": longest}
-    about["chain"][0]["from"] = ENCODER
-    save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16, words=WORDS)
+    about = read_json(model_dir / "cloze.json") | {"base_model": ENCODER_NAME, "max_length": longest}
+    about["chain"][0]["from"] = ENCODER_NAME
+    wordpiece = WordPiece.from_folder(model_dir)
+    save_model(target, model, wordpiece, about, dtype=torch.float16, words=EIGHT_BITS)
+    ship_encoder(encoder_dir, target)
+
+
+def ship_encoder(encoder_dir: Path, target: Path) -> None:
+    """Give a model that was made from an encoder that encoder's own layers, for reading whole texts."""
+    encoder, _ = load_encoder(encoder_dir)
+    add_encoder(target, encoder, ENCODER_NAME, dtype=EIGHT_BITS)
 
 
 def ship_chinese(model_dir: Path, target: Path) -> None:
@@ -269,7 +286,7 @@ def ship_chinese(model_dir: Path, target: Path) -> None:
     model, _ = load_pretraining(model_dir, seed=0)
     about = read_json(model_dir / "cloze.json")
     about["base_model"] = about["chain"][0]["from"]
-    save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16, words=WORDS)
+    save_model(target, model, WordPiece.from_folder(model_dir), about, dtype=torch.float16, words=EIGHT_BITS)
 
 
 def ship_history(run_dir: Path, target: Path) -> None:
@@ -328,7 +345,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     for name in ("encoder", "text", "questions", "work"):
         parser.add_argument(f"--{name}", type=Path, required=name == "work", metavar="DIR")
-    parser.add_argument("--only", choices=(TUNED, CHINESE, *ASKED), help="make this one alone")
+    parser.add_argument("--only", choices=(ENCODER, TUNED, CHINESE, *ASKED), help="make this one alone")
     parser.add_argument("--note", default="", help="which machine trained the family, for its card")
     return parser
 

@@ -28,11 +28,17 @@ from engine.export.onnx import ONNX, exporting
 from engine.export.place import ExportResult, workshop
 from engine.model.folder import read_json, write_json
 from engine.model.heads import HEADS
+from engine.model.own_encoder import encoder_of
 from engine.model.weights import head_of, read_config
 
 ENDING = ".zip"
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say
 _PACKING = marked("engine", "Packing")
+_NO_SENTENCES = marked(
+    "engine",
+    "Without files for sentence-transformers, which would read the layers that guess words, not those of "
+    "{name}. Export for sentence-transformers to have these.",
+)
 
 
 def writing_zip(
@@ -98,7 +104,10 @@ def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) ->
     check_same(folder, place)
     config = read_config(folder)
     uses = [TRANSFORMERS]
-    if head_of(config) not in HEADS:
+    encoder = encoder_of(folder)
+    if encoder:
+        checked.append(Sentence(_NO_SENTENCES, {"name": encoder}))
+    elif head_of(config) not in HEADS:
         how = how_pooled(folder)
         put_sentence_files(place, how, config.hidden_size)
         document = read_json(place / "config.json")

@@ -19,6 +19,7 @@ from engine.runs.card import card
 from engine.runs.facts import read_facts
 from engine.shipped import PLACES
 from engine.train.run.kept import name_of, run_of
+from engine.train.run.runs import LAYERS
 
 CARD, ORIGIN = CARDS = ("README.md", "ORIGIN.md")
 _MOST_ORIGIN = 2**20  # bytes
@@ -121,4 +122,5 @@ def _stage(stage: dict[str, object]) -> str:
     texts = stage.get("text")
     found = texts if isinstance(texts, list) else [stage.get("data")]
     named = [str(one.get("name", "?")) for one in found if isinstance(one, dict)]
-    return f"- {stage.get('task', 'a stage')}: {', '.join(named) or 'unknown texts'}"
+    began = f"; from the layers of {stage[LAYERS]}" if LAYERS in stage else ""
+    return f"- {stage.get('task', 'a stage')}: {', '.join(named) or 'unknown texts'}{began}"

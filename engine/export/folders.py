@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,22 @@ from engine.inspect.embeddings.vectors import SENTENCE, PoolingConfig, embed
 from engine.inspect.example_texts import topics_for
 from engine.inspect.loaded_model import LoadedModel
 from engine.model import names
-from engine.model.folder import MODEL_FILES, open_weights, read_json, write_json
+from engine.model.folder import (
+    ENCODER_WEIGHTS,
+    MODEL_FILES,
+    StoredWeights,
+    open_weights,
+    read_json,
+    write_json,
+)
+from engine.model.own_encoder import encoder_of, open_encoder_weights
 from engine.model.sentence_files import MODULES, POOLINGS, SETTINGS, SentenceConfig, read_sentence_files
 from engine.model.source import StoredModel
 from engine.model.tensor_files import save_tensors
 from engine.model.weights import head_of, read_config
 from engine.text.wordpiece import WordPiece
 
+OpensWeights = Callable[[Path], AbstractContextManager[StoredWeights]]
 SENTENCE_FILES = {MODULES, SETTINGS, "config_sentence_transformers.json", "1_Pooling", "2_Normalize"}
 TRANSFORMERS = Use(
     "transformers",
@@ -59,6 +69,11 @@ _NO_SUCH_HEAD = marked(
 )
 _READS_MEANS = marked("engine", "the mean of all tokens")
 _READS_MIX = marked("engine", "a mix of all layers")
+_OWN_ENCODER = marked(
+    "engine",
+    "{file} is read by Cloze alone: the layers of {name}, for whole texts. Other programs read the layers "
+    "that guess words.",
+)
 _WRITING = marked("engine", "Writing")
 _CHECKING = marked("engine", "Checking")
 
@@ -97,7 +112,7 @@ def writing_sentence_folder(
     how = how_pooled(folder, pooling, is_normed)
     yield Progress(stage=_WRITING, done=0, total=0)
     with exported_folder(out) as beside:
-        tensors, config = by_plain_names(folder)
+        tensors, config = by_plain_names(folder, open_encoder_weights)
         family = read_config(folder).family
         encoder = {
             family.own_name(plain): value.float()
@@ -144,6 +159,10 @@ def put_model(folder: Path, out: Path) -> list[Sentence]:
     wordpiece.save(out, model_max_length=graph_of(folder).max_length)
     if (notes := file_in(folder, "cloze.json")) is not None:
         shutil.copyfile(notes, out / "cloze.json")
+    if name := encoder_of(folder):
+        with open_encoder_weights(folder) as stored:
+            shutil.copyfile(stored.files[-1], out / ENCODER_WEIGHTS)
+        left.append(Sentence(_OWN_ENCODER, {"file": ENCODER_WEIGHTS, "name": name}))
     return left
 
 
@@ -175,13 +194,16 @@ def put_sentence_files(out: Path, how: SentenceConfig, width: int) -> None:
     write_json(out / "config_sentence_transformers.json", about)
 
 
-def by_plain_names(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def by_plain_names(
+    folder: Path, opened: OpensWeights = open_weights
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return a model's tensors by BERT's plain names, as they are stored, and its config.json.
 
-    What Cloze has no use for is left out. Raises: ModelError.
+    What Cloze has no use for is left out. Args: opened: open_encoder_weights for what reads whole texts.
+    Raises: ModelError.
     """
     config, tensors = read_config(folder), dict[str, Tensor]()
-    with open_weights(folder) as stored:
+    with opened(folder) as stored:
         source = StoredModel(stored, config)
         known = {plain for plain in source.plain.values() if is_known(plain) and not names.is_buffer(plain)}
         has_other = source.other_classifier is not None

@@ -24,8 +24,9 @@ from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
 from engine.model.guess import too_long
 from engine.model.heads import PreTraining, SequenceClassifier
-from engine.model.info import read_info
+from engine.model.info import encoder_in, read_info
 from engine.model.model_name import ModelName
+from engine.model.own_encoder import encoder_of, open_encoder_weights
 from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from engine.model.source import StoredModel
 from engine.model.trim import check_vocabulary
@@ -78,7 +79,8 @@ _LACKS = {
 class ModelSummary:
     """What is known of a model without its weights.
 
-    fingerprint: begins the sha256 of its weights file. sentence: how sentence-transformers pools its texts.
+    fingerprint: begins the sha256 of its files of weights, one after the other. sentence: how
+    sentence-transformers pools its texts.
     """
 
     folder: Path
@@ -99,6 +101,11 @@ class ModelSummary:
     def named(self) -> ModelName:
         """How a question names it."""
         return ModelName(self.folder, self.fingerprint)
+
+    @property
+    def encoder_name(self) -> str:
+        """What the encoder is called that it has of its own for whole texts; "": one model does both."""
+        return encoder_in(self.info)
 
     @property
     def max_length(self) -> int:
@@ -165,13 +172,14 @@ class LoadedModel:
     """A model ready to be looked into, in float32 and `eval` mode, on the best device there is.
 
     language: where it has a trained masked-word or next-sentence head. classifier: where it has labels. The
-    encoder of either is `bert` itself.
+    encoder of either is `bert` itself. own_encoder: where the folder has one of its own for whole texts.
     """
 
     about: ModelSummary
     bert: Bert
     language: PreTraining | None
     classifier: SequenceClassifier | None
+    own_encoder: Bert | None = None
 
     @classmethod
     def open(cls, folder: Path | str, device: str = "auto", *, name: str = "") -> LoadedModel:
@@ -190,7 +198,8 @@ class LoadedModel:
             template = marked("engine", "{folder} is being written to. Open it when that has ended.")
             raise ModelError(template, folder=folder)
         ready = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
-        subject._whole.to(ready)
+        for part in subject._parts:
+            part.to(ready)
         return subject
 
     @classmethod
@@ -201,6 +210,7 @@ class LoadedModel:
         check_weights(folder)  # before a vocabulary of the size that config.json names is built
         wordpiece = WordPiece.from_folder(folder)
         bert, language, classifier, report = _load(folder)
+        own_encoder = _own_encoder(folder, language)
         lacking = {part for part in ("predictions", "seq_relationship", "pooler") if _lacks(report, part)}
         sentence, of_sentence = read_sentence_files(folder)
         has_next = language is not None and not lacking & {"seq_relationship", "pooler"}
@@ -228,13 +238,21 @@ class LoadedModel:
             sentence=sentence,
         )
         check_vocabulary(bert, wordpiece)
-        subject = cls(about, bert, language, classifier)
-        subject._whole.eval().requires_grad_(False)
+        subject = cls(about, bert, language, classifier, own_encoder)
+        for part in subject._parts:
+            part.eval().requires_grad_(False)
         return subject
 
     @property
-    def _whole(self) -> PreTraining | SequenceClassifier | Bert:
-        return self.language or self.classifier or self.bert
+    def _parts(self) -> list[torch.nn.Module]:
+        """What it consists of."""
+        whole = self.language or self.classifier or self.bert
+        return [whole] if self.own_encoder is None else [whole, self.own_encoder]
+
+    @property
+    def encoder(self) -> Bert:
+        """What reads whole texts, for vectors of texts and of words in them."""
+        return self.own_encoder or self.bert
 
     @property
     def wordpiece(self) -> WordPiece:
@@ -293,7 +311,8 @@ class LoadedModel:
     @property
     def num_bytes(self) -> int:
         """What its weights take."""
-        return sum(weight.numel() * weight.element_size() for weight in self._whole.parameters())
+        weights = (weight for part in self._parts for weight in part.parameters())
+        return sum(weight.numel() * weight.element_size() for weight in weights)
 
     def require(self, what: str) -> None:
         """Refuse what the model has no head for. Raises: ModelError, as `ModelSummary.require`."""
@@ -349,7 +368,7 @@ def fingerprint(folder: Path) -> str:
 
 def take_fingerprint(folder: Path) -> Generator[Event, None, str]:
     """Return the fingerprint of a folder's weights, which may be large, step by step. Raises: ModelError."""
-    with open_weights(folder) as stored:
+    with open_encoder_weights(folder) as stored:
         files = stored.files
     digest, done = hashlib.sha256(), 0
     for path in files:
@@ -387,6 +406,11 @@ def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | 
             return language.bert, language, None, report
     bert, report = load_encoder(folder)
     return bert, None, None, report
+
+
+def _own_encoder(folder: Path, language: PreTraining | None) -> Bert | None:
+    """Return the encoder that a folder with heads of pretraining has of its own."""
+    return load_encoder(folder)[0] if language is not None and encoder_of(folder) else None
 
 
 def _lacks(report: LoadReport, part: str) -> bool:

@@ -19,6 +19,7 @@ from engine.files import damaged, file_in, read_json_object, reading
 from engine.model.tensor_files import TensorFile, open_tensors
 
 LEARNED = "learned.safetensors"  # hashes of the texts that a model has learned from
+ENCODER_WEIGHTS = "encoder.safetensors"  # of own_encoder.py
 MODEL_FILES = {  # a folder that holds anything else is not written over
     "config.json",
     "model.safetensors",
@@ -27,6 +28,7 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "tokenizer_config.json",
     "special_tokens_map.json",
     "cloze.json",
+    ENCODER_WEIGHTS,
     LEARNED,
 }
 _MOST_SHARDS = 200  # files of weights; real ones of BERT are one or two
@@ -52,6 +54,10 @@ class StoredWeights:
         """Fill `target` (contiguous, same shape) with a stored tensor, converted to the target's type."""
         with reading(self.path):
             self._homes[name].read_into(name, target)
+
+    def replaced(self, homes: Mapping[str, TensorFile], path: Path) -> StoredWeights:
+        """Return all tensors, some as they are in other files. Args: path: where those lie."""
+        return StoredWeights(self.path, {**self._homes, **homes}, (*self.files, path))
 
 
 @contextmanager

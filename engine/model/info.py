@@ -1,5 +1,5 @@
-"""cloze.json, which stands beside config.json: what a model was trained on, how its texts were cut, and the
-temperature that a person has given it.
+"""cloze.json, which stands beside config.json: what a model was trained on, how its texts were cut, which
+encoder of its own it has, and the temperature that a person has given it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from engine.text.wordpiece import TRUNCATIONS
 
 INFO = "cloze.json"
 HOTTEST = 20.0  # that a temperature may be, and 1 / this the coldest
+_LONGEST_NAME = 200
+ENCODER = "encoder"  # that reads whole texts where the model itself guesses words: see own_encoder.py
 _TEMPERATURE = "temperature"
 
 
@@ -32,6 +34,7 @@ def read_info(folder: Path) -> dict[str, Any]:
     good = isinstance(roles, dict) and all(map(_is_named, roles.values()))
     good = good and isinstance(labels, list) and all(isinstance(one, str) for one in labels)
     good = good and type(longest) is int and longest >= 3 and _is_temperature(info.get(_TEMPERATURE, {}))
+    good = good and _is_encoder(info.get(ENCODER))
     if not good or info.get("truncation", "head") not in TRUNCATIONS:
         raise _damaged_info(path)
     return info
@@ -55,6 +58,19 @@ def length_in(info: Mapping[str, Any], longest: int, usual: int | None = None) -
 def truncation_in(info: Mapping[str, Any]) -> str:
     """Return how texts that are too long are cut, as in training: one of TRUNCATIONS."""
     return str(info.get("truncation", TRUNCATIONS[0]))
+
+
+def encoder_in(info: Mapping[str, Any]) -> str:
+    """Return the name of the encoder that a model folder has of its own; "": one model does both.
+
+    Args: info: as `read_info` has it.
+    """
+    return str(info[ENCODER]["base_model"]) if info.get(ENCODER) else ""
+
+
+def with_encoder(info: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a cloze.json that names the encoder of its own that the folder has."""
+    return {**info, ENCODER: {"base_model": name}}
 
 
 def temperature_in(info: Mapping[str, Any]) -> float:
@@ -102,6 +118,12 @@ def _is_temperature(found: Any) -> bool:
     """Whether what stands there is a temperature with its facts, or nothing; it may come from a stranger."""
     value = found.get("value", 1.0) if isinstance(found, dict) else None
     return isinstance(value, int | float) and not isinstance(value, bool) and 1 / HOTTEST <= value <= HOTTEST
+
+
+def _is_encoder(found: Any) -> bool:
+    """Whether an encoder is named there, or nothing."""
+    name = found.get("base_model") if isinstance(found, dict) else None
+    return found is None or (isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME)
 
 
 def _damaged_info(path: Path) -> ModelError:

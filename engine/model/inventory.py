@@ -20,8 +20,10 @@ from engine.model.config import BertConfig
 from engine.model.families.family import Family
 from engine.model.folder import StoredWeights, open_weights
 from engine.model.heads import HEADS, HeadedEncoder, QuestionAnswering, SequenceClassifier
+from engine.model.own_encoder import encoder_of, open_encoder_weights
 from engine.model.parts import part_of_weight
 from engine.model.source import StoredModel
+from engine.model.tensor_files import open_tensors
 from engine.model.weights import head_of, read_config
 
 ENCODER = "encoder"
@@ -52,7 +54,8 @@ class Inventory:
 
     refused: part -> why it is there but cannot be used. labels: of a classifier that can be used. num_again:
     weights that are stored a second time. kinds: how they are stored, as "float32". notes: of its
-    family.
+    family. encoder: the name of its own encoder for whole texts, "" where there is none; num_encoder: the
+    weights that are that one's alone.
     """
 
     config: BertConfig
@@ -65,6 +68,8 @@ class Inventory:
     kinds: tuple[str, ...]
     num_bytes: int
     notes: tuple[Sentence, ...] = ()
+    encoder: str = ""
+    num_encoder: int = 0
 
     @property
     def num_weights(self) -> int:
@@ -136,7 +141,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             answers=source.has("answers"),
         )
         counts, again, others = _count(stored, source, heads, refused)
-        return Inventory(
+        stock = Inventory(
             config=config,
             heads=heads,
             counts=counts,
@@ -148,6 +153,17 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             num_bytes=_num_bytes(stored.files),
             notes=source.notes,
         )
+    encoder = encoder_of(folder)
+    return _with_encoder(stock, folder, encoder) if encoder else stock
+
+
+def _with_encoder(stock: Inventory, folder: Path, name: str) -> Inventory:
+    """Return what lies in a folder that has an encoder of its own, too. Raises: ModelError."""
+    with open_encoder_weights(folder) as stored:
+        StoredModel(stored, stock.config).check(partial(Bert, with_pooler=False), stock.config)
+        with open_tensors(stored.files[-1]) as own:
+            count = sum(math.prod(info.shape) for info in own.infos.values())
+        return replace(stock, encoder=name, num_encoder=count, num_bytes=_num_bytes(stored.files))
 
 
 def _count(

@@ -16,23 +16,40 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from engine.durable import replaced_folder
+from engine.durable import replaced_file, replaced_folder
 from engine.errors import ModelError, Sentence, marked
 from engine.files import file_in
 from engine.model import names
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.families.family import class_of
-from engine.model.folder import LEARNED, open_weights, read_json, refuse_other_files, write_json
+from engine.model.folder import (
+    ENCODER_WEIGHTS,
+    LEARNED,
+    open_weights,
+    read_json,
+    refuse_other_files,
+    write_json,
+)
 from engine.model.heads import HEADS, PLAIN, HeadedEncoder, PreTraining, SequenceClassifier
-from engine.model.info import length_in
+from engine.model.info import INFO, length_in, read_info, with_encoder
 from engine.model.load_report import LoadReport, listed
+from engine.model.own_encoder import (
+    SHIFT,
+    SHIFT_BIAS,
+    WORDS,
+    encoder_of,
+    open_encoder_weights,
+    read_by,
+    word_shift,
+)
 from engine.model.source import StoredModel
 from engine.model.tensor_files import load_tensors, save_tensors
 
 __all__ = [
     "NEW",
     "LoadReport",
+    "add_encoder",
     "check_weights",
     "load_classifier",
     "load_encoder",
@@ -84,24 +101,28 @@ def read_config(folder: Path) -> BertConfig:
 
 
 def check_weights(folder: Path) -> None:
-    """Refuse a folder whose encoder cannot be loaded; no weights are read. Raises: ModelError."""
-    with open_weights(folder) as stored:
-        config = read_config(folder)
-        StoredModel(stored, config).check(partial(Bert, with_pooler=False), config)
+    """Refuse a folder whose layers cannot be loaded; no weights are read. Raises: ModelError."""
+    for opened in (open_weights, open_encoder_weights) if encoder_of(folder) else (open_weights,):
+        with opened(folder) as stored:
+            config = read_config(folder)
+            StoredModel(stored, config).check(partial(Bert, with_pooler=False), config)
 
 
 def load_encoder(folder: Path, *, config: BertConfig | None = None) -> tuple[Bert, LoadReport]:
     """Return the encoder of a model folder, float32, in `eval` mode, and what became of each weight.
 
+    It is what reads whole texts: where the folder has an encoder of its own for that, its layers.
+
     Args:   config: read_config(folder) with other dropouts, say. Without a stored pooler, `pooler` is None.
     Raises: ModelError, before memory is taken: no weights, damaged, of other shapes, or some are missing.
     """
     config = config or read_config(folder)
-    with open_weights(folder) as stored:
+    with open_encoder_weights(folder) as stored:
         source = StoredModel(stored, config)
         with_pooler = source.has("pooler")
         model = source.fill(partial(Bert, with_pooler=with_pooler), config)
-        notes = () if with_pooler else (Sentence(marked("engine", "The model has no pooler.")),)
+        notes = read_by(encoder_of(folder))
+        notes += () if with_pooler else (Sentence(marked("engine", "The model has no pooler.")),)
         return model, source.report(notes=notes)
 
 
@@ -122,6 +143,8 @@ def load_headed(
 ) -> tuple[AnyHeaded, LoadReport]:
     """Return a model under one kind of head, float32, in `eval` mode, and what became of each weight.
 
+    Its encoder is that of `load_encoder`.
+
     Args:   labels: those of the data, in the order of their ids; () for a head that has none. The folder's
             own head is kept if it is of this kind and knows just these (its rows are put in that order), else
             a new one starts from `seed`. None: its own.
@@ -129,7 +152,7 @@ def load_headed(
     Raises: ModelError as `load_encoder`; without `labels` also where no fitting head or pooler is.
     """
     config = config or read_config(folder)
-    with open_weights(folder) as stored:
+    with open_encoder_weights(folder) as stored:
         source = StoredModel(stored, config)
         source.check(
             partial(Bert, with_pooler=False), config
@@ -153,7 +176,7 @@ def load_headed(
             order = [own.index(label) for label in wanted]
             for parameter in getattr(model, top).parameters():
                 parameter.data = parameter.data[order]
-        notes = [Sentence(NEW[part]) for part in parts if part in fresh]
+        notes = [*read_by(encoder_of(folder)), *(Sentence(NEW[part]) for part in parts if part in fresh)]
         objections = {top: objection} if objection else {}
         return model, source.report(notes, fresh, objections)
 
@@ -164,7 +187,8 @@ def load_pretraining(
     """Return a model to pretrain further, float32, in `eval` mode, and what became of each weight.
 
     A pooler or head that the folder lacks starts from random weights, and so does a masked-word head that has
-    word weights of its own. Opens BertForPreTraining, BertForMaskedLM and BertModel of `transformers`.
+    word weights of its own. Opens BertForPreTraining, BertForMaskedLM and BertModel of `transformers`. An
+    encoder of its own that the folder has for whole texts is left alone.
 
     Args:   config: read_config(folder) with other dropouts, say. seed: of the new weights.
     Raises: ModelError as `load_encoder`.
@@ -213,6 +237,35 @@ def save_model(
             write_json(beside / "cloze.json", cloze)
         if learned is not None:
             save_tensors(beside / LEARNED, learned)
+
+
+def add_encoder(folder: Path, encoder: Bert, name: str, *, dtype: torch.dtype = torch.float8_e4m3fn) -> None:
+    """Give a folder that `save_model` wrote of a model with heads of pretraining an encoder of its own: its
+    weights, and in place of the word vectors how they follow from the model's. See own_encoder.py.
+
+    Args:   encoder: of the same shape. name: what it is called, for cloze.json. dtype: of its matrices;
+            float8_e4m3fn rounds each value by up to 6 %. Biases, norms and segments are in float16.
+    Raises: ModelError: it has other weights, or other shapes, than the model; UserError as `save_model`.
+    """
+    language, _ = load_pretraining(folder)
+    shapes = [
+        {own: value.shape for own, value in bert.state_dict().items()} for bert in (language.bert, encoder)
+    ]
+    if shapes[0] != shapes[1]:
+        template = marked("engine", "{folder} and its encoder {name} have different shapes.")
+        raise ModelError(template, folder=folder, name=name)
+    own_words, words = (bert.embeddings.word.weight.detach() for bert in (language.bert, encoder))
+    shift, shift_bias = word_shift(own_words, words, language.bias.detach())
+    kept = {SHIFT: shift.to(dtype), SHIFT_BIAS: shift_bias.half()}
+    language.bert.load_state_dict(encoder.state_dict())
+    for published, value in _published(language, torch.float32, torch.float32).items():
+        plain = encoder.config.family.plain_name(published, _class_of(language))
+        if names.part_of(plain) in ("encoder", "pooler") and plain != WORDS:
+            is_large = value.dim() == 2 and plain != names.SEGMENTS  # which is added to every token
+            kept[published] = value.to(dtype if is_large else torch.float16)
+    save_tensors(folder / ENCODER_WEIGHTS, kept)  # before it is named: such a folder opens as it did
+    with replaced_file(folder / INFO) as beside:
+        write_json(beside, with_encoder(read_info(folder), name))
 
 
 def head_of(config: BertConfig) -> str:

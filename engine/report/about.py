@@ -13,7 +13,7 @@ from engine.model.info import read_info
 from engine.report.blocks import Facts
 from engine.report.made import short, today, version
 from engine.train.run.kept import name_of
-from engine.train.run.runs import chain_of
+from engine.train.run.runs import chain_of, stage_name
 
 
 def model_facts(folder: Path) -> Steps[Facts]:
@@ -22,7 +22,7 @@ def model_facts(folder: Path) -> Steps[Facts]:
     info = read_info(folder)
     facts = [("Model", name_of(folder)), ("Weights, sha256", digest)]
     facts += data_facts(info)
-    stages = [f"{one.get('task', '?')} ({one.get('run', '?')})" for one in chain_of(str(folder))]
+    stages = [stage_name(one) for one in chain_of(str(folder))]
     if stages:
         facts.append(("Trained in stages", ", ".join(stages)))
     return tuple(facts)

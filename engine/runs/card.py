@@ -14,7 +14,7 @@ from engine.runs.facts import RunFacts, RunScore
 from engine.settings.config import values_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.metrics import mean_interval, written
-from engine.train.run.runs import MODEL, chain_of, plain_config
+from engine.train.run.runs import MODEL, chain_of, plain_config, stage_name
 
 if TYPE_CHECKING:
     from engine.train.tasks.kind import Kind
@@ -63,8 +63,7 @@ def _about(facts: RunFacts) -> Iterator[str]:
         yield facts.note
     chain = chain_of(str(Path(facts.path) / MODEL))
     if len(chain) > 1:
-        stages = [f"{stage.get('task', '?')} ({stage.get('run', '?')})" for stage in chain]
-        yield f"Stages behind it, oldest first: {', '.join(stages)}."
+        yield f"Stages behind it, oldest first: {', '.join(map(stage_name, chain))}."
 
 
 def _data(facts: RunFacts) -> Iterator[str]:

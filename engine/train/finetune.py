@@ -42,7 +42,7 @@ from engine.train.learned import learned_by, telling_start
 from engine.train.lifecycle import Training, noting, placed
 from engine.train.loop import Loop, evaluated
 from engine.train.plan import epochs_of, fitted, measure, on_fitted, on_late
-from engine.train.prepare import Setup, with_length
+from engine.train.prepare import BASE_LAYERS, Setup, with_length
 from engine.train.ranks import ALONE, Ranks, check_alone, joined_ranks
 from engine.train.run.answers import load_answers
 from engine.train.run.checkpoint import Checkpoint
@@ -50,7 +50,7 @@ from engine.train.run.dynamics import DYNAMICS, DynamicsWriter, is_kept
 from engine.train.run.folder import Run, check_new
 from engine.train.run.machine import check_space
 from engine.train.run.records import event_from_record, record_of
-from engine.train.run.runs import MODEL, evaluation_of, read_config
+from engine.train.run.runs import LAYERS, MODEL, evaluation_of, read_config
 from engine.train.run.setup import read_setup
 from engine.train.schedule import Epochs, NoSteps, TimedEpochs, TrainState
 from engine.train.task import Answering, Measures
@@ -444,6 +444,7 @@ class FineTuning(Training[Setup]):
             seed=self.config.training.seed,
             **{loop.task.metric: metric},
             validation_rows=num_rows,
+            **({LAYERS: setup.about[BASE_LAYERS]} if BASE_LAYERS in setup.about else {}),
         )
         trained = {
             "step": at.step,

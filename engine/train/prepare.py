@@ -22,6 +22,7 @@ import torch
 from engine.errors import ConfigError, DataError, ModelError, Sentence, marked
 from engine.events import Event, Progress, Steps
 from engine.model.config import PRESETS, BertConfig
+from engine.model.own_encoder import encoder_of
 from engine.model.weights import check_weights, load_tensors, read_config, save_tensors
 from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import EncodedRows
@@ -45,6 +46,7 @@ _KINDS = {  # of what a run that goes on reads in its setup.json
     "recipe": dict,
     "chain": tuple[dict, ...],
 }
+BASE_LAYERS = "base_layers"  # in cloze.json beside base_model: whose layers those were, if not its own
 SPLITS = ("train", "validation", "test")
 TEXTS_AT_ONCE = 512  # encoded between two yields
 _ROWS_AT_ONCE = 1 << 16
@@ -352,7 +354,14 @@ def about_data(
         "split": about_split(data, parts),
         "data": {"name": name, "sha256": sha256, "rows": num_rows},
         "base_model": config.model.model,
+        **_about_layers(config.model.model),
     }
+
+
+def _about_layers(model: str) -> dict[str, str]:
+    """Return the name of the encoder that the model has of its own, whose layers the training begins with."""
+    name = "" if model.startswith("new:") else encoder_of(Path(model))
+    return {BASE_LAYERS: name} if name else {}
 
 
 def about_split(data: DataConfig, parts: Sequence[np.ndarray]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from app.plots.attention_image import Picture
 from app.plots.similarity import picture_of
 from app.work.models import OpenModels
 from engine.errors import Sentence, UserError, marked
-from engine.events import Event, Noted, Progress, Steps
+from engine.events import Event, Progress, Steps
 from engine.inspect.embeddings import poolings
 from engine.inspect.embeddings.contexts import embed_word
 from engine.inspect.embeddings.meanings import Meanings, Parting, compare_meanings, parting
@@ -35,6 +35,7 @@ from engine.inspect.embeddings.table import notes_of
 from engine.inspect.embeddings.vectors import PoolingConfig, embed, every_layer, kinds_of, num_bytes
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.info import read_info
+from engine.model.own_encoder import read_by
 from engine.settings.finetune import FineTuneConfig
 from engine.text.table import Table
 from engine.train.learned import hashes_of, learned_by
@@ -405,7 +406,7 @@ def _of_texts(
     texts, columns, rows = _texts_of(source, group)
     chosen = _worth_keeping(subject, len(texts), pooling)
     found = yield from embed(subject, texts, chosen, max_length=source.max_length)
-    notes = [event.sentence for event in notes_of(found, None) if isinstance(event, Noted)]
+    notes = [*read_by(subject.about.encoder_name), *(event.sentence for event in notes_of(found, None))]
     return Vectors(
         **_shared(subject, source),
         **_at(found.places, texts, columns, rows),
@@ -424,7 +425,7 @@ def _of_word(subject: LoadedModel, source: TextSource, group: str) -> Generator[
     spans = tuple((place.start, place.stop) for place in found.places)
     wholes = shared["texts"]
     shared["texts"] = tuple(snippet(text, *span) for text, span in zip(shared["texts"], spans, strict=True))
-    notes = list(found.notes)
+    notes = [*read_by(subject.about.encoder_name), *found.notes]
     if found.lacking and source.table is None:
         note = marked("engine", "Sentences without “{word}”: {count:,}.")
         notes.append(Sentence(note, {"count": len(found.lacking), "word": found.word}))

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
-from app.look.labels import label
+from app.look.labels import label, set_or_hide
 from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.choose.new_model import (
     add_vocabularies,
@@ -41,6 +41,7 @@ class ModelChooser(QObject):
         self.vocab_box = ChoiceBox("vocab_choice", self.tr("Vocabulary"))
         self.size_label = label(self.tr("Size"))
         self.vocab_label = label(self.tr("Vocabulary"))
+        self.layers = label("", "muted", wrap=True, name="model_layers")
         self.refusal = self.box.refusal
         self.refusal.setObjectName("refusal_model")
         fill_sizes(self.size_box, USUAL_VOCABULARY)
@@ -59,7 +60,7 @@ class ModelChooser(QObject):
         found = [(model, self.box), (self.size_label, self.size_box), (self.vocab_label, self.vocab_box)]
         for caption, box in found:
             caption.setBuddy(box)
-        return [*found, (None, self.refusal)]
+        return [found[0], (None, self.layers), *found[1:], (None, self.refusal)]
 
     def refresh(self) -> None:
         """Show the session's model."""
@@ -84,6 +85,9 @@ class ModelChooser(QObject):
         self.box.set_choice(
             None if info is None else NEW if info.is_new else info.model, info.words if info else ""
         )
+        encoder = info.encoder_name if info is not None else ""
+        begins = self.tr("Begins with layers of {name}.").format(name=encoder)
+        set_or_hide(self.layers, begins if encoder else "")
         for widget in (self.size_label, self.size_box, self.vocab_label, self.vocab_box):
             widget.setVisible(info is not None and info.is_new)
         if info is not None and info.is_new:

@@ -42,8 +42,10 @@ class ModelCard(Card):
         self.add(self.bar)
         self.add_layout(row((self.said, 1), self.pause_button))
 
-    def show_progress(self, done: int, total: int, *, is_preparing: bool, is_paused: bool) -> None:
-        """Show how many texts have their vectors."""
+    def show_progress(
+        self, done: int, total: int, *, is_preparing: bool, is_paused: bool, read_by: str = ""
+    ) -> None:
+        """Show how many texts have their vectors. Args: read_by: said of the layers that make them."""
         self._is_paused = is_paused
         self.setVisible(is_preparing)
         self.bar.setVisible(is_preparing)
@@ -52,7 +54,8 @@ class ModelCard(Card):
         self.bar.setValue(done)
         self.pause_button.setText(self.tr("Continue") if is_paused else self.tr("Pause"))
         template = self.tr("The model has read {done} of {total} texts. Until then, texts come at random.")
-        self.said.setText(template.format(done=words.number(done), total=words.number(total)))
+        said = template.format(done=words.number(done), total=words.number(total))
+        self.said.setText(f"{said} {read_by}".rstrip())
 
     def show_missing(self, said: str) -> None:
         """Say why no model learns along."""

@@ -32,6 +32,7 @@ from engine.labelling.kinds import ONE_LABEL
 from engine.labelling.labelled import Labelled
 from engine.labelling.measure import LEAST_SAMPLE
 from engine.labelling.order import DIFFERENT, LIKE, RANDOM, SPREAD, UNCERTAIN, WHY, Choice
+from engine.model.own_encoder import read_by
 from engine.text.numbers import figure
 from engine.text.tagged.spans import words_in
 
@@ -362,8 +363,12 @@ class LabelWork(QWidget):
 
     def show_model(self) -> None:
         learner, inspector = self._learner, self._session.inspector
+        about = inspector.about
         self.model_card.show_progress(
-            *learner.progress, is_preparing=learner.is_preparing, is_paused=learner.is_paused
+            *learner.progress,
+            is_preparing=learner.is_preparing,
+            is_paused=learner.is_paused,
+            read_by=" ".join(map(words.say, read_by(about.encoder_name if about is not None else ""))),
         )
         if inspector.refusal is not None:
             self.model_card.show_missing(words.say_error(inspector.refusal))

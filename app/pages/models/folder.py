@@ -19,6 +19,7 @@ from app.work.titles import answer_words, model_title
 from engine.errors import Sentence
 from engine.hub.kept import HUB
 from engine.model.inventory import ENCODER, PARTS
+from engine.train.run.runs import LAYERS
 
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 CAPTION_WIDTH = 112
@@ -180,6 +181,10 @@ class FolderView(QScrollArea):
                 rows.append(("look", name, self.tr("loaded, but it was not trained for it"), count))
             else:
                 rows.append(("fine", name, self.tr("loaded"), count))
+        if found.encoder:
+            said = self.tr("loaded for whole texts: the layers of {name}")
+            said = said.format(name=words.shorten(found.encoder, 40))
+            rows.append(("fine", self.tr("Second encoder"), said, found.num_encoder))
         for left in found.leftovers:
             text = self.tr("unexpected: not part of BERT here, ignored")
             rows.append(("look", words.shorten(words.tr_engine(left.what), 40), text, left.num_weights))
@@ -265,6 +270,9 @@ def stage_words(stage: dict[str, Any]) -> str:
     if isinstance(guessed := stage.get("mlm_accuracy"), int | float):
         template = words.translate("models", "masked words right {value}")
         parts.append(template.format(value=words.share(guessed)))
+    if isinstance(layers := stage.get(LAYERS), str):
+        template = words.translate("models", "from the layers of {name}")
+        parts.append(template.format(name=words.shorten(layers, 80)))
     rows = stage.get("validation_rows")
     for key, value in stage.items():
         if is_metric(key) and isinstance(value, int | float):

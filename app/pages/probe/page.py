@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
-from app.look.labels import label, tip
+from app.look.labels import label, set_or_hide, tip
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import GAP, button, icon_button, named
 from app.pages.choose.model_box import FolderQuestion
@@ -110,6 +110,8 @@ class ProbePage(LookingPage[ProbeState]):
         self.beside_row = QWidget()
         row(self.beside_name, self.beside_close, STRETCH, gap=6, parent=self.beside_row)
         self.beside_row.hide()
+        self.layers = label("", "muted", wrap=True, name="probe_layers")
+        self.layers.hide()
 
     def _make_views(self) -> None:
         self.sentence = SentenceCard(self.session, self.draft)
@@ -147,6 +149,7 @@ class ProbePage(LookingPage[ProbeState]):
     def _lay_out(self) -> None:
         head = row(self.tabs, STRETCH, self.top, gap=GAP)
         cards = column(self.sentence, (self.stack, 1), gap=GAP)
+        self.work.addWidget(self.layers)
         self.work.addWidget(self.beside_row)
         self.work.addLayout(column(head, (cards, 1)), 1)
 
@@ -173,7 +176,13 @@ class ProbePage(LookingPage[ProbeState]):
 
     # ---- what changes
 
+    def _say_layers(self, about: ModelSummary) -> None:
+        """Say which of its layers a model answers by that has others for whole texts."""
+        said = self.tr("Answered by the layers trained on masked words. Texts are read by those of {name}.")
+        set_or_hide(self.layers, said.format(name=about.encoder_name) if about.encoder_name else "")
+
     def model_ready(self, about: ModelSummary) -> None:
+        self._say_layers(about)
         self._history = QuestionHistory(self.session.settings, about)
         self.sentence.history = self._history
         for view in self.views:

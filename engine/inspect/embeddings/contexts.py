@@ -194,7 +194,7 @@ def _read(
         rows = [
             [firsts[batch_place[places[at].sentence]] + piece for piece in places[at].pieces] for at in wanted
         ]
-        for layer, hidden in states(subject.bert, batch, subject.config.num_hidden_layers):
+        for layer, hidden in states(subject.encoder, batch, subject.config.num_hidden_layers):
             vectors[layer, wanted] = _means(hidden, rows).cpu().numpy()
             tokens = torch.nn.functional.normalize(hidden[: batch.num_tokens], dim=-1)
             sums[layer] += tokens.sum(0).cpu().numpy()
@@ -206,7 +206,7 @@ def _in_table(subject: LoadedModel, ids: Mapping[int, Sequence[int]], places: Se
         flat = torch.tensor([ids[place.sentence][piece] for place in places for piece in place.pieces])
         ends = np.cumsum([len(place.pieces) for place in places])
         rows = [range(end - len(place.pieces), end) for end, place in zip(ends.tolist(), places, strict=True)]
-        found: Floats = _means(subject.bert.embeddings.word(flat.to(device)), rows).float().cpu().numpy()
+        found: Floats = _means(subject.encoder.embeddings.word(flat.to(device)), rows).float().cpu().numpy()
         return found
 
 

@@ -14,6 +14,7 @@ from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress
 from engine.inspect.embeddings.vectors import PoolingConfig, TextEmbeddings, embed, usual_kind
 from engine.inspect.loaded_model import LoadedModel
+from engine.model.own_encoder import read_by
 from engine.text.table import Table, reading_table
 
 MOST_TEXT_BYTES = 512 * 2**20  # of texts of one width each, which is how numpy keeps them
@@ -53,7 +54,8 @@ def embed_table(
     names = [table.column(name) if name else "" for name in (text, text_pair, label)]
     subject = LoadedModel.open(model, device)
     chosen = PoolingConfig(pooling or usual_kind(subject.about), layer).of(subject.about)
-    told = [Noted(sentence=note) for note in (*subject.notes, *table.notes)]
+    known = (*read_by(subject.about.encoder_name), *subject.notes, *table.notes)
+    told = [Noted(sentence=note) for note in known]
     told += [Noted(sentence=bad.sentence) for bad in table.reported]
     yield from told
     columns = [table.frame[name].tolist() if name else None for name in names]

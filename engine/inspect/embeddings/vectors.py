@@ -252,7 +252,7 @@ def states(bert: Bert, batch: Batch, highest: int) -> Iterator[tuple[int, Tensor
 
 def _check(subject: LoadedModel, poolings: Sequence[PoolingConfig], *, with_pair: bool) -> None:
     """Refuse what a model cannot give. Raises: ModelError."""
-    if "pooled" in (pooling.kind for pooling in poolings) and subject.bert.pooler is None:
+    if "pooled" in (pooling.kind for pooling in poolings) and subject.encoder.pooler is None:
         raise ModelError(
             marked("engine", "{name} has no pooler, so it has no pooled output. Choose another pooling."),
             name=subject.name,
@@ -327,15 +327,15 @@ def _pool(subject: LoadedModel, batch: Batch, poolings: Sequence[PoolingConfig])
     several = {one.kind for one in poolings} & {"last_four", "mix"}
     weights = {kind: _weights(subject.about, kind) for kind in several}
     found: dict[PoolingConfig, Tensor] = {}
-    for layer, hidden in states(subject.bert, batch, max(one.layer for one in poolings)):
+    for layer, hidden in states(subject.encoder, batch, max(one.layer for one in poolings)):
         parts = _Parts(hidden, batch.bounds)
         for pooling in poolings:
             kind = pooling.kind
             if kind in LAYERED and pooling.layer == layer:
                 found[pooling] = {"cls": parts.first, "mean": parts.mean, "max": parts.max}[kind]()
             elif kind == "pooled" and layer == depth:
-                assert subject.bert.pooler is not None
-                found[pooling] = subject.bert.pool(parts.first())
+                assert subject.encoder.pooler is not None
+                found[pooling] = subject.encoder.pool(parts.first())
             elif kind == SENTENCE and layer == depth:
                 assert subject.about.sentence is not None
                 found[pooling] = _as_sentence(parts, subject.about.sentence)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,9 @@ def plain_config(kind: str) -> RunConfig:
     return plain.get(kind, FineTuneConfig())
 
 
+LAYERS = "layers"  # of a stage in a chain: whose layers it began with, where those are not of its "from"
+
+
 def chain_of(model: str) -> list[dict[str, Any]]:
     """Return the stages of training that a model folder tells of, oldest first; [] for a new model."""
     try:
@@ -124,6 +127,12 @@ def chain_of(model: str) -> list[dict[str, Any]]:
         return []
     chain = document.get("chain")
     return [stage for stage in chain if isinstance(stage, dict)] if isinstance(chain, list) else []
+
+
+def stage_name(stage: Mapping[str, Any]) -> str:
+    """Return what a reader is told of a stage in a chain: its task, its run, whose layers it began with."""
+    began = f", from the layers of {stage[LAYERS]}" if LAYERS in stage else ""
+    return f"{stage.get('task', '?')} ({stage.get('run', '?')}{began})"
 
 
 def origin_of(model: str) -> str:

@@ -24,7 +24,9 @@ from assets.models.make import (
     recipe,
     tuning,
 )
+from engine import library
 from engine.events import result_of
+from engine.inspect.embeddings.similarity import unit
 from engine.inspect.embeddings.vectors import PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
@@ -39,7 +41,7 @@ from engine.train.run.runs import read_config, read_metrics
 
 STARTER_DIR, TINY_DIR, TUNED_DIR = MODELS / STARTER, MODELS / TINY, MODELS / TUNED
 CHINESE_DIR = MODELS / CHINESE
-MOST_BYTES, MOST_TUNED_BYTES, MOST_CHINESE_BYTES = 35_000_000, 8_000_000, 20_000_000
+MOST_BYTES, MOST_TUNED_BYTES, MOST_CHINESE_BYTES = 46_000_000, 8_000_000, 20_000_000
 PLACES = re.compile(r"(?:^|[\"' ])(?:/[a-z]|[A-Z]:\\)")  # of the machine that made them
 
 
@@ -83,6 +85,24 @@ def test_the_pieces_and_ids_of_a_starter_are_those_of_a_published_bert(
     published = (real_data / "vocabs" / f"bert-base-{name}-vocab.txt").read_text(encoding="utf-8")
     assert (folder / "vocab.txt").read_text(encoding="utf-8") == published
     assert WordPiece.from_folder(folder).mask_id == 103
+
+
+def test_the_starter_guesses_words_by_the_weights_that_it_had_before_it_had_an_encoder() -> None:
+    digest = hashlib.sha256((STARTER_DIR / "model.safetensors").read_bytes()).hexdigest()
+    assert digest.startswith("8a367bde8ea4")
+
+
+def test_texts_are_as_alike_for_the_starter_as_for_the_encoder_that_it_came_from() -> None:
+    texts = (
+        "A man is playing a guitar on the street.",
+        "Somebody makes music outside.",
+        "The bank raised its interest rates.",
+        "It became dearer to borrow money.",
+    )
+    vectors = unit(library.embed(STARTER_DIR, texts, pooling="mean"))
+    found = (vectors @ vectors.T)[np.triu_indices(4, 1)]
+    of_encoder = [0.52, -0.06, -0.04, -0.10, -0.10, 0.49]  # all-MiniLM-L6-v2 itself
+    assert np.allclose(found, of_encoder, atol=0.05)
 
 
 @pytest.mark.parametrize(
