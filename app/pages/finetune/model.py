@@ -86,7 +86,7 @@ class ModelChooser(QObject):
             None if info is None else NEW if info.is_new else info.model, info.words if info else ""
         )
         encoder = info.encoder_name if info is not None else ""
-        begins = self.tr("Begins with layers of {name}.").format(name=encoder)
+        begins = self.tr("Begins with the layers of {name}.").format(name=encoder)
         set_or_hide(self.layers, begins if encoder else "")
         for widget in (self.size_label, self.size_box, self.vocab_label, self.vocab_box):
             widget.setVisible(info is not None and info.is_new)
