@@ -28,7 +28,8 @@ from engine.export.place import check_new, exported_folder
 from engine.export.runtime import batches, needed, open_session, ours, read_part, theirs
 from engine.files import file_in
 from engine.model.weights import read_config
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 
 GRAPH, SMALL = "model.onnx", "model.int8.onnx"
 FILES = {GRAPH, SMALL, EXAMPLE, *CARDS, "config.json", "cloze.json", "vocab.txt", "tokenizer.json"}
@@ -80,7 +81,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
     """
     needed()
     check_new(out, FILES)
-    graph, wordpiece = graph_of(folder), WordPiece.from_folder(folder)
+    graph, wordpiece = graph_of(folder), read_tokenizer(folder)
     size = read_config(folder).vocab_size
     yield Progress(stage=_EXPORTING, done=0, total=0)
     with exported_folder(out) as beside:
@@ -140,7 +141,7 @@ def _without_places(model: Any) -> Any:
 
 
 def _compared(
-    graph: Graph, session: Any, wordpiece: WordPiece, vocab_size: int, texts: Sequence[str]
+    graph: Graph, session: Any, wordpiece: Tokenizer, vocab_size: int, texts: Sequence[str]
 ) -> Steps[float]:
     """Return the largest difference of any score. Raises: ModelError if it is above TOLERANCE."""
     tried = [example(rows, min(length, graph.longest), vocab_size, seed=1) for rows, length in SHAPES]

@@ -22,6 +22,8 @@ SMALL = (  # those of them that are there
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
     "1_Pooling/config.json",
+    "vocab.json",
+    "merges.txt",
 )
 WEIGHTS = (  # the first that is there, as opening prefers them
     "model.safetensors",

@@ -45,7 +45,6 @@ from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
 from engine.questions.anatomy import TraceQuestion
-from engine.text.vocabulary import MASK
 
 COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
@@ -263,7 +262,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             return False
         place = self.walk.piece
         same = was.now.pieces[place : place + 1] == now.pieces[place : place + 1]
-        return not same and now.pieces[place] != MASK
+        return not same and now.ids[place] != now.about.wordpiece.mask_id
 
     def _refuse(self, error: BaseException) -> None:
         self._wanted = None

@@ -12,7 +12,7 @@ from app.plots.attribution import ScoredWord, signed
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS, Attribution
 from engine.inspect.attribution.path import BASELINES
 from engine.inspect.attribution.target import LOG_ODDS, MEASURES
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word
 
 

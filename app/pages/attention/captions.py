@@ -160,9 +160,8 @@ def mass_words(masses: BlockMasses) -> list[tuple[str, str]]:
     return found
 
 
-def effect_rows(found: EffectTable, tokens: Sequence[str]) -> list[EffectRow]:
-    """Return what to show of effects, masked words first. Args: tokens: to count the masks."""
-    masks = [place for place, token in enumerate(tokens) if token == "[MASK]"]
+def effect_rows(found: EffectTable, masks: list[int]) -> list[EffectRow]:
+    """Return what to show of effects, masked words first. Args: masks: where they stand among the tokens."""
     rows = [
         EffectRow(watched_words(one.watched, masks), one.before, one.after, _tip(one))
         for one in found.effects

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from engine.errors import UserError, marked
 from engine.inspect.attention.weights import AttentionMaps, Floats, mean_of, read_only
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 
 # L layers, H heads, T tokens, R rows and C columns of what is shown
 

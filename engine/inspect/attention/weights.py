@@ -26,7 +26,7 @@ from engine.errors import UserError, marked
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.bert import Bert, Block
 from engine.model.config import BertConfig
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word, words_of
 
 # L layers, H heads, T tokens, D hidden_size, d = D / H, F intermediate_size
