@@ -24,10 +24,7 @@ _NARROW = marked("engine", "its word vectors are narrower than its layers; BERTâ
 _UNKNOWN = marked("engine", "its layers are not known to be BERTâ€™s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
-    "roberta": ("RoBERTa", _BYTES, _ENGLISH),
     "roberta-prelayernorm": ("RoBERTa", _BYTES, _ENGLISH),
-    "camembert": ("CamemBERT", _PIECES, _MANY),
-    "xlm-roberta": ("XLM-R", _PIECES, _MANY),
     "xlm-roberta-xl": ("XLM-R", _PIECES, _MANY),
     "xmod": ("X-MOD", _PIECES, _MANY),
     "longformer": ("Longformer", _SPARSE, _ENGLISH),
@@ -74,7 +71,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "qwen3": ("Qwen", _LEFT, _MANY),
 }
 _BEGINNINGS = {  # of names of weights -> model_type, where config.json says nothing or otherwise
-    "roberta.": "roberta",
     "deberta.": "deberta",
     "mpnet.": "mpnet",
     "longformer.": "longformer",
