@@ -78,7 +78,8 @@ def choose(there: Collection[str], name: str) -> FileChoice:
             marked("engine", "{name} splits texts by SentencePiece, and Cloze only reads WordPiece."),
             name=name,
         )
-    if "vocab.txt" not in there and "tokenizer.json" not in there:
+    of_bytes = {"vocab.json", "merges.txt"} <= set(there)
+    if "vocab.txt" not in there and "tokenizer.json" not in there and not of_bytes:
         template = marked(
             "engine", "{name} holds no vocab.txt and no tokenizer.json, so it cannot read text."
         )

@@ -211,6 +211,7 @@ class LoadedModel:
         lacking = {part for part in ("predictions", "seq_relationship", "pooler") if _lacks(report, part)}
         sentence, of_sentence = read_sentence_files(folder)
         has_next = language is not None and not lacking & {"seq_relationship", "pooler"}
+        has_next = has_next and "next_sentence" not in bert.config.family.lacks
         if "pooler" in lacking:
             bert.pooler = None  # random weights answer nothing
         about = ModelSummary(

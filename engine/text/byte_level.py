@@ -180,6 +180,11 @@ class ByteLevel(Tokenizer):
         return text if self.mask_id is None else text.replace(MASK, SPECIAL_NAMES["mask_token"])
 
     @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """The pieces with their Ġ; what is whole characters is read as these and not as bytes."""
+        return tuple(map(_shown, self.tokens, self._bytes))
+
+    @cached_property
     def _bytes(self) -> tuple[bytes, ...]:
         """What each piece stands for; of a special token, its name."""
         table, special = _byte_of(), {token.content for token in self.added} | set(SPECIAL_NAMES.values())
@@ -200,6 +205,12 @@ def _byte_of() -> dict[str, int]:
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(others)}
+
+
+def _shown(token: str, stands_for: bytes) -> str:
+    text = stands_for.decode("utf-8", "replace")
+    begins, rest = token[: len(text) - len(text.lstrip(" "))], text.lstrip(" ")
+    return begins + rest if rest and rest.isprintable() and "\ufffd" not in rest else token
 
 
 def _may_go_on(piece: bytes) -> bool:

@@ -37,6 +37,7 @@ class Encoding:
     input_ids: list[int]
     token_type_ids: list[int]
     tokens: list[str]
+    shown: list[str]  # the tokens as a person reads them
     offsets: list[tuple[int, int]]  # (0, 0) for special tokens
     special_tokens_mask: list[int]
     attention_mask: list[int]
@@ -75,6 +76,11 @@ class Tokenizer:
     def strips(self) -> bool:
         """Whether text loses its accents."""
         raise NotImplementedError
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The pieces as a person reads them."""
+        return self.tokens
 
     @property
     def special_ids(self) -> frozenset[int]:
@@ -158,6 +164,7 @@ class Tokenizer:
             input_ids=list(ids),
             token_type_ids=[0] * (len(first) + 1 + between) + [1] * len(second),
             tokens=[self.tokens[number] for number in ids],
+            shown=[self.shown[number] for number in ids],
             offsets=list(offsets),
             special_tokens_mask=special,
             attention_mask=[1] * len(ids),

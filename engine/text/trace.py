@@ -113,9 +113,8 @@ def trace(tokenizer: Tokenizer, text: str) -> Trace:
     ids, pieces, offsets = found.input_ids[1:-1], found.tokens[1:-1], found.offsets[1:-1]
     if not isinstance(tokenizer, WordPiece):
         words = tuple(_from_pieces(text, pieces, offsets, found.continues[1:-1]))
-        return Trace(
-            text, text, (), words, tuple(pieces), tuple(ids), tuple(offsets), False, tokenizer.unk_id
-        )
+        known = tuple(found.shown[1:-1]), tuple(ids), tuple(offsets)
+        return Trace(text, text, (), words, *known, agrees=False, unk_id=tokenizer.unk_id)
     wordpiece = tokenizer
     cleaner = _cleaner(wordpiece.lowercase, wordpiece.strips, wordpiece.chinese_chars)
     steps = _Steps(wordpiece, cleaner, text)

@@ -114,7 +114,7 @@ class SentenceCard(Card):
         for word in self._draft.words:
             about = self._draft.about
             assert encoding is not None and about is not None
-            pieces = [encoding.tokens[place] for place in word.pieces]
+            pieces = [encoding.shown[place] for place in word.pieces]
             first = encoding.input_ids[word.pieces[0]]
             note = ""
             if len(pieces) > 1:
@@ -132,11 +132,11 @@ class SentenceCard(Card):
         encoding = self._draft.encoding
         if encoding is None:
             return []
-        self._places = list(range(len(encoding.tokens)))
+        self._places = list(range(len(encoding.shown)))
         return [
             MaskableWord(token, segment, self._gap_of(place), is_special=bool(special))
             for place, (token, segment, special) in enumerate(
-                zip(encoding.tokens, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
+                zip(encoding.shown, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
             )
         ]
 

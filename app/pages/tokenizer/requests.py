@@ -92,7 +92,8 @@ def look(asked: TextToCut) -> Steps[Tokenization]:
         for text in texts if vocabulary is not None else ():
             assert vocabulary is not None
             yield Progress(stage=marked("engine", "Tokenizing"), done=0, total=0)
-            found.append(_trace(vocabulary.wordpiece, text))
+            tokenizer = vocabulary.wordpiece
+            found.append(_trace(tokenizer, tokenizer.with_masks(text)))
     rows = _rows(asked, traces)
     yield Progress(stage=marked("engine", "Tokenizing"), done=0, total=0)
     columns, left_out = columns_of(rows, traces, beside)

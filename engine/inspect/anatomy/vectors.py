@@ -92,7 +92,7 @@ class Anatomy:
     @cached_property
     def pieces(self) -> tuple[str, ...]:
         """The tokens, padding included."""
-        return tuple(self.about.wordpiece.tokens[number] for number in self.ids)
+        return tuple(self.about.wordpiece.shown[number] for number in self.ids)
 
     @property
     def num_tokens(self) -> int:

@@ -170,7 +170,7 @@ def _result(
     """Return what was found, with what it was found of. Args: pieces: (T,). values: the other fields."""
     return Attribution(
         encoding=encoding,
-        tokens=tuple(subject.wordpiece.tokens[number] for number in path.asked.input_ids),
+        tokens=tuple(subject.wordpiece.shown[number] for number in path.asked.input_ids),
         words=words,
         asked=path.asked,
         baseline=path.baseline,

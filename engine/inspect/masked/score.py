@@ -173,7 +173,7 @@ def piece_scores(wordpiece: Tokenizer, logs: Tensor, ids: Sequence[int]) -> tupl
     right = logs.gather(-1, torch.tensor(ids, device=logs.device)[:, None])  # (P, 1)
     ranks = (1 + (logs > right).sum(-1)).tolist()
     found = zip(ids, right[:, 0].tolist(), ranks, strict=True)
-    return tuple(PieceScore(wordpiece.tokens[number], number, log, rank) for number, log, rank in found)
+    return tuple(PieceScore(wordpiece.shown[number], number, log, rank) for number, log, rank in found)
 
 
 def spell(wordpiece: Tokenizer, word: str) -> tuple[int, ...] | None:

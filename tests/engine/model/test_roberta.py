@@ -11,6 +11,8 @@ import torch
 
 from engine.errors import ModelError
 from engine.events import result_of
+from engine.export.folders import writing_folder, writing_sentence_folder
+from engine.export.onnx import exporting
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.attention.weights import look
 from engine.inspect.embeddings.vectors import PoolingConfig, embed
@@ -157,6 +159,26 @@ def test_it_is_fine_tuned_and_opens_in_transformers_with_the_same_answers(pair: 
     with torch.no_grad():
         wanted = asked(theirs, folder, *texts).logits[0].softmax(-1)
     assert np.allclose(found, wanted, atol=1e-5)
+
+
+@torch.no_grad()
+def test_it_leaves_as_it_is_and_for_sentences_with_its_vocabulary(tmp_path: Path) -> None:
+    wanted = asked(made(tmp_path / "own", "Model"), tmp_path / "own", "the film").last_hidden_state
+    for name, writing in (("as it is", writing_folder), ("sentences", writing_sentence_folder)):
+        result_of(writing(tmp_path / "own", tmp_path / name))
+        again, info = transformers.AutoModel.from_pretrained(tmp_path / name, output_loading_info=True)
+        assert type(again).__name__ == "RobertaModel" and not info["missing_keys"]
+        found = asked(again.eval(), tmp_path / name, "the film").last_hidden_state
+        assert torch.allclose(found, wanted, atol=1e-5)
+
+
+def test_onnx_is_refused_in_a_sentence_before_anything_is_written(tmp_path: Path) -> None:
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    made(tmp_path / "own", "ForSequenceClassification", num_labels=3)
+    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot write it"):
+        result_of(exporting(tmp_path / "own", tmp_path / "out", ["the film"]))
+    assert not (tmp_path / "out").exists()
 
 
 def test_pretraining_it_further_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -69,6 +69,12 @@ def test_words_end_at_spaces_and_marks_and_never_within_a_character() -> None:
     assert words == ["the", "café", ",", "the", "playing", "(", "film", ")", "今", "天", "<mask>", "12"]
 
 
+def test_whole_characters_are_shown_as_such_and_parts_of_one_as_bytes() -> None:
+    found = tiny_byte_level().encode("a é film 今")
+    assert found.tokens[2:-1] == ["Ġ", "Ã©", "Ġfilm", "Ġ", "ä", "»", "Ĭ"]
+    assert found.shown[2:-1] == ["Ġ", "é", "Ġfilm", "Ġ", "ä", "»", "Ĭ"]
+
+
 def test_a_word_is_spelled_behind_a_space_and_what_stands_behind_a_letter_keeps_a_mark() -> None:
     tokenizer = tiny_byte_level()
     film = tokenizer.ids_of_word("film")
