@@ -157,6 +157,8 @@ class ByteLevel(Tokenizer):
     def as_word(self, ids: Sequence[int]) -> str:
         """Return pieces as they would be written; "…" before what would stand right behind a letter."""
         first, word = self._bytes[ids[0]], self.spelled(ids)
+        if not word or not word.isprintable() or "\ufffd" in word:  # parts of a character, a line break
+            return "".join(self.shown[number] for number in ids)
         glued = not first.startswith(b" ") and ids[0] not in self._specials and word[:1].isalnum()
         return f"{_GLUED}{word}" if glued else word
 

@@ -26,7 +26,6 @@ Spans = npt.NDArray[np.int32]
 
 UNKNOWN = -1  # a target where no answer is known
 _AT_ONCE = 256  # texts between two steps
-_MOST_SPECIALS = 4  # [CLS], [SEP], [SEP], and one more where two separators stand between texts
 _LEAST_ROOM = 8  # pieces of the passage that a window shows
 
 
@@ -119,7 +118,7 @@ def cutting(
             overlap. max_question: WordPieces of a question; the rest of a longer one is cut off.
     Raises: ConfigError if a window has no room for the passage.
     """
-    check_room(max_length, stride, max_question)
+    check_room(max_length, stride, max_question, wordpiece)
     places = np.arange(len(questions.questions)) if asked is None else np.asarray(asked, np.int64)
     ids, spans, span_bounds = yield from _cut_passages(questions, wordpiece)
     made = _Cutter(questions, wordpiece, max_length, stride, ids, spans, span_bounds)
@@ -139,14 +138,14 @@ def _ends(bounds: Numbers, count: int) -> bool:
     return bool(len(bounds) and bounds[0] == 0 and bounds[-1] == count)
 
 
-def check_room(max_length: int, stride: int, max_question: int) -> None:
+def check_room(max_length: int, stride: int, max_question: int, wordpiece: Tokenizer) -> None:
     """Refuse windows that show too little of a passage. Raises: ConfigError naming the setting."""
     for field, value in (("stride", stride), ("max_question", max_question)):
         if value < 1:
             raise ConfigError(
                 marked("engine", "{field} is {value}; it must be at least 1."), field=field, value=value
             )
-    least = max_question + _MOST_SPECIALS + _LEAST_ROOM
+    least = max_question + 2 + wordpiece.num_between + _LEAST_ROOM
     if max_length < least:
         template = marked(
             "engine",

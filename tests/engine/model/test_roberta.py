@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from engine.errors import ModelError
 from engine.events import result_of
@@ -21,11 +22,13 @@ from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
 from engine.model.guess import Pins
-from engine.model.weights import load_classifier, load_pretraining
+from engine.model.heads import QuestionAnswering
+from engine.model.weights import load_classifier, load_headed, load_pretraining
 from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.pretraining.refusals import check_start
+from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import tiny_config, write_table
 from tests.fakes import scramble, tiny_byte_level
 
@@ -159,6 +162,28 @@ def test_it_is_fine_tuned_and_opens_in_transformers_with_the_same_answers(pair: 
     with torch.no_grad():
         wanted = asked(theirs, folder, *texts).logits[0].softmax(-1)
     assert np.allclose(found, wanted, atol=1e-5)
+
+
+def test_answers_and_tags_are_learned_on_the_ids_that_transformers_gives(tmp_path: Path) -> None:
+    made(tmp_path / "start")
+    own = transformers.AutoTokenizer.from_pretrained(tmp_path / "start", add_prefix_space=True)
+    words = ["the", "film", "played", "!"]
+    cut = [ids.tolist() for ids in TOKENIZER.encode_words(words)]
+    wanted = own(words, is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    assert [number for one in cut for number in one] == wanted
+    run = tmp_path / "run"
+    config = question_config(tmp_path, max_length=41, max_question=12)
+    list(fine_tune(config, run))
+    arrays = load_file(run / "setup" / "data.safetensors")
+    first = arrays["train/input_ids"][: arrays["train/bounds"][1]].tolist()
+    ends = [place for place, one in enumerate(first) if one == TOKENIZER.sep_id]
+    assert first[0] == TOKENIZER.cls_id and ends[1] == ends[0] + 1 and ends[-1] == len(first) - 1
+    theirs = transformers.AutoModelForQuestionAnswering.from_pretrained(run / "model").eval()
+    ours, _ = load_headed(run / "model", QuestionAnswering)
+    with torch.no_grad():
+        found = ours(torch.tensor([first]))
+        logits = theirs(torch.tensor([first]))
+    assert torch.allclose(found[..., 0], logits.start_logits, atol=1e-5)
 
 
 @torch.no_grad()

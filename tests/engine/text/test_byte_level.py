@@ -84,6 +84,8 @@ def test_a_word_is_spelled_behind_a_space_and_what_stands_behind_a_letter_keeps_
     assert [tokenizer.tokens[number] for number in glued] == ["film"] and tokenizer.as_word(glued) == "…film"
     assert tokenizer.as_word((*film, *glued)) == "filmfilm"
     assert tokenizer.as_word(tokenizer.encode_ids(["!"])[0].tolist()) == "!"
+    assert tokenizer.as_word(tokenizer.encode_ids([" "])[0].tolist()) == "Ġ"
+    assert tokenizer.as_word(tokenizer.encode_ids(["今"])[0].tolist()[:2]) == "ä»"
     assert tokenizer.may_go_on[glued[0]] and not tokenizer.may_go_on[film[0]]
     assert not tokenizer.may_go_on[list(tokenizer.special_ids)].any()
     assert tokenizer.with_masks("a [MASK] <mask>") == "a <mask> <mask>"

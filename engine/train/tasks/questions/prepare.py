@@ -73,7 +73,7 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     data = config.data
     shape, wordpiece = starting(config)
     check_fit(shape, wordpiece, with_pair=True)
-    check_room(data.max_length, data.stride, data.max_question)
+    check_room(data.max_length, data.stride, data.max_question, wordpiece)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
     yield from data_notes.on_unused(data, _UNUSED, _NO_LABELS)
